@@ -1,0 +1,247 @@
+"""Every error that Cutaway raises on purpose.
+
+CutawayError
+├── ConfigurationError (ValueError)              a wrong argument, setting or file of settings
+│   └── InvalidCollectionConfiguration           a custom collection that can never hold a tensor
+├── MissingExtraError (ImportError)              an optional dependency that a call needs
+├── RunError                                     the run folder
+│   ├── RunNotFound (FileNotFoundError)
+│   ├── RunExists (FileExistsError)
+│   ├── RunLocked                                another live writer holds this role and worker
+│   ├── RunFormatError                           a format version or document we cannot read
+│   ├── RunDamaged                               bytes that fail their checksum
+│   └── StorageError (OSError)                   a write that the storage refused or cut short
+└── TrialError                                   reading a run
+    ├── TensorUnavailable (KeyError)
+    ├── TensorUnavailableForStep (KeyError)
+    ├── ShapeUnavailableForStep (KeyError)
+    ├── StepUnavailable (LookupError)
+    ├── StepNotYetAvailable (LookupError)
+    ├── NoMoreData (LookupError)
+    ├── InvalidWorker (ValueError)
+    ├── MissingCollectionFiles
+    ├── RuleEvaluationConditionMet               a rule fired, and the caller asked to hear of it so
+    └── InsufficientInformationForRuleInvocation
+
+Messages say what happened with the values, why where that is known, and what to run or write next.
+Errors keep what they speak of as attributes, so that callers never parse a message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+__all__ = [
+    "ConfigurationError",
+    "CutawayError",
+    "InsufficientInformationForRuleInvocation",
+    "InvalidCollectionConfiguration",
+    "InvalidWorker",
+    "MissingCollectionFiles",
+    "MissingExtraError",
+    "NoMoreData",
+    "RuleEvaluationConditionMet",
+    "RunDamaged",
+    "RunError",
+    "RunExists",
+    "RunFormatError",
+    "RunLocked",
+    "RunNotFound",
+    "ShapeUnavailableForStep",
+    "StepNotYetAvailable",
+    "StepUnavailable",
+    "StorageError",
+    "TensorUnavailable",
+    "TensorUnavailableForStep",
+    "TrialError",
+    "did_you_mean",
+]
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return ` Did you mean 'a', 'b' or 'c'?` for the nearest known names, or nothing.
+
+    >>> did_you_mean("wieghts", ["weights", "biases"])
+    " Did you mean 'weights'?"
+    """
+    lowered = {candidate.lower(): candidate for candidate in known}
+    near = [repr(lowered[match]) for match in get_close_matches(name.lower(), lowered, n=3, cutoff=0.5)]
+    if not near:
+        return ""
+    listed = near[0] if len(near) == 1 else f"{', '.join(near[:-1])} or {near[-1]}"
+    return f" Did you mean {listed}?"
+
+
+class CutawayError(Exception):
+    """The root of the tree: catching it catches everything that Cutaway raises on purpose."""
+
+    def __str__(self) -> str:
+        # KeyError would print the message as a quoted repr.
+        return str(self.args[0]) if self.args else ""
+
+
+class ConfigurationError(CutawayError, ValueError):
+    """A wrong argument or setting, raised at construction, before any training."""
+
+
+class InvalidCollectionConfiguration(ConfigurationError):
+    """A collection that has neither a pattern nor a tensor, and so can never hold one."""
+
+    def __init__(self, collection: str) -> None:
+        super().__init__(
+            f"Collection {collection!r} has no regex and no tensor. Call "
+            f"`get_collection({collection!r}).include(regex)` or `.add(tensor)`, "
+            "or leave it out of `include_collections`."
+        )
+        self.collection = collection
+
+
+class MissingExtraError(CutawayError, ImportError):
+    """A call that needs a dependency which is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an optional dependency. Run: pip install 'cutaway[{extra}]'")
+        self.extra = extra
+
+
+class RunError(CutawayError):
+    """Something about a run folder."""
+
+
+class RunNotFound(RunError, FileNotFoundError):
+    """No run at that path or of that name."""
+
+    def __init__(self, text: str, where: str, near: Sequence[str] = ()) -> None:
+        hint = did_you_mean(text, near) or " `cutaway runs list` shows the runs there are."
+        super().__init__(f"No run {text!r} in {where}.{hint}")
+        self.text = text
+
+
+class RunExists(RunError, FileExistsError):
+    """A new run was asked for where one already lies; runs are never merged."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"{path!r} already holds a run. Give another `out_dir`, leave `out_dir` out for a new folder, "
+            "or continue that run with `resume=True`."
+        )
+        self.path = path
+
+
+class RunLocked(RunError):
+    """A second live writer of the same role and worker."""
+
+    def __init__(self, path: str, role: str, worker: str, holder: str) -> None:
+        super().__init__(
+            f"Run {path!r} is being written by {holder} as {role} of {worker}. "
+            "Wait until that process ends, stop it, or write to another `out_dir`."
+        )
+        self.path, self.role, self.worker, self.holder = path, role, worker, holder
+
+
+class RunFormatError(RunError):
+    """A document or a format version that this release cannot read."""
+
+
+class RunDamaged(RunError):
+    """Bytes of a run that fail their checksum; `path` and `offset` say where."""
+
+    def __init__(self, path: str, offset: int, reason: str) -> None:
+        super().__init__(f"{path} is damaged at byte {offset}: {reason}. The rest of the run still reads.")
+        self.path, self.offset, self.reason = path, offset, reason
+
+
+class StorageError(RunError, OSError):
+    """The storage refused a write, or took only part of it."""
+
+
+class TrialError(CutawayError):
+    """Something about reading a run."""
+
+
+class TensorUnavailable(TrialError, KeyError):
+    """No tensor of that name in the run."""
+
+    def __init__(self, tensor: str, run: str = "", known: Sequence[str] = ()) -> None:
+        where = f" in run {run!r}" if run else ""
+        listed = f" `cutaway tensors {run}` lists all {len(known)}." if run and known else ""
+        super().__init__(f"No tensor {tensor!r}{where}.{did_you_mean(tensor, known)}{listed}")
+        self.tensor = tensor
+
+
+class TensorUnavailableForStep(TrialError, KeyError):
+    """The tensor exists, but not its value at that step."""
+
+    def __init__(self, tensor: str, step: int, mode: str = "GLOBAL", *, has_reductions: bool = False) -> None:
+        kept = (
+            " Statistics or reductions of it are kept: use `reduction_value`."
+            if has_reductions
+            else " `tensor.steps()` lists the steps at which it was saved."
+        )
+        super().__init__(f"The value of tensor {tensor!r} was not saved at {mode} step {step}.{kept}")
+        self.tensor, self.step, self.mode, self.has_reductions = tensor, step, mode, has_reductions
+
+
+class ShapeUnavailableForStep(TrialError, KeyError):
+    """The tensor's shape was not saved at that step."""
+
+    def __init__(self, tensor: str, step: int, mode: str = "GLOBAL") -> None:
+        super().__init__(
+            f"The shape of tensor {tensor!r} was not saved at {mode} step {step}. "
+            "`tensor.steps()` lists the steps at which it was."
+        )
+        self.tensor, self.step, self.mode = tensor, step, mode
+
+
+class StepUnavailable(TrialError, LookupError):
+    """A step that was not saved, and will not be."""
+
+    def __init__(self, step: int, mode: str = "GLOBAL") -> None:
+        super().__init__(f"{mode} step {step} was not saved. `trial.steps()` lists the steps that were.")
+        self.step, self.mode = step, mode
+
+
+class StepNotYetAvailable(TrialError, LookupError):
+    """A step that the running training has not reached."""
+
+    def __init__(self, step: int, mode: str = "GLOBAL") -> None:
+        super().__init__(f"{mode} step {step} is not written yet. `trial.wait_for_steps([{step}])` waits for it.")
+        self.step, self.mode = step, mode
+
+
+class NoMoreData(TrialError, LookupError):
+    """The run ended before that step."""
+
+    def __init__(self, step: int, mode: str = "GLOBAL", last_step: int = -1) -> None:
+        super().__init__(f"The run ended: its last {mode} step is {last_step}, and step {step} will not come.")
+        self.step, self.mode, self.last_step = step, mode, last_step
+
+
+class InvalidWorker(TrialError, ValueError):
+    """No worker of that name wrote to the run."""
+
+    def __init__(self, worker: str, workers: Sequence[str] = ()) -> None:
+        listed = f" It has {', '.join(workers)}." if workers else ""
+        super().__init__(f"No worker {worker!r} in this run.{listed}")
+        self.worker = worker
+
+
+class MissingCollectionFiles(TrialError):
+    """The run ended before it wrote which collections it has."""
+
+    def __init__(self, run: str) -> None:
+        super().__init__(f"Run {run!r} ended before its first step: it has no collections and no tensors.")
+        self.run = run
+
+
+class RuleEvaluationConditionMet(TrialError):
+    """A rule fired at a step, and the caller asked for an exception."""
+
+    def __init__(self, rule_name: str, step: int, *, end_of_rule: bool = False) -> None:
+        super().__init__(f"Rule {rule_name} fired at step {step}.")
+        self.rule_name, self.step, self.end_of_rule = rule_name, step, end_of_rule
+
+
+class InsufficientInformationForRuleInvocation(TrialError):
+    """A rule cannot be evaluated with what this run saved."""
