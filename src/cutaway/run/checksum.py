@@ -1,0 +1,62 @@
+"""The checksums of a run's bytes: CRC-32C where google-crc32c is installed, zlib's CRC-32 elsewhere.
+
+Both release the interpreter lock on large buffers. Files say which of the two they use, so either side can read the
+other's files as long as it has the library.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any, Protocol
+
+import numpy as np
+
+from cutaway.errors import RunFormatError
+
+__all__ = ["CHECKSUM", "CRC32", "CRC32C", "checksum", "checksum_function"]
+
+CRC32, CRC32C = 0, 1
+
+
+class Checksum(Protocol):
+    """Continues a checksum over more bytes."""
+
+    def __call__(self, data: Any, so_far: int = 0) -> int:
+        """Return the checksum of what `so_far` covers, followed by `data`."""
+
+
+def _crc32(data: Any, so_far: int = 0) -> int:
+    return zlib.crc32(data, so_far)
+
+
+_FUNCTIONS: dict[int, Checksum] = {CRC32: _crc32}
+
+try:
+    import google_crc32c
+except ImportError:
+    CHECKSUM = CRC32
+else:
+    CHECKSUM = CRC32C
+
+    def _crc32c(data: Any, so_far: int = 0) -> int:
+        # google-crc32c refuses memoryviews, but takes arrays without a copy.
+        plain = data if isinstance(data, bytes) else np.frombuffer(data, np.uint8)
+        return int(google_crc32c.extend(so_far, plain))
+
+    _FUNCTIONS[CRC32C] = _crc32c
+
+
+def checksum_function(kind: int) -> Checksum:
+    """Return the function for the kind that a file names."""
+    try:
+        return _FUNCTIONS[kind]
+    except KeyError:
+        message = (
+            f"This run uses checksum kind {kind}. Run: pip install google-crc32c"
+            if kind == CRC32C
+            else f"This run uses the unknown checksum kind {kind}; it was written by a newer release."
+        )
+        raise RunFormatError(message) from None
+
+
+checksum = checksum_function(CHECKSUM)

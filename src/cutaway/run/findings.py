@@ -1,0 +1,59 @@
+"""`Finding`: the one record of every conclusion that rules, checks, insights and the capture itself reach."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from cutaway.run.segments import TableWriter
+
+__all__ = ["SEVERITIES", "Finding", "append_findings", "findings_from_table"]
+
+Severity = Literal["info", "warning", "error"]
+SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that was concluded about a run.
+
+    >>> Finding("capture-stopped", "error", "The disk is full.", where={"step": 7}).where["step"]
+    7
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    where: Mapping[str, Any] = field(default_factory=dict)
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+    time: float = field(default_factory=time.time)
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+
+def append_findings(writer: TableWriter, findings: Iterable[Finding]) -> None:
+    """Write findings to a run; when this returns they survive the process."""
+    rows = list(findings)
+    if not rows:
+        return
+    columns: dict[str, list[object]] = {
+        name: [getattr(row, name) for row in rows] for name in ("id", "code", "severity", "message", "time", "source")
+    }
+    for name in ("where", "evidence"):
+        columns[name] = [json.dumps(dict(getattr(row, name)), default=str) for row in rows]
+    writer.append_rows(columns, int(rows[0].where.get("step", -1)))
+
+
+def findings_from_table(table: pa.Table) -> list[Finding]:
+    """Return the findings of a `findings` table, oldest first, each once."""
+    seen: dict[str, Finding] = {}
+    for row in table.to_pylist():
+        content = {key: row[key] for key in ("id", "code", "severity", "message", "time", "source")}
+        seen[row["id"]] = Finding(**content, where=json.loads(row["where"]), evidence=json.loads(row["evidence"]))
+    return sorted(seen.values(), key=lambda finding: finding.time)

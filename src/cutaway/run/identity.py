@@ -1,0 +1,245 @@
+"""A run folder as one object: who it is, its attempts and state, and the doors to its tables and documents."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+import sys
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cutaway.errors import ConfigurationError, RunDamaged, RunExists, RunFormatError, RunNotFound
+from cutaway.run.documents import read_document, write_document
+from cutaway.run.findings import Finding, findings_from_table
+from cutaway.run.leases import Lease, RunState, lease_state, read_leases, refuse_live_writer
+from cutaway.run.schemas import FINDINGS, SCHEMAS, STEPS
+from cutaway.run.segments import SegmentName, TableWriter, WriterId
+from cutaway.run.storage import LocalStorage
+from cutaway.run.tables import Attempt, Damage, TableReader
+
+__all__ = ["FORMAT", "Run", "runs_folder"]
+
+FORMAT = 0
+CHIEF = "worker_0"
+_IDENTITY = "run.json"
+
+
+def runs_folder() -> Path:
+    """Where runs without an `out_dir` go: `runs` under `CUTAWAY_HOME`, or under the current folder."""
+    return Path(os.environ.get("CUTAWAY_HOME", ".")).expanduser() / "runs"
+
+
+class Run:
+    """A run folder. Opening one reads a single small file; nothing is locked."""
+
+    def __init__(self, path: Path, identity: dict[str, Any], damage: list[Damage] | None = None) -> None:
+        self.path = path
+        self.storage = LocalStorage(path)
+        self.identity = identity
+        self.damage = damage or []
+        self._identity_seen: tuple[int, int] | None = None
+        self._attempts: list[Attempt] | None = None
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.path)!r})"
+
+    @classmethod
+    def create(cls, path: Path | str | None = None, *, name: str = "", **identity: Any) -> Run:
+        """Make a new run, exactly at `path` or at `runs/<name>-<UTC time>`. Raises `RunExists` where there is one."""
+        folder = Path(path).expanduser() if path is not None else _free_folder(name or _default_name())
+        run = cls(
+            folder,
+            {
+                "format": FORMAT,
+                "id": uuid.uuid4().hex,
+                "name": folder.name,
+                "project": Path.cwd().name,
+                "created": datetime.now(UTC).isoformat(timespec="seconds"),
+                "versions": {"python": platform.python_version()},
+                "git": _git_commit(),
+                "attempts": [],
+                **identity,
+            },
+        )
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            # Exclusive, so that of two processes that start at once only one owns the folder.
+            run.storage.create(_IDENTITY).close()
+        except FileExistsError:
+            raise RunExists(str(folder)) from None
+        except OSError as error:
+            message = (
+                f"Cannot make the run folder {str(folder)!r}: {error.strerror or error}. "
+                "Give an `out_dir` that can be written."
+            )
+            raise ConfigurationError(message) from error
+        run.save_identity()
+        return run
+
+    @classmethod
+    def open(cls, path: Path | str) -> Run:
+        """Open a run folder for reading. Raises `RunNotFound` where there is none."""
+        folder = Path(path).expanduser()
+        try:
+            identity = read_document(LocalStorage(folder), _IDENTITY)
+        except (FileNotFoundError, NotADirectoryError):
+            raise RunNotFound(str(path), str(folder.parent)) from None
+        except RunDamaged as error:
+            # A damaged identity costs the name and date of a run, never its data.
+            return cls(folder, {"name": folder.name}, [Damage(_IDENTITY, 0, None, error.reason)])
+        if identity.get("format", FORMAT) > FORMAT:
+            message = f"Run {folder.name!r} has format {identity['format']}; this release reads up to {FORMAT}."
+            raise RunFormatError(message)
+        return cls(folder, identity)
+
+    @property
+    def id(self) -> str:
+        """The run's own id, the same wherever it is copied to."""
+        return str(self.identity.get("id", self.path.name))
+
+    @property
+    def name(self) -> str:
+        """What people call it: its folder's name."""
+        return self.path.name
+
+    def save_identity(self) -> None:
+        """Write `run.json`; only the chief of a training does."""
+        write_document(self.storage, _IDENTITY, self.identity)
+
+    def attempts(self) -> list[Attempt]:
+        """Return the attempts so far, read again when `run.json` has changed."""
+        try:
+            stat = (self.path / _IDENTITY).stat()
+            seen = (stat.st_mtime_ns, stat.st_size)
+            if seen != self._identity_seen or self._attempts is None:
+                self.identity = read_document(self.storage, _IDENTITY)
+                self._identity_seen = seen
+                self._attempts = [Attempt(a["attempt"], a["from_step"]) for a in self.identity["attempts"]]
+        except (FileNotFoundError, RunDamaged):
+            self._attempts = self._attempts_from_files()
+        return self._attempts
+
+    def begin_attempt(self, *, worker: str = CHIEF, from_step: int | None = None, **about: Any) -> tuple[int, Lease]:
+        """Open the next attempt as the chief of a training: claims the lease, then lists the attempt.
+
+        `from_step` is the first step that this attempt writes; by default the one after the last that is there.
+        """
+        refuse_live_writer(self.storage, str(self.path), "train", worker)
+        number = max((a.number for a in self.attempts()), default=-1) + 1
+        first = self.next_step() if from_step is None else from_step
+        lease = Lease(self.storage, str(self.path), WriterId("train", worker, number))
+        listed = [*self.identity.get("attempts", []), {"attempt": number, "from_step": first, **about}]
+        self.identity = {**self.identity, "attempts": listed}
+        self.save_identity()
+        return number, lease
+
+    def join_attempt(self, worker: str, number: int) -> Lease:
+        """Claim the lease of another worker of an attempt that the chief has opened."""
+        refuse_live_writer(self.storage, str(self.path), "train", worker)
+        return Lease(self.storage, str(self.path), WriterId("train", worker, number))
+
+    def next_step(self) -> int:
+        """Return the step after the last one written."""
+        steps = self.table(STEPS).read(columns=["step"])["step"]
+        return 0 if len(steps) == 0 else max(steps.to_pylist()) + 1
+
+    def state(self) -> RunState:
+        """Say what became of the training of this run."""
+        leases = read_leases(self.storage, "train")
+        if not leases:
+            return RunState(self.identity.get("state", RunState.ENDED))
+        states = {lease["worker"]: lease_state(self.storage, lease) for lease in leases}
+        if RunState.RUNNING in states.values():
+            return RunState.RUNNING
+        return states.get(CHIEF, next(iter(states.values())))
+
+    def table(self, table: str) -> TableReader:
+        """Return a new reader of one of the growing tables."""
+        return TableReader(self.storage, table, self.attempts)
+
+    def writer(self, table: str, who: WriterId) -> TableWriter:
+        """Return a writer of one of the growing tables."""
+        return TableWriter(self.storage, table, who)
+
+    def findings(self) -> list[Finding]:
+        """Return what rules, checks and the capture itself concluded so far."""
+        return findings_from_table(self.table(FINDINGS).read())
+
+    def document(self, key: str) -> dict[str, Any] | None:
+        """Return a JSON document of the run, or None where it has not been written."""
+        try:
+            return read_document(self.storage, key)
+        except FileNotFoundError:
+            return None
+
+    def write_document(self, key: str, content: Mapping[str, Any]) -> None:
+        """Write a JSON document whole."""
+        write_document(self.storage, key, dict(content))
+
+    def config(self) -> dict[str, Any]:
+        """Return what `config.yaml` says, or nothing where there is none."""
+        try:
+            return dict(yaml.safe_load(self.storage.read("config.yaml")) or {})
+        except FileNotFoundError:
+            return {}
+
+    def write_config(self, config: Mapping[str, Any]) -> None:
+        """Write `config.yaml` whole."""
+        self.storage.replace("config.yaml", yaml.safe_dump(dict(config), sort_keys=False).encode())
+
+    def verify(self) -> list[Damage]:
+        """Check every byte that has a checksum, and return what is damaged."""
+        ended = self.state() is not RunState.RUNNING
+        found = list(self.damage)
+        for table in SCHEMAS:
+            found += self.table(table).verify(ended=ended)
+        for key in ("trace/" + name for name in self.storage.list("trace") if name.endswith(".json")):
+            try:
+                self.document(key)
+            except RunDamaged as error:
+                found.append(Damage(key, 0, None, error.reason))
+        return found
+
+    def _attempts_from_files(self) -> list[Attempt]:
+        """Rebuild the attempts where `run.json` cannot be read: each took over from its first step."""
+        reader = TableReader(self.storage, STEPS, list)
+        first: dict[int, int] = {}
+        for batch in reader.poll():
+            number = batch.segment.attempt
+            first[number] = min(first.get(number, batch.step), batch.step)
+        for name in self.storage.list(STEPS):
+            parsed = SegmentName.parse(name)
+            if parsed is not None:
+                first.setdefault(parsed.attempt, 0)
+        return [Attempt(number, step) for number, step in sorted(first.items())]
+
+
+def _free_folder(name: str) -> Path:
+    """Return `runs/<name>-<UTC time>`, with a number where two start within a second."""
+    stem = f"{re.sub(r'[^A-Za-z0-9_.]+', '_', name)}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
+    folder, number = runs_folder() / stem, 2
+    while folder.exists():
+        folder, number = runs_folder() / f"{stem}-{number}", number + 1
+    return folder
+
+
+def _default_name() -> str:
+    """Name a run after the script that makes it."""
+    script = Path(sys.argv[0]).stem if sys.argv and sys.argv[0] else ""
+    return script if script not in ("", "-c", "__main__", "ipykernel_launcher") else "run"
+
+
+def _git_commit() -> str | None:
+    """Return the commit of the current folder, or None outside a repository or without git."""
+    try:
+        done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=2, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None if done.returncode == 0 else None

@@ -1,0 +1,93 @@
+"""The columns of every growing table of a run folder. The one place where they are named."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+__all__ = ["FINDINGS", "SCALARS", "SCHEMAS", "STATISTICS", "STATISTIC_COLUMNS", "STEPS", "TENSORS", "VALUES"]
+
+STEPS = "trace/steps"
+STATISTICS = "trace/statistics"
+TENSORS = "trace/tensors"
+SCALARS = "scalars"
+VALUES = "values"
+FINDINGS = "findings"
+
+# Over the finite values of a tensor; `nonfinite` counts the others.
+STATISTIC_COLUMNS = ("nonfinite", "zeros", "min", "max", "mean", "std", "l1", "l2", "abs_min", "change")
+
+SCHEMAS: dict[str, pa.Schema] = {
+    STEPS: pa.schema(
+        {
+            "step": pa.int64(),
+            "mode": pa.string(),
+            "mode_step": pa.int64(),
+            "epoch": pa.int32(),
+            "time": pa.float64(),
+            # Seconds of each phase; null where the hook could not see it.
+            "data": pa.float32(),
+            "forward": pa.float32(),
+            "backward": pa.float32(),
+            "optimizer": pa.float32(),
+            "samples": pa.list_(pa.string()),
+            "statistics": pa.bool_(),
+            # How many steps just before this one left no record, because the writer could not keep up.
+            "thinned": pa.int32(),
+        }
+    ),
+    STATISTICS: pa.schema(
+        {
+            "step": pa.int64(),
+            "tensor": pa.string(),
+            "size": pa.int64(),
+            "nonfinite": pa.int64(),
+            "zeros": pa.int64(),
+            "min": pa.float64(),
+            "max": pa.float64(),
+            "mean": pa.float64(),
+            "std": pa.float64(),
+            "l1": pa.float64(),
+            "l2": pa.float64(),
+            "abs_min": pa.float64(),
+            # The l2 norm of the change since this tensor's last statistics; null for all but weights.
+            "change": pa.float64(),
+            # The share of positive values per channel, for activations of which it was asked.
+            "active": pa.list_(pa.float32()),
+        }
+    ),
+    TENSORS: pa.schema(
+        {
+            "step": pa.int64(),
+            "tensor": pa.string(),
+            "dtype": pa.string(),
+            "shape": pa.list_(pa.int64()),
+            "reductions": pa.map_(pa.string(), pa.float64()),
+            # Where the raw bytes lie in the segment's .bin file; null where only reductions were asked.
+            "offset": pa.int64(),
+            "length": pa.int64(),
+            "crc": pa.uint32(),
+        }
+    ),
+    SCALARS: pa.schema(
+        {
+            "name": pa.string(),
+            "step": pa.int64(),
+            "mode": pa.string(),
+            "value": pa.float64(),
+            "time": pa.float64(),
+        }
+    ),
+    VALUES: pa.schema({"step": pa.int64(), "sample": pa.string(), "name": pa.string(), "value": pa.float64()}),
+    FINDINGS: pa.schema(
+        {
+            "id": pa.string(),
+            "code": pa.string(),
+            "severity": pa.string(),
+            "message": pa.string(),
+            "where": pa.string(),
+            "evidence": pa.string(),
+            "time": pa.float64(),
+            "source": pa.string(),
+        }
+    ),
+}
