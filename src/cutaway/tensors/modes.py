@@ -1,0 +1,39 @@
+"""The four modes that a step can belong to. Does not count steps; the hook and the trial do."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from cutaway.errors import ConfigurationError, did_you_mean
+
+__all__ = ["ModeKeys", "modes"]
+
+
+class ModeKeys(Enum):
+    """What a step was for. Each of TRAIN, EVAL and PREDICT counts its own steps; GLOBAL counts all of them.
+
+    A step taken before any `set_mode` belongs to GLOBAL.
+
+    >>> ModeKeys.parse("train") is modes.TRAIN
+    True
+    """
+
+    TRAIN = 1
+    EVAL = 2
+    PREDICT = 3
+    GLOBAL = 4
+
+    @classmethod
+    def parse(cls, mode: str | ModeKeys) -> ModeKeys:
+        """Return the mode of that name, in any case; a ModeKeys comes back as it is."""
+        if isinstance(mode, ModeKeys):
+            return mode
+        if isinstance(mode, str) and mode.strip().upper() in cls.__members__:
+            return cls[mode.strip().upper()]
+        known = list(cls.__members__)
+        raise ConfigurationError(
+            f"No mode {mode!r}: it is one of {', '.join(known)}.{did_you_mean(str(mode).strip(), known)}"
+        )
+
+
+modes = ModeKeys
