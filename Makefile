@@ -1,0 +1,53 @@
+# Every target installs what it needs into .venv first and says how much it downloads; a second run finds it there.
+# PYTHON=python3.12 chooses the Python that .venv is made with, CUTAWAY_TORCH=cpu|cuda|keep the build of torch.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check test-faults test-all docs bench-capture pin clean
+
+PYTHON ?=
+# Compiled files pay for themselves at the second start, and .venv is installed without them to be ready sooner.
+unexport PYTHONDONTWRITEBYTECODE
+install = @python="$$(PYTHON='$(PYTHON)' sh scripts/find_python.sh)" && "$$python" -m scripts.install
+
+help:  ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup:  ## Make .venv with everything that tests, checks and benchmarks need
+	@PYTHON='$(PYTHON)' sh scripts/find_python.sh git >/dev/null
+	$(install) test
+
+demo:  ## Train a small network with the hook attached and show what it saw
+	$(install) demo
+	@.venv/bin/python -m cutaway demo
+
+test: check  ## Check, then run the tests (without the slow and the browser ones)
+	@.venv/bin/python -m pytest -m "not slow and not browser"
+
+check:  ## Lint, format, types and layers
+	$(install) test
+	@.venv/bin/ruff check --quiet .
+	@.venv/bin/ruff format --quiet --check .
+	@.venv/bin/mypy
+	@.venv/bin/lint-imports --no-logo
+
+test-faults:  ## Kill writers 200 times, fill disks, flip bits
+	$(install) test
+	@CUTAWAY_KILLS=200 .venv/bin/python -m pytest -m faults
+
+test-all: check  ## Check, then run every test, slow ones and 200 kills included
+	@CUTAWAY_KILLS=200 .venv/bin/python -m pytest
+
+docs:  ## Run the examples in the documentation and look for pages that are missing
+	$(install) test
+	@.venv/bin/python -m pytest tests/docs
+
+bench-capture:  ## Measure what capturing costs, beside its peers
+	$(install) test
+	@.venv/bin/python -m benchmarks.capture
+
+pin:  ## Rewrite constraints.txt after a change of the dependencies
+	$(install) test
+	@.venv/bin/python -m scripts.pin
+
+clean:  ## Remove .venv, the benchmarks' peers, caches and build output; runs stay
+	rm -rf .venv .bench build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
