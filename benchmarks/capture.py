@@ -1,0 +1,178 @@
+"""`python -m benchmarks.capture`: what capture costs, and how fast the store is, beside its peers.
+
+Starts one worker process a measurement, one after the other, each in the virtual environment of its tool, and prints
+one table. Ends with 1 if a bar was missed or a figure is void.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from benchmarks import machine
+from benchmarks.cases import CASES, OURS, PEERS, Case
+from benchmarks.figures import Verdict
+from benchmarks.peers import ROOT, PeerUnavailable, bench_folder, environment, interpreter
+from benchmarks.report import Report
+from benchmarks.results import Absent, Answer, OverheadRow, StoreRow, overhead_row, store_rows
+
+WORKER_LIMIT = 600
+GIGABYTE = 10**9
+STORE_TASKS = {
+    "writes": (OURS, "smdebug", "safetensors"),
+    "series": (OURS, "smdebug", "safetensors"),
+    "scalars": (OURS, "smdebug", "tensorboard"),
+}
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to measure. Peers need fewer triples: their ratios are not held to a bar a few per cent away."""
+
+    scale: float
+    peer_triples: int
+    blocks: int
+    peer_blocks: int
+    block_scale: float
+    repeats: int
+    steps: int
+    calls: int
+    warm_bytes: int
+
+
+FULL = Effort(1.0, 100, 4, 1, 1.0, 7, 1000, 5000, 6 * GIGABYTE)
+QUICK = Effort(0.06, 10, 2, 1, 0.2, 3, 200, 500, GIGABYTE)
+
+
+class Bench:
+    """One run of the benchmark."""
+
+    def __init__(self, effort: Effort, scratch: Path, *, with_peers: bool) -> None:
+        self._effort = effort
+        self._scratch = scratch
+        self._with_peers = with_peers
+
+    def overhead(self, cases: list[Case]) -> list[OverheadRow | Absent]:
+        """The rows of these cases, each case's peers right after it."""
+        rows: list[OverheadRow | Absent] = []
+        for case in cases:
+            peers = PEERS[case.mode] if case.with_peers and self._with_peers else ()
+            for tool in (OURS, *peers):
+                label = case.title if tool == OURS else f"  {tool}"
+                answer = self._ask({"task": "overhead", "tool": tool, **self._amount(case, tool)}, case.title)
+                row = Absent(label, answer) if isinstance(answer, str) else overhead_row(case, tool, answer)
+                rows.append(row)
+        return rows
+
+    def store(self) -> list[StoreRow | Absent]:
+        """The rows of the store."""
+        answers: dict[tuple[str, str], Answer] = {}
+        absent: list[Absent] = []
+        for task, tools in STORE_TASKS.items():
+            for tool in tools if self._with_peers else (OURS,):
+                amounts = {"repeats": self._effort.repeats, "steps": self._effort.steps, "calls": self._effort.calls}
+                answer = self._ask({"task": task, "tool": tool, **amounts}, f"store: {task}")
+                if isinstance(answer, str):
+                    absent.append(Absent(f"{task}, {tool}", answer))
+                else:
+                    answers[task, tool] = answer
+        return [*store_rows(answers), *absent]
+
+    def _amount(self, case: Case, tool: str) -> dict[str, Any]:
+        effort = self._effort
+        ours = tool == OURS
+        return {
+            "case": case.key,
+            "threads": case.threads,
+            "triples": max(10, round(case.triples * effort.scale)) if ours else effort.peer_triples,
+            "blocks": effort.blocks if ours else effort.peer_blocks,
+            "block_steps": max(20, round(case.block * effort.block_scale)),
+        }
+
+    def _ask(self, job: dict[str, Any], title: str) -> Answer | str:
+        """The worker's answer, or in one line why there is none."""
+        tool = job["tool"]
+        begin = time.monotonic()
+        try:
+            python = interpreter(tool, _say)
+        except PeerUnavailable as error:
+            return str(error)
+        with tempfile.TemporaryDirectory(dir=self._scratch) as folder:
+            result = Path(folder) / "result.json"
+            command = [str(python), "-m", "benchmarks.worker", json.dumps({**job, "scratch": folder}), str(result)]
+            variables = environment(tool, threads=job.get("threads", 1))
+            try:
+                done = subprocess.run(
+                    command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False, timeout=WORKER_LIMIT
+                )
+            except subprocess.TimeoutExpired:
+                return f"took longer than {WORKER_LIMIT} s"
+            if done.returncode or not result.exists():
+                return _last_line(done.stderr) or f"its worker ended with {done.returncode}"
+            answer: Answer = json.loads(result.read_text())
+        _say(f"{title}, {tool}: {time.monotonic() - begin:.0f} s")
+        return answer
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure, print, and say by the exit code whether every bar was kept."""
+    options = _parse(arguments)
+    effort = QUICK if options.quick else FULL
+    scratch_root = options.scratch or bench_folder()
+    cases = [case for case in CASES if re.search(options.case, case.key)]
+    with tempfile.TemporaryDirectory(dir=scratch_root, prefix="scratch-") as folder:
+        scratch = Path(folder)
+        machine.warm_page_cache(scratch, min(effort.warm_bytes, shutil.disk_usage(scratch).free // 4))
+        bench = Bench(effort, scratch, with_peers=not options.no_peers)
+        begin = machine.read_load()
+        overhead = bench.overhead(cases)
+        store = bench.store() if re.search(options.case, "store") else []
+        end = machine.read_load()
+    about = {
+        **machine.describe(),
+        "torch": metadata.version("torch"),
+        "others used": f"{begin.others_until(end):.2f} cores",
+    }
+    report = Report(about, overhead, store)
+    sys.stdout.write(report.text())
+    if options.json:
+        options.json.write_text(json.dumps(report.json(), indent=2) + "\n")
+    if options.markdown:
+        options.markdown.write_text(report.markdown())
+    bad = {Verdict.MISSED, Verdict.VOID}
+    kept = all(not isinstance(row, Absent) and row.verdict not in bad for row in (*overhead, *store))
+    return 0 if kept or options.quick else 1
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.capture", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a short smoke run; its figures mean little")
+    parser.add_argument("--case", default="", metavar="REGEX", help="only the cases whose key matches; `store` is one")
+    parser.add_argument("--no-peers", action="store_true", help="measure only this project")
+    parser.add_argument("--scratch", type=Path, metavar="DIR", help="where runs are written (default: .bench)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write every row as JSON")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the tables as Markdown")
+    return parser.parse_args(arguments)
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else ""
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

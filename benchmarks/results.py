@@ -1,0 +1,210 @@
+"""Turns what the workers answered into the rows of the report. Pure: no clock, no files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from benchmarks.accuracy import Accuracy
+from benchmarks.cases import BARS, OURS, Case
+from benchmarks.figures import (
+    Bar,
+    Estimate,
+    Floats,
+    Verdict,
+    median_interval,
+    paired_ratios,
+    ratio_interval,
+    verdict,
+)
+
+Answer = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class OverheadRow:
+    """One tool in one case."""
+
+    case: str
+    tool: str
+    label: str
+    ratio: Estimate
+    bare_again: Estimate
+    bare_milliseconds: float
+    triples: int
+    steps_per_stretch: int
+    sustained_ratio: float
+    cpu_ratio: float
+    accuracy: str
+    lost: str
+    bar: Bar | None
+    verdict: Verdict
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StoreRow:
+    """One figure of the store, with what it was computed from."""
+
+    key: str
+    label: str
+    figures: str
+    estimate: Estimate
+    bar: Bar | None
+    verdict: Verdict
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A measurement that did not happen, and why; it stands in the report so that nobody takes silence for a pass."""
+
+    label: str
+    reason: str
+
+
+def overhead_row(case: Case, tool: str, answer: Answer) -> OverheadRow:
+    """The row of one tool in one case."""
+    triples, blocks = answer["triples"], answer["blocks"]
+    bare, again, captured = (_floats(triples[name]) for name in ("bare", "again", "captured"))
+    ratio = median_interval(paired_ratios(bare, again, captured))
+    accuracy = None if triples["accuracy"] is None else Accuracy(**triples["accuracy"])
+    problems = _problems(triples, accuracy)
+    bar = case.bar if tool == OURS else None
+    judged = verdict(ratio, bar)
+    return OverheadRow(
+        case=case.key,
+        tool=tool,
+        label=case.title if tool == OURS else f"  {tool} {answer['version']}, {answer['describes']}",
+        ratio=ratio,
+        bare_again=median_interval(again / bare),
+        bare_milliseconds=float(np.median(np.concatenate([bare, again]))) / case.steps * 1e3,
+        triples=bare.size,
+        steps_per_stretch=case.steps,
+        sustained_ratio=float(np.median(blocks["wall_ratios"])),
+        cpu_ratio=float(np.median(blocks["cpu_ratios"])),
+        accuracy=_accuracy_words(accuracy),
+        lost=_lost_words(triples, blocks),
+        bar=bar,
+        verdict=Verdict.VOID if problems and bar is not None else judged,
+        problems=tuple(problems),
+    )
+
+
+def store_rows(answers: dict[tuple[str, str], Answer]) -> list[StoreRow]:
+    """The rows of the store from the answers by (task, tool); what is missing is left out."""
+    rows: list[StoreRow] = []
+    rows.extend(_write_rows({tool: one for (task, tool), one in answers.items() if task == "writes"}))
+    rows.extend(_series_rows({tool: one for (task, tool), one in answers.items() if task == "series"}))
+    rows.extend(_scalar_rows({tool: one for (task, tool), one in answers.items() if task == "scalars"}))
+    return rows
+
+
+def _write_rows(answers: dict[str, Answer]) -> list[StoreRow]:
+    if OURS not in answers:
+        return []
+    ours = answers[OURS]
+    rates, plain = _floats(ours["tool"]), _floats(ours["plain"])
+    lost = ours["expected_steps"] - ours["recorded_steps"]
+    problems = (f"{lost} of {ours['expected_steps']} steps were not written",) if lost else ()
+    figures = f"{np.median(rates):.0f} / {np.median(plain):.0f} MB/s"
+    rows = [
+        _store_row(
+            "write-plain", "write: ours / plain gathered write", figures, median_interval(rates / plain), problems
+        )
+    ]
+    for tool in ("smdebug", "safetensors"):
+        if tool in answers:
+            peer = _floats(answers[tool]["tool"])
+            figures = f"{np.median(rates):.0f} / {np.median(peer):.0f} MB/s"
+            label = f"write: ours / {_called(tool, answers[tool])}"
+            rows.append(_store_row(f"write-{tool}", label, figures, ratio_interval(rates, peer), problems))
+    return rows
+
+
+def _series_rows(answers: dict[str, Answer]) -> list[StoreRow]:
+    if OURS not in answers:
+        return []
+    rows = []
+    for tool in ("smdebug", "safetensors"):
+        if tool not in answers:
+            continue
+        problems = tuple(f"{one} read wrong values" for one in (OURS, tool) if not answers[one]["correct"])
+        ours, peer = (_floats(answers[one]["opening"]) + _floats(answers[one]["reading"]) for one in (OURS, tool))
+        steps = answers[OURS]["steps"]
+        label = f"read 1 KB at {steps:,} steps, one by one: {_called(tool, answers[tool])} / ours"
+        figures = f"{_split(answers[tool])} / {_split(answers[OURS])}"
+        rows.append(_store_row(f"series-{tool}", label, figures, ratio_interval(peer, ours), problems))
+        peer_at_once = _floats(answers[tool]["at_once"] or peer)
+        at_once = _floats(answers[OURS]["at_once"])
+        if at_once.size:
+            figures = f"{np.median(peer_at_once) * 1e3:.1f} / {np.median(at_once) * 1e3:.1f} ms"
+            estimate = ratio_interval(peer_at_once, at_once)
+            rows.append(
+                _store_row(
+                    f"series-at-once-{tool}", "  the same, in one call where there is one", figures, estimate, problems
+                )
+            )
+    return rows
+
+
+def _scalar_rows(answers: dict[str, Answer]) -> list[StoreRow]:
+    notes = {OURS: "written on return", "smdebug": "in memory until a saved step", "tensorboard": "queued"}
+    rows = []
+    for tool, answer in answers.items():
+        times = _floats(answer["microseconds"])
+        label = "save_scalar, microseconds" if tool == OURS else f"  {_called(tool, answer)}"
+        figures = f"{notes[tool]}; 99th percentile {np.quantile(times, 0.99):.0f}"
+        key = "scalar" if tool == OURS else f"scalar-{tool}"
+        rows.append(_store_row(key, label, figures, median_interval(times), ()))
+    return rows
+
+
+def _store_row(key: str, label: str, figures: str, estimate: Estimate, problems: tuple[str, ...]) -> StoreRow:
+    bar = BARS.get(key)
+    judged = Verdict.VOID if problems and bar is not None else verdict(estimate, bar)
+    return StoreRow(key, label, figures, estimate, bar, judged, problems)
+
+
+def _problems(triples: Answer, accuracy: Accuracy | None) -> list[str]:
+    """Why a ratio does not count: it was bought by leaving something out, or by getting it wrong."""
+    problems = []
+    lost = triples["expected_steps"] - triples["recorded_steps"]
+    if lost:
+        problems.append(f"{lost} of {triples['expected_steps']} due steps are not in the run")
+    if not triples["same_weights"]:
+        problems.append("the captured model's weights differ from the bare models'")
+    if accuracy is not None and not accuracy.kept:
+        problems.append(
+            f"accuracy: {accuracy.inexact} figures not exact, {accuracy.missing} tensors missing, "
+            f"worst error {accuracy.worst_share_of_bound:.2g} of its bound, {accuracy.compared} compared"
+        )
+    return problems
+
+
+def _accuracy_words(accuracy: Accuracy | None) -> str:
+    if accuracy is None:
+        return "-"
+    if not accuracy.kept:
+        return "broken"
+    return f"{accuracy.worst_error:.0e}" if accuracy.worst_error else "exact"
+
+
+def _lost_words(triples: Answer, blocks: Answer) -> str:
+    lost = [part["expected_steps"] - part["recorded_steps"] for part in (triples, blocks)]
+    return f"{lost[0]} + {lost[1]}"
+
+
+def _split(answer: Answer) -> str:
+    opening, reading = (float(np.median(answer[name])) * 1e3 for name in ("opening", "reading"))
+    return f"{opening + reading:.1f} ms (opening {opening:.1f})"
+
+
+def _called(tool: str, answer: Answer) -> str:
+    return f"{tool} {answer['version']}"
+
+
+def _floats(values: Any) -> Floats:
+    return np.asarray(values, dtype=np.float64)
