@@ -18,13 +18,18 @@ for candidate in ${PYTHON:-python3 python3.13 python3.12 python3.11}; do
     fi
     without_venv="${without_venv:-$(basename "$candidate")-venv}"
 done
-if [ -z "$python" ]; then
-    # Where python3 itself is too old, Ubuntu still has a newer one under its full name.
-    missing="$missing ${without_venv:-$(python3 -c "$new_enough" 2>/dev/null && echo python3-venv || echo python3.11-venv)}"
+if [ -n "$python" ]; then
+    :
+elif [ -n "$without_venv" ]; then
+    missing="$missing $without_venv"
+elif command -v python3 >/dev/null 2>&1; then
+    missing="$missing python3.11-venv" # python3 is too old; Ubuntu has a newer one under its full name
+else
+    missing="$missing python3-venv"
 fi
 
 if [ -n "$missing" ]; then
-    [ -z "$PYTHON" ] || echo "PYTHON=$PYTHON was given and is the only one tried." >&2
+    [ -z "${PYTHON:-}" ] || echo "PYTHON=$PYTHON was given and is the only one tried." >&2
     [ "$(id -u)" = 0 ] && sudo="" || sudo="sudo "
     echo "Cutaway needs Python 3.11 or newer with venv, git and make. On Debian or Ubuntu:" >&2
     echo "    ${sudo}apt-get update && ${sudo}apt-get install -y$missing" >&2

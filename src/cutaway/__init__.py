@@ -1,4 +1,4 @@
-"""Cutaway sees inside deep-learning models. Importing it loads no framework: `cutaway.attach` loads torch when asked."""
+"""Cutaway sees inside deep-learning models. Importing it loads no framework: `cutaway.attach` loads torch."""
 
 from importlib import import_module
 

@@ -1,0 +1,82 @@
+"""What importing costs, and that what is imported is declared."""
+
+import ast
+import json
+import re
+import statistics
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+import cutaway
+from scripts.requirements import PYPROJECT, ROOT, canonical
+
+SOURCE = ROOT / "src" / "cutaway"
+HEAVY = ["jax", "keras", "matplotlib", "pandas", "polars", "scipy", "sklearn", "tensorflow", "torch"]
+# The only code that may need a framework to be imported: adapters, their public doors, contract tests for adapters.
+DOORS = ("frameworks", "torch", "keras", "tensorflow", "testing", "__main__")
+
+
+def modules_outside_the_doors() -> list[str]:
+    paths = (path.relative_to(SOURCE.parent).with_suffix("") for path in sorted(SOURCE.rglob("*.py")))
+    parts = [path.parts for path in paths]
+    return [".".join(part).removesuffix(".__init__") for part in parts if part[1] not in DOORS]
+
+
+def run_python(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_no_module_outside_the_adapters_loads_a_framework() -> None:
+    names = modules_outside_the_doors()
+    assert "cutaway.errors" in names
+    imports = "".join(f"import {name}\n" for name in names)
+    loaded = json.loads(run_python(f"{imports}import json, sys\nprint(json.dumps(sorted(sys.modules)))"))
+    assert set(loaded) & set(HEAVY) == set()
+
+
+def test_importing_cutaway_takes_under_a_quarter_of_a_second() -> None:
+    code = "import time\nstart = time.perf_counter()\nimport cutaway\nprint(time.perf_counter() - start)"
+    assert statistics.median(float(run_python(code)) for _ in range(5)) < 0.25
+
+
+def test_the_public_names_are_those_that_are_listed() -> None:
+    assert cutaway.__all__ == sorted(cutaway.__all__)
+    assert set(cutaway.__all__) <= set(dir(cutaway))
+    with pytest.raises(AttributeError, match="has no attribute 'atach'"):
+        _ = cutaway.atach
+
+
+def test_the_newest_entry_of_the_changelog_is_this_version() -> None:
+    newest = re.search(r"(?m)^## (\S+)", (ROOT / "CHANGELOG.md").read_text())
+    assert newest
+    assert newest[1] == cutaway.__version__
+
+
+def third_party_imports(path: Path) -> set[str]:
+    """Packages that a module imports as it is loaded; what a function imports when called may be optional."""
+    found = set[str]()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.split(".")[0])
+    return found - set(sys.stdlib_module_names) - {"cutaway"}
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_every_package_that_is_imported_is_declared(path: Path) -> None:
+    project = tomllib.loads(PYPROJECT.read_text())["project"]
+    declared = [*project["dependencies"]]
+    if "torch" in path.relative_to(SOURCE).with_suffix("").parts:
+        declared += project["optional-dependencies"]["torch"]
+    if path.is_relative_to(SOURCE / "testing"):
+        declared += ["pytest"]
+    allowed = {canonical(re.split(r"[<>=\[]", requirement)[0]) for requirement in declared}
+    owners = packages_distributions()
+    undeclared = {name for name in third_party_imports(path) if not {canonical(o) for o in owners[name]} & allowed}
+    assert undeclared == set()
