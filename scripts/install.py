@@ -79,6 +79,8 @@ def main(wanted: str) -> int:
     except InstallError as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130  # what a shell says of an interrupted command; the next run goes on from here
     return 0
 
 
