@@ -168,9 +168,10 @@ def install_cpu_torch_with_uv(*, may_fail: bool) -> bool:
         pip("install", "--no-compile", f"uv=={uv.version}")
         install_torch = ["pip", "install", "--quiet", "--torch-backend=cpu", f"torch=={torch.version}"]
         run([str(VENV / "bin" / "uv"), *install_torch, "--python", str(PYTHON)])
-    except InstallError:
+    except InstallError as error:
         if not may_fail:
-            raise
+            hint = f"CUTAWAY_TORCH=cuda takes pip's build instead, {CUDA_MEGABYTES:,} MB with CUDA in it."
+            raise InstallError(f"{error}\n{hint}") from error
         print(f"uv found no CPU build. pip's has CUDA in it and is {CUDA_MEGABYTES:,} MB large.", flush=True)
         return False
     return True
