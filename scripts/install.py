@@ -104,6 +104,8 @@ def install(wanted: str, wish: Wish | None) -> None:
     if packages:
         say(f"Installing {len(packages)} packages, {download_size(packages, pins())}")
         pip("install", "--no-compile", "--constraint", str(VENV_CONSTRAINTS), *needed)
+    else:
+        print("Every package is there, 0 MB to download.", flush=True)
     pip("install", "--no-compile", "--no-deps", "--no-build-isolation", "--editable", str(ROOT))
     print(f".venv is ready after {time.monotonic() - started:.0f} s.", flush=True)
 
