@@ -1,0 +1,96 @@
+"""Batches read many at a time must be the batches that Arrow reads one at a time."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cutaway.run.schemas import SCHEMAS
+from cutaway.run.stacking import read_batches
+
+Message = tuple[bytes, np.ndarray, np.ndarray]
+
+
+def _laid_out(batches: list[pa.RecordBatch]) -> Message:
+    pieces = [batch.serialize().to_pybytes() for batch in batches]
+    lengths = np.array([len(piece) for piece in pieces], np.int64)
+    return b"".join(pieces), np.cumsum(lengths) - lengths, lengths
+
+
+def _value(kind: pa.DataType, chance: random.Random, length: int) -> object:
+    if pa.types.is_boolean(kind):
+        return chance.random() < 0.5
+    if pa.types.is_integer(kind):
+        return chance.randrange(1 << 7)
+    if pa.types.is_floating(kind):
+        return chance.choice([0.0, -1.5, float("inf"), 3e7])
+    if pa.types.is_string(kind):
+        return "".join(chance.choice("abcé") for _ in range(length))
+    if pa.types.is_list(kind):
+        return [_value(kind.value_type, chance, length) for _ in range(length)]
+    assert pa.types.is_map(kind)
+    return [(_value(kind.key_type, chance, 3), _value(kind.item_type, chance, length)) for _ in range(length)]
+
+
+def _batch(schema: pa.Schema, chance: random.Random, rows: int, length: int, nulls: str) -> pa.RecordBatch:
+    def cell(kind: pa.DataType, row: int) -> object:
+        missing = {"none": False, "all": True, "some": row % 3 == 0, "random": chance.random() < 0.5}[nulls]
+        return None if missing else _value(kind, chance, length)
+
+    arrays = [pa.array([cell(field.type, row) for row in range(rows)], field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+@pytest.mark.parametrize("table", sorted(SCHEMAS))
+@given(
+    groups=st.lists(
+        st.tuples(
+            st.integers(1, 20), st.integers(0, 9), st.integers(0, 3), st.sampled_from(["none", "all", "some", "random"])
+        ),
+        min_size=1,
+        max_size=4,
+    ),
+    seed=st.integers(0, 1000),
+)
+@settings(max_examples=25, deadline=None)
+def test_stacked_batches_are_what_arrow_reads_one_by_one(
+    table: str, groups: list[tuple[int, int, int, str]], seed: int
+) -> None:
+    schema, chance = SCHEMAS[table], random.Random(seed)
+    batches = [
+        _batch(schema, chance, rows, length, nulls) for count, rows, length, nulls in groups for _ in range(count)
+    ]
+    found = read_batches(*_laid_out(batches), schema)
+    for part in found:
+        part.validate(full=True)
+    assert pa.Table.from_batches(found, schema).to_pylist() == pa.Table.from_batches(batches, schema).to_pylist()
+
+
+def test_a_thousand_equal_batches_come_as_one() -> None:
+    schema = SCHEMAS["trace/tensors"]
+    batch = _batch(schema, random.Random(0), 60, 2, "none")
+    assert [len(part) for part in read_batches(*_laid_out([batch] * 1000), schema)] == [60_000]
+
+
+def test_batches_with_gaps_between_them_are_not_mixed_up() -> None:
+    schema = SCHEMAS["values"]
+    batches = [_batch(schema, random.Random(i), 3, 1, "none") for i in range(30)]
+    data, starts, lengths = _laid_out(batches)
+    kept = np.array([i for i in range(30) if i not in (4, 20)])
+    found = pa.Table.from_batches(read_batches(data, starts[kept], lengths[kept], schema))
+    assert found.to_pylist() == pa.Table.from_batches([batches[i] for i in kept]).to_pylist()
+
+
+def test_a_column_of_a_kind_that_is_not_gathered_is_left_to_arrow() -> None:
+    schema = pa.schema({"step": pa.int64(), "odd": pa.decimal128(5, 2)})
+    batches = [
+        pa.record_batch([[i], pa.array([i]).cast(pa.decimal128(21, 2)).cast(pa.decimal128(5, 2))], schema)
+        for i in range(12)
+    ]
+    found = pa.Table.from_batches(read_batches(*_laid_out(batches), schema))
+    assert found.to_pylist() == pa.Table.from_batches(batches).to_pylist()
