@@ -120,7 +120,8 @@ class Collection:
         else:
             self.pending.append(item)
 
-    def add_module_tensors(self, module: object, *, inputs: bool = False, outputs: bool = True) -> None:
+    # The flags may come by position because upstream's do.
+    def add_module_tensors(self, module: object, inputs: bool = False, outputs: bool = True) -> None:  # noqa: FBT001, FBT002
         """Add what a module receives (`inputs`) or returns (`outputs`)."""
         if not inputs and not outputs:
             raise ConfigurationError("`inputs or outputs` must hold, but got inputs=False, outputs=False.")
