@@ -6,10 +6,12 @@ Knows nothing of runs, tables or documents: keys are relative, slash-separated n
 from __future__ import annotations
 
 import contextlib
+import errno
 import mmap
 import os
 import shutil
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -17,8 +19,12 @@ from cutaway.errors import ConfigurationError, StorageError
 
 __all__ = ["Appender", "LocalStorage", "Storage"]
 
-# Linux refuses more pieces than this in one gathered write.
+# Linux refuses more pieces than this in one gathered write, and takes at most 2 GB; macOS refuses more than that.
 MOST_PIECES = 1024
+MOST_BYTES = 1 << 30
+
+# What file systems answer that cannot link, or cannot sync a folder. Other errors are real ones.
+_NOT_SUPPORTED = frozenset((errno.EPERM, errno.EACCES, errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP))
 
 Bytes = bytes | bytearray | memoryview
 
@@ -31,7 +37,8 @@ class Appender(Protocol):
     def append(self, pieces: Sequence[Bytes]) -> int:
         """Write all pieces after what is there, in one call where the system can, and return their offset.
 
-        After a short or failed write it raises `StorageError`; the caller leaves this file as it is.
+        Where not all of them can be written it raises `StorageError`, and some of their bytes may be there; the caller
+        leaves this file as it is.
         """
 
     def close(self) -> None:
@@ -42,18 +49,24 @@ class Storage(Protocol):
     """What a run needs of a place for bytes.
 
     - `create` and `replace` make missing folders.
-    - `create` is exclusive: of two writers exactly one gets the file, the other `FileExistsError`.
+    - `create` is exclusive: of two writers exactly one gets the file, the other `FileExistsError`. So is `replace`
+      with `exclusive`, and the file appears whole.
     - `replace` is whole: a reader sees the old bytes or the new ones, never a part, also after a kill.
+    - What cannot be written raises `StorageError`, and what was there stays.
     - `read` of a file that grows returns a prefix of what its writer appended, never other bytes.
     - Missing keys raise `FileNotFoundError`; `list` of a missing folder is empty.
-    - Keys never leave the storage: absolute keys and `..` raise `ConfigurationError`.
+    - Keys never leave the storage: absolute keys and parts that are empty or begin with a dot raise
+      `ConfigurationError`.
     """
 
     def create(self, key: str) -> Appender:
         """Make a new file and hold it open for appending."""
 
-    def replace(self, key: str, data: bytes, *, durable: bool = True) -> None:
-        """Write a whole file; `durable` also waits until it would survive a power cut."""
+    def replace(self, key: str, data: bytes, *, durable: bool = True, exclusive: bool = False) -> None:
+        """Write a whole file; `durable` also waits until it would survive a power cut.
+
+        With `exclusive` it raises `FileExistsError` where there is one.
+        """
 
     def read(self, key: str, offset: int = 0, length: int | None = None) -> bytes:
         """Read a file, or the part of it that is there."""
@@ -77,24 +90,34 @@ class LocalAppender:
         self._handle: int | None = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
 
     def append(self, pieces: Sequence[Bytes]) -> int:
-        """Write the pieces with one system call for each `MOST_PIECES` of them."""
+        """Write the pieces with one system call, or one for each `MOST_PIECES` or `MOST_BYTES` of them."""
         offset = self.size
         if self._handle is None:
             message = f"Cannot append to {self.path}: it is closed."
             raise StorageError(message)
-        for start in range(0, len(pieces), MOST_PIECES):
-            part = pieces[start : start + MOST_PIECES]
-            wanted = sum(len(piece) for piece in part)
+        wanted = sum(memoryview(piece).nbytes for piece in pieces)
+        if len(pieces) <= MOST_PIECES and wanted <= MOST_BYTES:
+            self._write(self._handle, pieces, wanted)
+        else:
+            for portion in _portions(pieces):
+                self._write(self._handle, portion, sum(map(len, portion)))
+        return offset
+
+    def _write(self, handle: int, pieces: Sequence[Bytes], wanted: int) -> None:
+        while wanted:
             try:
-                written = os.writev(self._handle, part)
+                written = os.writev(handle, pieces)
             except OSError as error:
                 message = f"Cannot write {wanted} bytes to {self.path}: {error.strerror or error}."
                 raise StorageError(message) from error
-            self.size += written
-            if written != wanted:
-                message = f"Only {written} of {wanted} bytes fitted into {self.path}."
+            if not written:
+                message = f"Cannot write {wanted} bytes to {self.path}: the system took none of them."
                 raise StorageError(message)
-        return offset
+            self.size += written
+            wanted -= written
+            # A signal, or a disk that is almost full: writing the rest succeeds, or says what is wrong.
+            if wanted:
+                pieces = _rest(pieces, written)
 
     def close(self) -> None:
         """Close the file once."""
@@ -114,35 +137,50 @@ class LocalStorage:
 
     def path(self, key: str) -> Path:
         """Return the file behind a key, refusing keys that would leave the folder."""
-        if not key or key.startswith("/") or "\\" in key or ".." in key.split("/"):
-            message = f"`key` must be a relative name without '..', but got {key!r}."
+        parts = key.split("/")
+        if not all(parts) or any(part.startswith(".") for part in parts) or "\\" in key or "\0" in key:
+            message = f"`key` must be a relative name whose parts do not begin with a dot, but got {key!r}."
             raise ConfigurationError(message)
-        return self.root / key
+        return self.root.joinpath(*parts)
 
     def create(self, key: str) -> LocalAppender:
         """Make a new file exclusively."""
         path = self.path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return LocalAppender(path)
+        self._make_folder(path)
+        try:
+            return LocalAppender(path)
+        except FileExistsError:
+            raise
+        except OSError as error:
+            message = f"Cannot create {path}: {error.strerror or error}."
+            raise StorageError(message) from error
 
-    def replace(self, key: str, data: bytes, *, durable: bool = True) -> None:
-        """Write beside the file and rename over it."""
+    def replace(self, key: str, data: bytes, *, durable: bool = True, exclusive: bool = False) -> None:
+        """Write beside the file, and rename over it (or link to it where it must be new)."""
         path = self.path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # The process id keeps two processes that replace one document from sharing the file beside it.
-        beside = path.with_name(f".{path.name}.{os.getpid()}")
+        self._make_folder(path)
+        # Process and thread keep two that replace one document from sharing the file beside it.
+        beside = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
         try:
             with beside.open("wb") as file:
                 file.write(data)
                 if durable:
                     file.flush()
                     os.fsync(file.fileno())
-            beside.replace(path)
+            if exclusive:
+                _link(beside, path)
+            else:
+                beside.replace(path)
+            if durable:
+                self._sync_folders(path)
+        except FileExistsError:
+            raise
         except OSError as error:
-            with contextlib.suppress(OSError):
-                beside.unlink()
             message = f"Cannot write {path}: {error.strerror or error}."
             raise StorageError(message) from error
+        finally:
+            with contextlib.suppress(OSError):
+                beside.unlink()
 
     def read(self, key: str, offset: int = 0, length: int | None = None) -> bytes:
         """Read with `pread`, so that a file which grows meanwhile is read as a prefix."""
@@ -180,6 +218,78 @@ class LocalStorage:
             if not os.fstat(file.fileno()).st_size:
                 return memoryview(b"")
             return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+    def _make_folder(self, path: Path) -> None:
+        """Make the folders of a key, but never the root: a run that was deleted must not come back as a ghost."""
+        if path.parent.is_dir():
+            return
+        if not self.root.is_dir():
+            message = f"Cannot write {path}: the folder {self.root} is gone."
+            raise StorageError(message)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            message = f"Cannot make the folder {path.parent}: {error.strerror or error}."
+            raise StorageError(message) from error
+
+    def _sync_folders(self, path: Path) -> None:
+        """Make the names durable too, up to that of the root itself: a synced file without a name is lost."""
+        for folder in path.parents:
+            try:
+                handle = os.open(folder, os.O_RDONLY)
+                try:
+                    os.fsync(handle)
+                finally:
+                    os.close(handle)
+            except OSError as error:
+                if error.errno not in _NOT_SUPPORTED:
+                    raise
+            if folder == self.root.parent:
+                return
+
+
+def _link(beside: Path, path: Path) -> None:
+    """Give a finished file its name, unless the name is taken."""
+    try:
+        path.hardlink_to(beside)
+    except FileExistsError:
+        raise
+    except OSError as error:
+        if error.errno not in _NOT_SUPPORTED:
+            raise
+        # A file system without links: still exclusive, but for a moment the file is there and empty.
+        with path.open("xb") as file:
+            file.write(beside.read_bytes())
+
+
+def _portions(pieces: Sequence[Bytes]) -> Iterator[list[memoryview]]:
+    """Cut a large write into what one system call takes."""
+    portion, size = list[memoryview](), 0
+    for piece in pieces:
+        view = memoryview(piece)
+        if not view.nbytes:
+            continue
+        view = view.cast("B")
+        for start in range(0, len(view), MOST_BYTES):
+            part = view[start : start + MOST_BYTES]
+            if len(portion) == MOST_PIECES or size + len(part) > MOST_BYTES:
+                yield portion
+                portion, size = [], 0
+            portion.append(part)
+            size += len(part)
+    if portion:
+        yield portion
+
+
+def _rest(pieces: Sequence[Bytes], written: int) -> list[memoryview]:
+    """Return what remains of the pieces after their first `written` bytes."""
+    rest = []
+    for piece in pieces:
+        view = memoryview(piece)
+        if view.nbytes > written:
+            rest.append(view.cast("B")[written:])
+        written = max(written - view.nbytes, 0)
+    return rest
 
 
 def _read_fully(handle: int, offset: int, length: int) -> bytes:
