@@ -1,6 +1,7 @@
 """The small whole files of a run: JSON with a checksum of its own, and YAML for people.
 
-JSON documents that programs write carry `"crc"`, so that a flipped bit is seen; a person may edit the YAML.
+JSON documents that programs write end with `"crc"`: the checksum of every byte of the file before its value. So any
+flipped bit is seen, whatever the parser would make of it. A person may edit the YAML.
 """
 
 from __future__ import annotations
@@ -8,32 +9,40 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from cutaway.errors import RunDamaged
-from cutaway.run.checksum import CHECKSUM, checksum_function
+from cutaway.errors import ConfigurationError, RunDamaged
+from cutaway.run.checksum import CHECKSUM, CRC32, CRC32C, checksum_function
 from cutaway.run.storage import Storage
 
 __all__ = ["read_document", "write_document"]
 
+_LAST_KEY = b'"crc": "'
+_KINDS = {b"%d:" % kind: kind for kind in (CRC32, CRC32C)}
 
-def write_document(storage: Storage, key: str, content: dict[str, Any], *, durable: bool = True) -> None:
-    """Write a JSON document whole, with its checksum."""
-    sealed = {**content, "crc": f"{CHECKSUM}:{_seal(content, CHECKSUM):08x}"}
-    storage.replace(key, json.dumps(sealed, indent=1).encode() + b"\n", durable=durable)
+
+def write_document(
+    storage: Storage, key: str, content: dict[str, Any], *, durable: bool = True, exclusive: bool = False
+) -> None:
+    """Write a JSON document whole, with its checksum; with `exclusive` only where there is none."""
+    if "crc" in content:
+        message = f"A document must not hold the key 'crc', but {key!r} does: it is the document's own checksum."
+        raise ConfigurationError(message)
+    body = json.dumps({**content, "crc": ""}, indent=1).encode().removesuffix(b'"\n}')
+    storage.replace(key, body + _seal(body, CHECKSUM), durable=durable, exclusive=exclusive)
 
 
 def read_document(storage: Storage, key: str) -> dict[str, Any]:
     """Read a JSON document. Raises `FileNotFoundError` where there is none, `RunDamaged` where it is not as written."""
     data = storage.read(key)
-    try:
-        content = json.loads(data)
-        kind, _, seal = content.pop("crc").partition(":")
-        good = _seal(content, int(kind)) == int(seal, 16)
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
-        raise RunDamaged(key, 0, "it is not the JSON that was written") from error
-    if not good:
+    before, last_key, seal = data.rpartition(_LAST_KEY)
+    kind = _KINDS.get(seal[:2])
+    if kind is None:
+        raise RunDamaged(key, 0, "it does not end with its checksum")
+    if seal != _seal(before + last_key, kind):
         raise RunDamaged(key, 0, "it fails its checksum")
-    return dict(content)
+    content = dict(json.loads(data))
+    del content["crc"]
+    return content
 
 
-def _seal(content: dict[str, Any], kind: int) -> int:
-    return checksum_function(kind)(json.dumps(content, sort_keys=True, separators=(",", ":")).encode())
+def _seal(body: bytes, kind: int) -> bytes:
+    return f'{kind}:{checksum_function(kind)(body):08x}"\n}}\n'.encode()

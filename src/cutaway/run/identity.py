@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import re
@@ -15,10 +16,10 @@ from typing import Any
 
 import yaml
 
-from cutaway.errors import ConfigurationError, RunDamaged, RunExists, RunFormatError, RunNotFound
+from cutaway.errors import ConfigurationError, RunDamaged, RunExists, RunFormatError, RunNotFound, StorageError
 from cutaway.run.documents import read_document, write_document
 from cutaway.run.findings import Finding, findings_from_table
-from cutaway.run.leases import Lease, RunState, lease_state, read_leases, refuse_live_writer
+from cutaway.run.leases import CHIEF, Lease, RunState, free_attempt, refuse_live_writer, training_states
 from cutaway.run.schemas import FINDINGS, SCHEMAS, STEPS
 from cutaway.run.segments import SegmentName, TableWriter, WriterId
 from cutaway.run.storage import LocalStorage
@@ -27,7 +28,6 @@ from cutaway.run.tables import Attempt, Damage, TableReader
 __all__ = ["FORMAT", "Run", "runs_folder"]
 
 FORMAT = 0
-CHIEF = "worker_0"
 _IDENTITY = "run.json"
 
 
@@ -44,7 +44,7 @@ class Run:
         self.storage = LocalStorage(path)
         self.identity = identity
         self.damage = damage or []
-        self._identity_seen: tuple[int, int] | None = None
+        self._identity_seen: tuple[int, int, int] | None = None
         self._attempts: list[Attempt] | None = None
 
     def __repr__(self) -> str:
@@ -53,34 +53,37 @@ class Run:
     @classmethod
     def create(cls, path: Path | str | None = None, *, name: str = "", **identity: Any) -> Run:
         """Make a new run, exactly at `path` or at `runs/<name>-<UTC time>`. Raises `RunExists` where there is one."""
-        folder = Path(path).expanduser() if path is not None else _free_folder(name or _default_name())
-        run = cls(
-            folder,
-            {
-                "format": FORMAT,
-                "id": uuid.uuid4().hex,
-                "name": folder.name,
-                "project": Path.cwd().name,
-                "created": datetime.now(UTC).isoformat(timespec="seconds"),
-                "versions": {"python": platform.python_version()},
-                "git": _git_commit(),
-                "attempts": [],
-                **identity,
-            },
-        )
+        about = {
+            "project": Path.cwd().name,
+            "versions": {"python": platform.python_version()},
+            "git": _git_commit(),
+            "attempts": [],
+            **identity,
+        }
+        if path is not None:
+            return cls._create(Path(path).expanduser(), about)
+        while True:
+            # Two that start within a second look for a free name at the same time: the slower one looks again.
+            with contextlib.suppress(RunExists):
+                return cls._create(_free_folder(name or _default_name()), about)
+
+    @classmethod
+    def _create(cls, folder: Path, about: dict[str, Any]) -> Run:
+        created = datetime.now(UTC).isoformat(timespec="seconds")
+        run = cls(folder, {"format": FORMAT, "id": uuid.uuid4().hex, "name": folder.name, "created": created, **about})
         try:
             folder.mkdir(parents=True, exist_ok=True)
             # Exclusive, so that of two processes that start at once only one owns the folder.
-            run.storage.create(_IDENTITY).close()
+            write_document(run.storage, _IDENTITY, run.identity, exclusive=True)
         except FileExistsError:
+            if not folder.is_dir():
+                message = f"`out_dir` must be a folder, but {str(folder)!r} is a file. Give another `out_dir`."
+                raise ConfigurationError(message) from None
             raise RunExists(str(folder)) from None
         except OSError as error:
-            message = (
-                f"Cannot make the run folder {str(folder)!r}: {error.strerror or error}. "
-                "Give an `out_dir` that can be written."
-            )
+            reason = str(error) if isinstance(error, StorageError) else f"{error.strerror or error}."
+            message = f"Cannot make the run folder {str(folder)!r}: {reason} Give an `out_dir` that can be written."
             raise ConfigurationError(message) from error
-        run.save_identity()
         return run
 
     @classmethod
@@ -117,7 +120,7 @@ class Run:
         """Return the attempts so far, read again when `run.json` has changed."""
         try:
             stat = (self.path / _IDENTITY).stat()
-            seen = (stat.st_mtime_ns, stat.st_size)
+            seen = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
             if seen != self._identity_seen or self._attempts is None:
                 self.identity = read_document(self.storage, _IDENTITY)
                 self._identity_seen = seen
@@ -131,13 +134,23 @@ class Run:
 
         `from_step` is the first step that this attempt writes; by default the one after the last that is there.
         """
-        refuse_live_writer(self.storage, str(self.path), "train", worker)
-        number = max((a.number for a in self.attempts()), default=-1) + 1
+        so_far = self.attempts()
+        least = max((attempt.number for attempt in so_far), default=-1) + 1
+        # A process that was killed between its lease and its line in `run.json` has used its number up all the same.
+        number = free_attempt(self.storage, str(self.path), WriterId("train", worker, least))
         first = self.next_step() if from_step is None else from_step
         lease = Lease(self.storage, str(self.path), WriterId("train", worker, number))
-        listed = [*self.identity.get("attempts", []), {"attempt": number, "from_step": first, **about}]
-        self.identity = {**self.identity, "attempts": listed}
-        self.save_identity()
+        # From the attempts as they are shown, which `run.json` may have lost.
+        listed = {a.number: {"attempt": a.number, "from_step": a.from_step} for a in so_far}
+        listed |= {a["attempt"]: a for a in self.identity.get("attempts", [])}
+        listed[number] = {"attempt": number, "from_step": first, **about}
+        self.identity = {"format": FORMAT, **self.identity, "attempts": list(listed.values())}
+        try:
+            self.save_identity()
+        except StorageError:
+            with contextlib.suppress(StorageError):
+                lease.release(RunState.FAILED)
+            raise
         return number, lease
 
     def join_attempt(self, worker: str, number: int) -> Lease:
@@ -152,13 +165,7 @@ class Run:
 
     def state(self) -> RunState:
         """Say what became of the training of this run."""
-        leases = read_leases(self.storage, "train")
-        if not leases:
-            return RunState(self.identity.get("state", RunState.ENDED))
-        states = {lease["worker"]: lease_state(self.storage, lease) for lease in leases}
-        if RunState.RUNNING in states.values():
-            return RunState.RUNNING
-        return states.get(CHIEF, next(iter(states.values())))
+        return training_states([self.storage])[0] or RunState(self.identity.get("state", RunState.ENDED))
 
     def table(self, table: str) -> TableReader:
         """Return a new reader of one of the growing tables."""
@@ -189,6 +196,9 @@ class Run:
             return dict(yaml.safe_load(self.storage.read("config.yaml")) or {})
         except FileNotFoundError:
             return {}
+        except (yaml.YAMLError, UnicodeDecodeError, TypeError, ValueError) as error:
+            message = f"{self.path / 'config.yaml'} is not a YAML dictionary: {error}. Mend or delete it."
+            raise RunFormatError(message) from error
 
     def write_config(self, config: Mapping[str, Any]) -> None:
         """Write `config.yaml` whole."""
@@ -197,27 +207,32 @@ class Run:
     def verify(self) -> list[Damage]:
         """Check every byte that has a checksum, and return what is damaged."""
         ended = self.state() is not RunState.RUNNING
-        found = list(self.damage)
-        for table in SCHEMAS:
-            found += self.table(table).verify(ended=ended)
-        for key in ("trace/" + name for name in self.storage.list("trace") if name.endswith(".json")):
+        found = []
+        for key in self._sealed_documents():
             try:
                 self.document(key)
             except RunDamaged as error:
                 found.append(Damage(key, 0, None, error.reason))
+        for table in SCHEMAS:
+            found += self.table(table).verify(ended=ended)
         return found
+
+    def _sealed_documents(self) -> list[str]:
+        """The documents that carry a checksum."""
+        inside = [f"{folder}/{name}" for folder in ("trace", "leases", "control") for name in self.storage.list(folder)]
+        return [_IDENTITY, *(key for key in inside if key.endswith((".json", ".done")))]
 
     def _attempts_from_files(self) -> list[Attempt]:
         """Rebuild the attempts where `run.json` cannot be read: each took over from its first step."""
-        reader = TableReader(self.storage, STEPS, list)
-        first: dict[int, int] = {}
-        for batch in reader.poll():
-            number = batch.segment.attempt
-            first[number] = min(first.get(number, batch.step), batch.step)
+        steps = TableReader(self.storage, STEPS, list).read(columns=["step", "attempt"])
+        grouped = steps.group_by("attempt").aggregate([("step", "min")]).to_pydict()
+        first = dict(zip(grouped["attempt"], grouped["step_min"], strict=True))
+        # An attempt that began and wrote no step took none over.
+        after = max(steps["step"].to_pylist(), default=-1) + 1
         for name in self.storage.list(STEPS):
             parsed = SegmentName.parse(name)
             if parsed is not None:
-                first.setdefault(parsed.attempt, 0)
+                first.setdefault(parsed.attempt, after)
         return [Attempt(number, step) for number, step in sorted(first.items())]
 
 

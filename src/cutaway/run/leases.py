@@ -7,21 +7,35 @@ up, so the answer is there at once; across machines it takes one lease.
 from __future__ import annotations
 
 import contextlib
-import json
+import os
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import Any
 
-from cutaway.errors import RunLocked, StorageError
+from cutaway.errors import RunDamaged, RunFormatError, RunLocked
+from cutaway.run.documents import read_document, write_document
 from cutaway.run.process import is_alive, is_here, this_process
 from cutaway.run.segments import WriterId
 from cutaway.run.storage import Storage
 
-__all__ = ["BEAT_SECONDS", "LEASE_SECONDS", "Lease", "RunState", "lease_state"]
+__all__ = [
+    "BEAT_SECONDS",
+    "CHIEF",
+    "LEASE_SECONDS",
+    "Lease",
+    "RunState",
+    "free_attempt",
+    "lease_state",
+    "read_leases",
+    "refuse_live_writer",
+    "training_states",
+]
 
 BEAT_SECONDS = 1.0
 LEASE_SECONDS = 5.0
+CHIEF = "worker_0"
 
 
 class RunState(StrEnum):
@@ -36,75 +50,157 @@ class RunState(StrEnum):
 
 
 class Lease:
-    """One writer's claim on a role and worker of a run, for one attempt."""
+    """One writer's claim on a role and worker of a run, for one attempt.
+
+    Belongs to the process that made it: in a forked child, beats and releases do nothing.
+    """
 
     def __init__(self, storage: Storage, path: str, writer: WriterId) -> None:
         self._storage = storage
-        self._key = f"leases/{writer.role}-{writer.worker}-{writer.attempt}.json"
+        self._key = f"leases/{writer.stem}.json"
         self._content: dict[str, Any] = {**writer._asdict(), **this_process(), "beat": 0, "state": RunState.RUNNING}
+        self._process = os.getpid()
+        # A beat of the writer thread must not overtake the release of the main thread.
+        self._lock = threading.Lock()
         try:
             # Exclusive creation decides between two that start at the same moment.
-            claim = storage.create(self._key)
+            write_document(storage, self._key, self._content, durable=False, exclusive=True)
         except FileExistsError:
             raise RunLocked(path, writer.role, writer.worker, "another process that started just now") from None
-        claim.append([json.dumps(self._content).encode()])
-        claim.close()
 
     def beat(self) -> None:
         """Show that this writer lives; called about every `BEAT_SECONDS`."""
-        self._content["beat"] += 1
-        self._write()
+        self._write(beat=self._content["beat"] + 1)
 
     def release(self, state: RunState) -> None:
         """Say how it ended."""
-        self._content["state"] = state
-        self._write()
+        self._write(state=state)
 
-    def _write(self) -> None:
-        self._storage.replace(self._key, json.dumps(self._content).encode(), durable=False)
+    def _write(self, **changes: Any) -> None:
+        if os.getpid() != self._process:
+            return
+        with self._lock:
+            self._content |= changes
+            write_document(self._storage, self._key, self._content, durable=False)
 
 
 def read_leases(storage: Storage, role: str) -> list[dict[str, Any]]:
     """Return the leases of a role, the newest attempt of each worker only."""
-    newest: dict[str, dict[str, Any]] = {}
-    for name in storage.list("leases"):
-        if name.startswith(f"{role}-") and name.endswith(".json"):
-            # A lease that vanished or is half created says nothing; the next look will.
-            with contextlib.suppress(OSError, ValueError):
-                lease = json.loads(storage.read(f"leases/{name}"))
-                if lease["attempt"] >= newest.get(lease["worker"], lease)["attempt"]:
-                    newest[lease["worker"]] = lease
-    return [newest[worker] for worker in sorted(newest)]
+    return _newest(_leases(storage, role))
+
+
+def free_attempt(storage: Storage, path: str, writer: WriterId) -> int:
+    """Return the number of the next attempt, at least the writer's own. Raises `RunLocked` while the last one lives.
+
+    Looks at the leases once: whoever claims an attempt after this look collides with ours, and one of both is refused.
+    """
+    leases = _leases(storage, writer.role)
+    _refuse_live(storage, path, writer.role, writer.worker, _newest(leases))
+    return max(writer.attempt, *(int(lease["attempt"]) + 1 for lease in leases), 0)
 
 
 def refuse_live_writer(storage: Storage, path: str, role: str, worker: str) -> None:
     """Raise `RunLocked` when a live process already writes as this role and worker."""
-    for lease in read_leases(storage, role):
-        if lease["worker"] == worker and lease_state(storage, lease) is RunState.RUNNING:
-            holder = f"process {lease['pid']} on {lease['host']}"
-            raise RunLocked(path, role, worker, holder)
+    _refuse_live(storage, path, role, worker, read_leases(storage, role))
 
 
-def lease_state(
-    storage: Storage,
-    lease: dict[str, Any],
-    *,
-    sleep: Callable[[float], None] = time.sleep,
-) -> RunState:
+def lease_state(storage: Storage, lease: dict[str, Any], *, sleep: Callable[[float], None] = time.sleep) -> RunState:
     """Say what became of a writer. For one on another machine this waits until its lease moves, at most one lease."""
-    state = RunState(lease["state"])
-    if state is not RunState.RUNNING:
-        return state
-    if is_here(lease):
-        return RunState.RUNNING if is_alive(lease) else _last_word(storage, lease)
+    watch = _Watch(storage, [lease])
+    _wait([watch], sleep)
+    return watch.states[0] or RunState.LOST
+
+
+def training_states(
+    storages: Iterable[Storage], *, sleep: Callable[[float], None] = time.sleep
+) -> list[RunState | None]:
+    """Say what became of the training of each run, None where there never was one.
+
+    It is that of the newest attempt: running while any worker is, else as its chief ended. Trainings on other machines
+    are waited for together, at most one lease for all of them.
+    """
+    watches = [_Watch(storage, _of_newest_attempt(read_leases(storage, "train"))) for storage in storages]
+    _wait(watches, sleep)
+    return [watch.verdict() for watch in watches]
+
+
+class _Watch:
+    """The leases of one run while we look whether they move; a state of None is not known yet."""
+
+    def __init__(self, storage: Storage, leases: Sequence[dict[str, Any]]) -> None:
+        self._storage = storage
+        self._leases = leases
+        self.states = [_state_at_once(storage, lease) for lease in leases]
+
+    @property
+    def is_decided(self) -> bool:
+        return RunState.RUNNING in self.states or None not in self.states
+
+    def look_again(self) -> None:
+        for i, lease in enumerate(self._leases):
+            if self.states[i] is None:
+                now = _again(self._storage, lease)
+                if now["beat"] != lease["beat"] or now["state"] != lease["state"]:
+                    self.states[i] = RunState(now["state"])
+
+    def verdict(self) -> RunState | None:
+        if not self._leases:
+            return None
+        if RunState.RUNNING in self.states:
+            return RunState.RUNNING
+        workers = [lease["worker"] for lease in self._leases]
+        return self.states[workers.index(CHIEF) if CHIEF in workers else 0] or RunState.LOST
+
+
+def _wait(watches: Sequence[_Watch], sleep: Callable[[float], None]) -> None:
     waited = 0.0
-    while waited < LEASE_SECONDS:
+    while waited < LEASE_SECONDS and not all(watch.is_decided for watch in watches):
         sleep(BEAT_SECONDS / 2)
         waited += BEAT_SECONDS / 2
-        now = _again(storage, lease)
-        if now["beat"] != lease["beat"] or now["state"] != lease["state"]:
-            return RunState(now["state"])
-    return RunState.LOST
+        for watch in watches:
+            watch.look_again()
+
+
+def _leases(storage: Storage, role: str) -> list[dict[str, Any]]:
+    """Return every lease of a role; one that cannot be read is lost, but its attempt is taken."""
+    leases = []
+    for name in storage.list("leases"):
+        parts = name.removesuffix(".json").split("-")
+        if parts[0] != role or len(parts) != 3 or not parts[2].isdigit():
+            continue
+        with contextlib.suppress(FileNotFoundError):
+            try:
+                leases.append(read_document(storage, f"leases/{name}"))
+            except (OSError, RunDamaged, RunFormatError):
+                leases.append({"role": role, "worker": parts[1], "attempt": int(parts[2]), "state": RunState.LOST})
+    return leases
+
+
+def _newest(leases: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    newest: dict[str, dict[str, Any]] = {}
+    for lease in leases:
+        if lease["attempt"] >= newest.get(lease["worker"], lease)["attempt"]:
+            newest[lease["worker"]] = lease
+    return [newest[worker] for worker in sorted(newest)]
+
+
+def _of_newest_attempt(leases: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    last = max((lease["attempt"] for lease in leases), default=0)
+    return [lease for lease in leases if lease["attempt"] == last]
+
+
+def _refuse_live(storage: Storage, path: str, role: str, worker: str, leases: Iterable[dict[str, Any]]) -> None:
+    for lease in leases:
+        if lease["worker"] == worker and lease_state(storage, lease) is RunState.RUNNING:
+            raise RunLocked(path, role, worker, f"process {lease['pid']} on {lease['host']}")
+
+
+def _state_at_once(storage: Storage, lease: dict[str, Any]) -> RunState | None:
+    """Return a state that needs no waiting: it was released, or its process can be looked up here."""
+    state = RunState(lease["state"])
+    if state is not RunState.RUNNING or (is_here(lease) and is_alive(lease)):
+        return state
+    return _last_word(storage, lease) if is_here(lease) else None
 
 
 def _last_word(storage: Storage, lease: dict[str, Any]) -> RunState:
@@ -116,6 +212,6 @@ def _last_word(storage: Storage, lease: dict[str, Any]) -> RunState:
 def _again(storage: Storage, lease: dict[str, Any]) -> dict[str, Any]:
     key = f"leases/{lease['role']}-{lease['worker']}-{lease['attempt']}.json"
     try:
-        return dict(json.loads(storage.read(key)))
-    except (OSError, StorageError, ValueError):
+        return read_document(storage, key)
+    except (OSError, RunDamaged, RunFormatError):
         return lease

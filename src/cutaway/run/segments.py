@@ -8,16 +8,20 @@ Reading is in tables.py.
 
 from __future__ import annotations
 
+import contextlib
+import os
+import re
 import struct
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from cutaway.errors import RunFormatError, StorageError
+from cutaway.errors import ConfigurationError, RunFormatError, StorageError
 from cutaway.run.checksum import CHECKSUM, checksum, checksum_function
 from cutaway.run.schemas import SCHEMAS
 from cutaway.run.storage import Appender, Bytes, Storage
@@ -26,7 +30,8 @@ __all__ = ["ENTRY", "ENTRY_BYTES", "Header", "RawPlace", "SegmentName", "TableWr
 
 MAGIC = b"CUTAWAY\x00"
 VERSION = 0
-HEADER = struct.Struct("<8sIIQII")  # magic, version, checksum kind, length of the schema, its checksum, the header's own
+# Magic, version, checksum kind, length of the schema, its checksum, the header's own.
+HEADER = struct.Struct("<8sIIQII")
 _ENTRY = struct.Struct("<QQqII")
 ENTRY = np.dtype([("offset", "<u8"), ("length", "<u8"), ("step", "<i8"), ("crc", "<u4"), ("own", "<u4")])
 ENTRY_BYTES = ENTRY.itemsize
@@ -36,6 +41,7 @@ SEGMENT_BYTES = 64 << 20
 BLOB_BYTES = 1 << 30
 # Raw tensors start at multiples of this, so that a mapped file gives aligned arrays.
 ALIGNMENT = 64
+_WORD = re.compile(r"[A-Za-z0-9_]+")
 
 
 class WriterId(NamedTuple):
@@ -44,6 +50,15 @@ class WriterId(NamedTuple):
     role: str
     worker: str
     attempt: int
+
+    @property
+    def stem(self) -> str:
+        """What its files' names begin with."""
+        # A dash would make the name of a segment another one, and its rows invisible.
+        if not (_WORD.fullmatch(self.role) and _WORD.fullmatch(self.worker)) or self.attempt < 0:
+            message = f"A writer is named by letters, digits and '_', and counts its attempts from 0, but got {self}."
+            raise ConfigurationError(message)
+        return f"{self.role}-{self.worker}-{self.attempt}"
 
 
 class SegmentName(NamedTuple):
@@ -103,7 +118,7 @@ class Header:
 
 
 def parse_header(data: bytes) -> Header | None:
-    """Read a header; None while its writer has not finished it. Raises `RunFormatError` when it is damaged or foreign."""
+    """Read a header; None while its writer has not finished it. Raises `RunFormatError` when damaged or foreign."""
     if len(data) < HEADER.size:
         return None
     magic, version, kind, length, schema_crc, own = HEADER.unpack_from(data)
@@ -128,6 +143,8 @@ def parse_header(data: bytes) -> Header | None:
 class TableWriter:
     """Appends record batches to a table of a run; safe to call from several threads of its one process.
 
+    A forked child that inherited it can neither append nor close: both processes would write to the same files.
+
     One batch is one write to the segment and one to its index. When `append` returns, the batch survives the death of
     the process. After a failed write the segment is left as it is, and the next batch starts a new one.
     """
@@ -135,9 +152,10 @@ class TableWriter:
     def __init__(self, storage: Storage, table: str, writer: WriterId) -> None:
         self._storage = storage
         self._table = table
-        self._writer = writer
         self.schema = SCHEMAS[table]
         self._schema_bytes = self.schema.serialize().to_pybytes()
+        self._stem = writer.stem
+        self._process = os.getpid()
         self._lock = threading.Lock()
         self._segment: _Segment | None = None
         self._next = 0
@@ -145,62 +163,86 @@ class TableWriter:
 
     def append(self, batch: pa.RecordBatch, step: int) -> None:
         """Write one batch whose first step is `step`."""
+        if not batch.schema.equals(self.schema):
+            message = f"A batch for table {self._table!r} must have its schema, but has {batch.schema.names}."
+            raise ConfigurationError(message)
         data = batch.serialize()
-        with self._lock:
-            segment = self._open_segment()
-            try:
-                self.bytes_written += segment.append(data, step)
-            except StorageError:
-                self._leave()
-                raise
+        with self._writing() as segment:
+            self.bytes_written += segment.append(data, step)
 
-    def append_rows(self, columns: dict[str, Sequence[object] | pa.Array], step: int) -> None:
+    def append_rows(self, columns: Mapping[str, Sequence[object] | pa.Array], step: int) -> None:
         """Write one batch from plain columns; columns left out are null."""
-        names = self.schema.names
-        length = len(next(iter(columns.values())))
-        arrays = [
-            _as_array(columns[name], field.type) if name in columns else pa.nulls(length, field.type)
-            for name, field in zip(names, self.schema, strict=True)
-        ]
-        self.append(pa.RecordBatch.from_arrays(arrays, schema=self.schema), step)
+        self.append(self._batch(columns), step)
 
-    def append_raw(self, pieces: Sequence[Bytes]) -> list[RawPlace]:
-        """Write raw tensors to the segment's .bin file and say where they lie; their rows must follow at once."""
-        with self._lock:
-            segment = self._open_segment()
-            try:
-                places, written = segment.append_raw(self._storage, pieces)
-            except StorageError:
-                self._leave()
-                raise
-            self.bytes_written += written
-            return places
+    def append_tensors(
+        self, columns: Mapping[str, Sequence[object]], step: int, raw: Sequence[npt.NDArray[Any] | None]
+    ) -> None:
+        """Write rows whose raw bytes go to the segment's .bin file first; None stands for a row without any."""
+        pieces = [array.reshape(-1).view(np.uint8).data for array in raw if array is not None]
+        with self._writing() as segment:
+            places = iter(segment.append_raw(self._storage, pieces)) if pieces else iter(())
+            found = [None if array is None else next(places) for array in raw]
+            where = {name: [place and getattr(place, name) for place in found] for name in RawPlace._fields}
+            written = segment.append(self._batch({**columns, **where}).serialize(), step)
+            self.bytes_written += written + sum(place.padded_length for place in found if place is not None)
 
     def close(self) -> None:
         """Mark the last segment as complete; closing twice is allowed."""
-        with self._lock:
-            if self._segment is not None:
-                self._segment.finish()
-                self._segment = None
+        if os.getpid() == self._process:
+            with self._lock:
+                self._finish()
 
     def abandon(self) -> None:
         """Release the files without a closing mark, as after a failure of the storage."""
+        if os.getpid() == self._process:
+            with self._lock:
+                self._leave()
+
+    def _batch(self, columns: Mapping[str, Sequence[object] | pa.Array]) -> pa.RecordBatch:
+        if not columns.keys() <= set(self.schema.names):
+            unknown = sorted(columns.keys() - set(self.schema.names))
+            message = f"Table {self._table!r} has no columns {unknown}; it has {self.schema.names}."
+            raise ConfigurationError(message)
+        length = len(next(iter(columns.values())))
+        arrays = [
+            _as_array(columns[field.name], field.type) if field.name in columns else pa.nulls(length, field.type)
+            for field in self.schema
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[_Segment]:
+        """Give the segment to write to, and leave it behind when the storage fails."""
+        if os.getpid() != self._process:
+            message = f"Process {os.getpid()} cannot write to {self._table!r}: process {self._process} does."
+            raise StorageError(message)
         with self._lock:
-            self._leave()
+            try:
+                yield self._open_segment()
+            except StorageError:
+                self._leave()
+                raise
 
     def _leave(self) -> None:
-        if self._segment is not None:
-            self._segment.release()
-            self._segment = None
+        segment, self._segment = self._segment, None
+        if segment is not None:
+            segment.release()
+
+    def _finish(self) -> None:
+        # Forgotten first: where the closing mark cannot be written, the next batch still starts a new segment.
+        segment, self._segment = self._segment, None
+        if segment is not None:
+            segment.finish()
 
     def _open_segment(self) -> _Segment:
         if self._segment is not None and self._segment.is_full:
-            self._segment.finish()
-            self._segment = None
-        if self._segment is None:
-            name = SegmentName(*self._writer, self._next)
+            self._finish()
+        while self._segment is None:
+            stem = f"{self._table}/{self._stem}-{self._next}"
             self._next += 1
-            self._segment = _Segment(self._storage, f"{self._table}/{name.stem}", self._schema_bytes)
+            # A number that is taken belongs to an earlier writer of this name, which has ended: its lease was free.
+            with contextlib.suppress(FileExistsError):
+                self._segment = _Segment(self._storage, stem, self._schema_bytes)
         return self._segment
 
 
@@ -209,18 +251,17 @@ class _Segment:
 
     def __init__(self, storage: Storage, stem: str, schema_bytes: bytes) -> None:
         self._stem = stem
-        self._raw: Appender | None = None
-        try:
-            self._stream = storage.create(f"{stem}.arrow")
-            self._index = storage.create(f"{stem}.idx")
-        except FileExistsError:
-            raise
-        except OSError as error:
-            message = f"Cannot create {stem}.arrow: {error.strerror or error}."
-            raise StorageError(message) from error
-        self._stream.append([schema_bytes])
-        self._index.append([Header(CHECKSUM, schema_bytes).to_bytes()])
         self._batches = 0
+        self._index: Appender | None = None
+        self._raw: Appender | None = None
+        self._stream = storage.create(f"{stem}.arrow")
+        try:
+            self._stream.append([schema_bytes])
+            self._index = storage.create(f"{stem}.idx")
+            self._index.append([Header(CHECKSUM, schema_bytes).to_bytes()])
+        except OSError:
+            self.release()
+            raise
 
     @property
     def is_full(self) -> bool:
@@ -234,7 +275,7 @@ class _Segment:
         self._batches += 1
         return len(view) + ENTRY_BYTES
 
-    def append_raw(self, storage: Storage, pieces: Sequence[Bytes]) -> tuple[list[RawPlace], int]:
+    def append_raw(self, storage: Storage, pieces: Sequence[Bytes]) -> list[RawPlace]:
         if self._raw is None:
             self._raw = storage.create(f"{self._stem}.bin")
         places, padded, position = [], list[Bytes](), self._raw.size
@@ -243,9 +284,8 @@ class _Segment:
             places.append(RawPlace(position, len(piece), checksum(gap, checksum(piece))))
             padded += [piece, gap] if gap else [piece]
             position += len(piece) + len(gap)
-        before = self._raw.size
         self._raw.append(padded)
-        return places, self._raw.size - before
+        return places
 
     def finish(self) -> None:
         """Write the closing entry and release the files."""
@@ -260,6 +300,7 @@ class _Segment:
                 file.close()
 
     def _entry(self, offset: int, length: int, step: int, crc: int) -> None:
+        assert self._index is not None
         body = _ENTRY.pack(offset, length, step, crc, 0)[:-4]
         self._index.append([body + struct.pack("<I", checksum(body))])
 
