@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from cutaway.errors import ConfigurationError, RunError, RunLocked, RunNotFound
 from cutaway.run.identity import Run, runs_folder
-from cutaway.run.leases import RunState
+from cutaway.run.leases import RunState, training_states
 from cutaway.run.schemas import SCHEMAS
 
 __all__ = ["find_run", "list_runs", "prune_runs", "remove_run", "run_sizes"]
@@ -18,14 +20,23 @@ __all__ = ["find_run", "list_runs", "prune_runs", "remove_run", "run_sizes"]
 def list_runs(root: Path | str | None = None) -> list[Run]:
     """Return the runs directly in a folder, newest first."""
     folder = Path(root) if root is not None else runs_folder()
-    return sorted(_runs_in(folder), key=lambda run: (str(run.identity.get("created", "")), run.name), reverse=True)
+    return sorted(_runs_in(folder), key=lambda run: (_created(run), run.name), reverse=True)
+
+
+def run_states(runs: Sequence[Run]) -> list[RunState]:
+    """Return the state of each run; those on other machines are waited for together."""
+    found = training_states(run.storage for run in runs)
+    return [state or run.state() for run, state in zip(runs, found, strict=True)]
 
 
 def find_run(text: str, root: Path | str | None = None) -> Run:
     """Return the run at a path, or the one whose name is, or alone begins with, the given text."""
+    folder = Path(root) if root is not None else runs_folder()
+    if not text:
+        # It begins every name: an unset variable in a script must not stand for a run.
+        raise RunNotFound(text, str(folder))
     if (Path(text).expanduser() / "run.json").exists():
         return Run.open(text)
-    folder = Path(root) if root is not None else runs_folder()
     names = _names(folder)
     matches = [name for name in names if name == text] or [name for name in names if name.startswith(text)]
     if len(matches) > 1:
@@ -45,7 +56,9 @@ def run_sizes(run: Run) -> dict[str, int]:
         part = next((table for table in tables if inside == table), inside.split("/")[0])
         for name in files:
             key = part if part != "." else "documents"
-            sizes[key] = sizes.get(key, 0) + (Path(folder) / name).lstat().st_size
+            # A file that is gone was being replaced by the writer of a live run.
+            with contextlib.suppress(FileNotFoundError):
+                sizes[key] = sizes.get(key, 0) + (Path(folder) / name).lstat().st_size
     return dict(sorted(sizes.items(), key=lambda item: -item[1]))
 
 
@@ -53,7 +66,7 @@ def remove_run(run: Run) -> None:
     """Delete a run folder. Raises `RunLocked` while it is being written."""
     if run.state() is RunState.RUNNING:
         raise RunLocked(str(run.path), "train", "a live worker", "a running training")
-    shutil.rmtree(run.path)
+    _delete(run)
 
 
 def prune_runs(root: Path | str | None = None, *, keep: int) -> list[Run]:
@@ -61,17 +74,41 @@ def prune_runs(root: Path | str | None = None, *, keep: int) -> list[Run]:
     if keep < 0:
         message = f"`keep >= 0` must hold, but got {keep=}."
         raise ConfigurationError(message)
-    pruned = [run for run in list_runs(root)[keep:] if run.state() is not RunState.RUNNING]
+    old = list_runs(root)[keep:]
+    pruned = [run for run, state in zip(old, run_states(old), strict=True) if state is not RunState.RUNNING]
     for run in pruned:
-        shutil.rmtree(run.path)
+        _delete(run)
     return pruned
 
 
+def _delete(run: Run) -> None:
+    """Delete a run folder, `run.json` last: where that is interrupted, the run is still listed and can be removed."""
+    for entry in run.path.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        elif entry.name != "run.json":
+            entry.unlink()
+    shutil.rmtree(run.path)
+
+
+def _created(run: Run) -> str:
+    """When a run was made. One with a damaged identity must not count as the oldest: its file's time stands in."""
+    if "created" in run.identity:
+        return str(run.identity["created"])
+    with contextlib.suppress(FileNotFoundError):
+        return datetime.fromtimestamp((run.path / "run.json").stat().st_mtime, UTC).isoformat(timespec="seconds")
+    return ""
+
+
 def _names(folder: Path) -> list[str]:
-    try:
-        return [entry.name for entry in os.scandir(folder) if (Path(entry.path) / "run.json").exists()]
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+    names = []
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+        for entry in entries:
+            # A folder of another user, which we may not look into, hides no run of ours.
+            with contextlib.suppress(PermissionError):
+                if (Path(entry.path) / "run.json").exists():
+                    names.append(entry.name)
+    return names
 
 
 def _runs_in(folder: Path) -> Iterator[Run]:

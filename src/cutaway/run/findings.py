@@ -47,7 +47,8 @@ def append_findings(writer: TableWriter, findings: Iterable[Finding]) -> None:
     }
     for name in ("where", "evidence"):
         columns[name] = [json.dumps(dict(getattr(row, name)), default=str) for row in rows]
-    writer.append_rows(columns, int(rows[0].where.get("step", -1)))
+    step = rows[0].where.get("step")
+    writer.append_rows(columns, step if isinstance(step, int) else -1)
 
 
 def findings_from_table(table: pa.Table) -> list[Finding]:

@@ -30,8 +30,9 @@ def is_here(process: dict[str, Any]) -> bool:
 
 def is_alive(process: dict[str, Any]) -> bool:
     """Whether a process of this machine still runs; ask only when `is_here`."""
-    started = _started(int(process["pid"]))
-    return started is not None and started == process.get("started")
+    pid = int(process["pid"])
+    started = _started(pid)
+    return started == process.get("started") if started is not None else _is_hidden(pid)
 
 
 @cache
@@ -55,6 +56,18 @@ def _started(pid: int) -> str | None:
     except (OSError, ValueError):
         return None
     return None if fields[0] in "ZX" else fields[19]
+
+
+def _is_hidden(pid: int) -> bool:
+    """Whether there is such a process that we may not look at: another user's, where /proc hides those."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return not Path(f"/proc/{pid}").exists()
+    except OSError:
+        return False
+    # We may signal it, so we could have looked: it is a zombie, or ended just now.
+    return False
 
 
 def _started_by_ps(pid: int) -> str | None:
