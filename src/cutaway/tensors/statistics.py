@@ -152,7 +152,8 @@ def _flat(array: ArrayLike) -> Floats:
     values = np.asarray(array)
     if np.iscomplexobj(values):
         raise TypeError("Statistics are of real numbers, but got a complex array. Take `numpy.absolute` of it first.")
-    return values.astype(np.float64).reshape(-1)
+    with np.errstate(invalid="ignore"):  # some bit patterns of NaN make a cast warn
+        return values.astype(np.float64).reshape(-1)
 
 
 def _scale(largest: float) -> float:

@@ -18,7 +18,7 @@ def saved(config: SaveConfig, mode: ModeKeys = modes.TRAIN, horizon: int = HORIZ
 
 
 @st.composite
-def schedules(draw: object) -> dict[str, Any]:
+def schedules(draw: st.DrawFn) -> dict[str, Any]:
     start = draw(st.integers(0, 120))
     return {
         "save_interval": draw(st.integers(1, 130)),
@@ -88,7 +88,8 @@ def test_the_documented_examples_save_the_documented_steps(arguments: dict[str, 
         ({"end_step": "10"}, "`end_step` must be a whole number, but got end_step='10'."),
         (
             {"start_step": 10, "end_step": 10},
-            "`start_step < end_step` must hold, but got start_step=10, end_step=10. Write `end_step=0` to save nothing.",
+            "`start_step < end_step` must hold, but got start_step=10, end_step=10. "
+            "Write `end_step=0` to save nothing.",
         ),
         ({"save_steps": [1, -2]}, "`save_steps >= 0` must hold, but got save_steps=-2."),
         ({"save_steps": 5}, "`save_steps` takes a list of steps, but got save_steps=5."),
