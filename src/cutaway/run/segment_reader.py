@@ -12,6 +12,7 @@ import pyarrow as pa
 from cutaway.errors import RunDamaged, RunFormatError
 from cutaway.run.checksum import CHECKSUM, checksum_function
 from cutaway.run.raw_file import RawFile
+from cutaway.run.schemas import SCHEMAS
 from cutaway.run.segments import ENTRY, ENTRY_BYTES, Header, RawPlace, SegmentName, parse_header
 from cutaway.run.stacking import read_batches
 from cutaway.run.storage import Storage
@@ -44,7 +45,9 @@ class SegmentReader:
     def __init__(self, storage: Storage, table: str, name: SegmentName) -> None:
         self._storage = storage
         self.name = name
+        self._table = table
         self._stem = f"{table}/{name.stem}"
+        self._named: set[Damage] = set()
         self._header: Header | None = None
         self._schema: pa.Schema | None = None
         self._position = 0  # in the index
@@ -62,36 +65,55 @@ class SegmentReader:
         return self._raw
 
     def poll(self, damage: list[Damage]) -> list[Batch]:
-        """Return the rows indexed since the last poll."""
+        """Return the rows indexed since the last poll; each damage is named once, however often it is met."""
+        found: list[Damage] = []
+        batches: list[Batch] = []
         try:
-            return [] if self._header is None and not self._open(damage) else self._follow(damage)
-        except FileNotFoundError as error:
-            # Written files never go away on their own; one that did takes its rows with it, not the whole table's.
-            damage.append(Damage(str(error.filename), 0, None, "the file is missing"))
-            self.closed = True
-            return []
+            if self._header is not None or self._open(found):
+                batches = self._follow(found)
+        except RunDamaged as error:
+            # A file that is gone, or on a failing disk, takes its rows with it, not the whole table's.
+            found.append(Damage(error.path, error.offset, None, error.reason))
+        damage += [one for one in found if one not in self._named]
+        self._named.update(found)
+        return batches
 
     def _follow(self, damage: list[Damage]) -> list[Batch]:
-        data = self._storage.read(f"{self._stem}.idx", self._position)
-        entries = self._good_entries(data, damage)
-        self._position += len(data) // ENTRY_BYTES * ENTRY_BYTES
-        if len(entries) and not entries[-1]["length"]:
-            self.closed = True
-            self._end = int(entries[-1]["offset"])
+        data = self._read("idx", self._position)
+        count = len(data) // ENTRY_BYTES
+        entries, places = self._good_entries(data, damage)
+        closing = bool(len(entries)) and not entries[-1]["length"]
+        end = int(entries[-1]["offset"]) if closing else self._end
+        if closing:
             entries = entries[:-1]
-        return self._load(entries, damage) if len(entries) else []
+        elif len(entries):
+            # On a network file system the index may be ahead of its batches: those are not there yet.
+            late = entries["offset"] + entries["length"] > self._size("arrow")
+            if late.any():
+                entries, count = entries[~late], int(places[late.argmax()])
+        batches = self._load(entries, damage) if len(entries) else []
+        self._position += count * ENTRY_BYTES
+        self.closed, self._end = closing, max(self._end, end)
+        return batches
 
     def leftovers(self) -> list[Damage]:
         """Name what lies after the last entry; worth a word only once nobody writes any more."""
         found = []
         if self._header is None:
-            return [Damage(f"{self._stem}.idx", 0, None, "the index ends inside its header")]
-        rest = self._storage.size(f"{self._stem}.idx") - self._position
-        if rest:
+            reason = "the index ends inside its header"
+            return [] if self._named else [Damage(f"{self._stem}.idx", 0, None, reason)]
+        try:
+            rest, stream = self._size("idx") - self._position, self._size("arrow")
+        except RunDamaged:
+            return []  # the poll has named it
+        if rest >= ENTRY_BYTES:
+            found.append(Damage(f"{self._stem}.arrow", stream, None, "it ends before the batches that its index lists"))
+        elif rest:
             found.append(Damage(f"{self._stem}.idx", self._position, None, f"{rest} bytes of an unfinished entry"))
-        rest = self._storage.size(f"{self._stem}.arrow") - self._end
-        if rest > 0 and self._end:
-            found.append(Damage(f"{self._stem}.arrow", self._end, None, f"{rest} bytes that no entry lists"))
+        if stream > self._end:
+            found.append(
+                Damage(f"{self._stem}.arrow", self._end, None, f"{stream - self._end} bytes that no entry lists")
+            )
         if not self.closed:
             found.append(Damage(f"{self._stem}.idx", self._position, None, "the segment was not closed"))
         return found
@@ -116,13 +138,14 @@ class SegmentReader:
         """Read the header and the schema, from whichever copy is whole."""
         path = f"{self._stem}.idx"
         try:
-            header = parse_header(self._storage.read(path))
+            header = parse_header(self._read("idx"))
         except RunFormatError as error:
-            damage.append(Damage(path, 0, None, f"{error}; the stream's own schema is used"))
             header = self._header_from_stream()
+            used = "the stream's own schema is used" if header else "and the stream's own schema is damaged too"
+            damage.append(Damage(path, 0, None, f"{error}; {used}"))
         if header is None:
             return False
-        stream = self._storage.read(f"{self._stem}.arrow", 0, len(header.schema_bytes))
+        stream = self._read("arrow", 0, len(header.schema_bytes))
         if stream != header.schema_bytes:
             damage.append(Damage(f"{self._stem}.arrow", 0, None, "its schema is damaged; the index's copy is used"))
         self._header = header
@@ -132,16 +155,29 @@ class SegmentReader:
 
     def _header_from_stream(self) -> Header | None:
         """Rebuild a header from the segment itself; the entries' own checksums still guard what follows."""
-        start = self._storage.read(f"{self._stem}.arrow", 0, 1 << 16)
+        start = self._read("arrow", 0, 1 << 16)
         try:
             source = pa.BufferReader(start)
-            pa.ipc.read_schema(pa.ipc.read_message(source))
-        except (pa.ArrowInvalid, OSError, EOFError):
+            schema = pa.ipc.read_schema(pa.ipc.read_message(source))
+        except (pa.ArrowException, OSError, EOFError):
             return None
-        return Header(CHECKSUM, start[: source.tell()])
+        # No checksum covers this copy: a flipped bit in it could give a column another name.
+        return Header(CHECKSUM, start[: source.tell()]) if schema.equals(SCHEMAS[self._table]) else None
 
-    def _good_entries(self, data: bytes, damage: list[Damage]) -> Entries:
-        """Return the entries that pass their own checksum."""
+    def _read(self, ending: str, offset: int = 0, length: int | None = None) -> bytes:
+        try:
+            return self._storage.read(f"{self._stem}.{ending}", offset, length)
+        except OSError as error:
+            raise RunDamaged(f"{self._stem}.{ending}", offset, _unreadable(error)) from error
+
+    def _size(self, ending: str) -> int:
+        try:
+            return self._storage.size(f"{self._stem}.{ending}")
+        except OSError as error:
+            raise RunDamaged(f"{self._stem}.{ending}", 0, _unreadable(error)) from error
+
+    def _good_entries(self, data: bytes, damage: list[Damage]) -> tuple[Entries, npt.NDArray[np.intp]]:
+        """Return the entries that pass their own checksum, and which ones of all they are."""
         entries: Entries = np.frombuffer(data, ENTRY, count=len(data) // ENTRY_BYTES)
         crc, covered = checksum_function(self._kind), ENTRY_BYTES - 4
         places = range(0, len(entries) * ENTRY_BYTES, ENTRY_BYTES)
@@ -149,14 +185,15 @@ class SegmentReader:
         for i in np.flatnonzero(~good).tolist():
             at = self._position + i * ENTRY_BYTES
             damage.append(Damage(f"{self._stem}.idx", at, None, "an index entry fails its checksum"))
-        return entries if good.all() else entries[good]
+        return entries if good.all() else entries[good], np.flatnonzero(good)
 
     def _load(self, entries: Entries, damage: list[Damage]) -> list[Batch]:
         """Read the batches of good entries in one go, and leave out those that fail their checksum."""
         path = f"{self._stem}.arrow"
         starts, lengths = entries["offset"].astype(np.int64), entries["length"].astype(np.int64)
-        first, self._end = int(starts[0]), max(self._end, int(starts[-1] + lengths[-1]))
-        data = self._storage.read(path, first, self._end - first)
+        first, end = int(starts[0]), int(starts[-1] + lengths[-1])
+        data = self._read("arrow", first, end - first)
+        self._end = max(self._end, end)
         starts -= first
         ends, crc = starts + lengths, checksum_function(self._kind)
         found = [crc(data[start:end]) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
@@ -168,6 +205,10 @@ class SegmentReader:
             return []
         rows = read_batches(data, starts[good], lengths[good], self._schema)
         return [Batch(self.name, _first_step(part, entries), part) for part in rows]
+
+
+def _unreadable(error: OSError) -> str:
+    return f"it cannot be read: {error.strerror or error}"
 
 
 def _first_step(rows: pa.RecordBatch, entries: Entries) -> int:

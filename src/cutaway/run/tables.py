@@ -61,13 +61,13 @@ class TableReader:
         Each step comes from the newest attempt that covers it; `attempt` asks for one attempt's rows as they were.
         """
         self.poll()
-        limits = self._limits()
+        attempts = self._attempts()
         parts = []
         for (worker, number, role), batches in _grouped(self._batches).items():
             if attempt is not None and number != attempt:
                 continue
             part = pa.Table.from_batches(batches)
-            limit = limits.get(number) if attempt is None and role == "train" else None
+            limit = _taken_over(attempts, number) if attempt is None and role == "train" else None
             if limit is not None and "step" in part.column_names:
                 part = part.filter(pc.less(part["step"], limit))
             count = len(part)
@@ -78,7 +78,7 @@ class TableReader:
 
     def limit(self, segment: SegmentName) -> int | None:
         """Return the first step of a segment that a later attempt replaced, or None where all of it is shown."""
-        return self._limits().get(segment.attempt) if segment.role == "train" else None
+        return _taken_over(self._attempts(), segment.attempt) if segment.role == "train" else None
 
     def visible(self, segment: SegmentName, step: int) -> bool:
         """Whether a row of this segment and step is shown, or replaced by a later attempt."""
@@ -101,21 +101,25 @@ class TableReader:
         reader = TableReader(self._storage, self.table, self._attempts)
         reader.poll()
         found = list(reader.damage)
-        for segment in reader._segments.values() if ended else ():
-            found += segment.leftovers()
+        if ended:
+            for segment in reader._segments.values():
+                found += segment.leftovers()
+            found += self._without_index()
         for batch in reader._batches:
             found += reader._segments[batch.segment].check_raw(batch)
         return found
 
-    def _limits(self) -> dict[int, int]:
-        """For each attempt the first step that a later one took over."""
-        limits: dict[int, int] = {}
-        taken: int | None = None
-        for attempt in sorted(self._attempts(), reverse=True):
-            if taken is not None:
-                limits[attempt.number] = taken
-            taken = attempt.from_step if taken is None else min(taken, attempt.from_step)
-        return limits
+    def _without_index(self) -> list[Damage]:
+        """Name the segments whose index is gone. One that holds no batch yet was being created when its writer died."""
+        names = self._storage.list(self.table)
+        nothing = SCHEMAS[self.table].serialize().size
+        lone = [f"{self.table}/{name}" for name in names if name.endswith(".arrow") and f"{name[:-6]}.idx" not in names]
+        return [Damage(key, 0, None, "its index is missing") for key in lone if self._storage.size(key) > nothing]
+
+
+def _taken_over(attempts: Sequence[Attempt], number: int) -> int | None:
+    """Return the first step of an attempt that a later one took over."""
+    return min((attempt.from_step for attempt in attempts if attempt.number > number), default=None)
 
 
 def _order(name: SegmentName) -> tuple[int, str, str, int]:
