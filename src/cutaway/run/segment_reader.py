@@ -60,8 +60,8 @@ class SegmentReader:
         """The segment's raw tensors."""
         if self._raw is None:
             self._raw = RawFile(self._storage, f"{self._stem}.bin", self._kind)
-        if self.closed:
-            self._raw.settle()
+            if self.closed:
+                self._raw.settle()
         return self._raw
 
     def poll(self, damage: list[Damage]) -> list[Batch]:
@@ -94,6 +94,8 @@ class SegmentReader:
         batches = self._load(entries, damage) if len(entries) else []
         self._position += count * ENTRY_BYTES
         self.closed, self._end = closing, max(self._end, end)
+        if closing and self._raw is not None:
+            self._raw.settle()
         return batches
 
     def leftovers(self) -> list[Damage]:

@@ -76,6 +76,16 @@ class TableReader:
         whole = pa.concat_tables(parts) if parts else _empty(self.table)
         return whole.select([*columns]) if columns is not None else whole
 
+    @property
+    def batches(self) -> Sequence[Batch]:
+        """Everything polled so far, also what a later attempt replaced."""
+        return self._batches
+
+    def settle(self) -> None:
+        """Note that nobody writes any more, so that raw tensors can be read in place."""
+        for segment in self._segments.values():
+            segment.raw.settle()
+
     def limit(self, segment: SegmentName) -> int | None:
         """Return the first step of a segment that a later attempt replaced, or None where all of it is shown."""
         return _taken_over(self._attempts(), segment.attempt) if segment.role == "train" else None
