@@ -1,0 +1,85 @@
+"""The writer thread: takes records in order, writes them in groups, and keeps the run's lease alive.
+
+Training never waits for the disk here: `submit` only appends. The queue is bounded by the caller through slabs, and by
+`QUEUE` for light records.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+from cutaway.capture.records import StepRecord
+from cutaway.run.leases import BEAT_SECONDS
+
+__all__ = ["QUEUE", "BackgroundWriter"]
+
+# How many steps may be waiting: what a kill can lose.
+QUEUE = 8
+# How long light records wait for company.
+IDLE_SECONDS = 0.1
+
+
+class BackgroundWriter:
+    """Runs `write` on a thread of its own with all records that wait, and `beat` about once a second."""
+
+    def __init__(self, write: Callable[[list[StepRecord]], None], beat: Callable[[], None]) -> None:
+        self._write = write
+        self._beat = beat
+        self._waiting: deque[StepRecord] = deque()
+        self._changed = threading.Condition()
+        self._busy = 0  # records being written
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="cutaway-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, record: StepRecord, patience: float) -> bool:
+        """Queue a record; False when the queue stayed full for `patience` seconds."""
+        with self._changed:
+            if not self._has_room() and not self._changed.wait_for(self._has_room, patience):
+                return False
+            self._waiting.append(record)
+            if record.is_heavy or not self._has_room():
+                self._changed.notify_all()
+            return True
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until everything submitted so far is written."""
+        with self._changed:
+            self._changed.notify_all()
+            return self._changed.wait_for(lambda: not self._waiting and not self._busy, timeout)
+
+    def close(self, timeout: float) -> bool:
+        """Write what waits and end the thread; False when it did not end in time."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def _has_room(self) -> bool:
+        return len(self._waiting) + self._busy < QUEUE
+
+    def _run(self) -> None:
+        next_beat = time.monotonic()
+        while True:
+            with self._changed:
+                if not self._waiting and not self._closing:
+                    self._changed.wait(IDLE_SECONDS)
+                records = list(self._waiting)
+                self._waiting.clear()
+                self._busy = len(records)
+                ending = self._closing and not records
+                self._changed.notify_all()
+            if records:
+                self._write(records)
+                with self._changed:
+                    self._busy = 0
+                    self._changed.notify_all()
+            if time.monotonic() >= next_beat:
+                self._beat()
+                next_beat = time.monotonic() + BEAT_SECONDS
+            if ending:
+                return

@@ -1,0 +1,111 @@
+"""The one process-wide current hook and its collections, which the seeds' module-level functions act on.
+
+Everything here can be overridden by calling the same method on a hook. Before a hook exists, `get_collection` and its
+siblings act on collections that the next hook takes over.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from typing import TYPE_CHECKING
+
+from cutaway.tensors.collection import Collection
+from cutaway.tensors.collections import Collections
+
+if TYPE_CHECKING:
+    from cutaway.capture.hook import BaseHook
+
+__all__ = [
+    "add_to_collection",
+    "add_to_default_collection",
+    "del_hook",
+    "get_collection",
+    "get_collections",
+    "get_hook",
+    "reset_collections",
+]
+
+
+class _Current:
+    """The state itself: visible, in one place, and empty after a fork."""
+
+    def __init__(self) -> None:
+        self.collections = Collections()
+        self.hook: weakref.ref[BaseHook] | None = None
+        self.live: weakref.WeakSet[BaseHook] = weakref.WeakSet()
+
+
+_current = _Current()
+
+
+def _forget_hooks_after_fork() -> None:
+    """In a forked child the writer thread does not exist: its copies of hooks must not act."""
+    for hook in list(_current.live):
+        hook.abandon()
+    _current.hook = None
+    _current.live = weakref.WeakSet()
+
+
+os.register_at_fork(after_in_child=_forget_hooks_after_fork)
+
+
+def adopt(hook: BaseHook) -> Collections:
+    """Make a hook the current one and give it the collections prepared so far."""
+    before = get_hook()
+    if before is not None and _current.collections is before.collections:
+        # The earlier hook keeps its own; the new one starts afresh.
+        _current.collections = Collections()
+    _current.hook = weakref.ref(hook)
+    _current.live.add(hook)
+    return _current.collections
+
+
+def retire(hook: BaseHook) -> None:
+    """Forget a closed hook; what it had configured does not leak into the next one."""
+    _current.live.discard(hook)
+    if get_hook() is hook:
+        _current.hook = None
+        _current.collections = Collections()
+
+
+def live_hooks() -> list[BaseHook]:
+    """Return the hooks of this process that are not closed."""
+    return list(_current.live)
+
+
+def get_hook() -> BaseHook | None:
+    """Return the current hook of this process, or None."""
+    return _current.hook() if _current.hook is not None else None
+
+
+def del_hook() -> None:
+    """Close the current hook, if there is one, and forget it."""
+    hook = get_hook()
+    if hook is not None:
+        hook.close()
+
+
+def get_collection(name: str) -> Collection:
+    """Return a collection of the current hook, or of the next one, created if it does not exist."""
+    return _current.collections.get(name)
+
+
+def get_collections() -> dict[str, Collection]:
+    """Return all collections by name."""
+    return {collection.name: collection for collection in _current.collections}
+
+
+def add_to_collection(name: str, item: object) -> None:
+    """Add a tensor's name, a parameter or a module to a collection."""
+    _current.collections.add_to(name, item)
+
+
+def add_to_default_collection(item: object) -> None:
+    """Add a tensor's name, a parameter or a module to the collection `default`."""
+    _current.collections.add_to("default", item)
+
+
+def reset_collections() -> None:
+    """Forget every custom collection and every change to the others."""
+    _current.collections.reset()

@@ -1,0 +1,381 @@
+"""What every hook does, whatever the framework: settings, collections, modes, steps, samples, scalars, its end.
+
+A subclass feeds it: it calls `_begin_step`, offers copies of tensors to the open step, and calls `_end_step`.
+Configuration errors raise at once; errors during training stop the capture and leave the training alone.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from cutaway.capture import current
+from cutaway.capture.budget import DiskBudget
+from cutaway.capture.logs import apply_log_level
+from cutaway.capture.recorder import Recorder
+from cutaway.capture.records import Offer, StepRecord
+from cutaway.capture.selection import ALWAYS_INCLUDED, NOTHING_DUE, Selection
+from cutaway.capture.settings import HookSettings, is_switched_off
+from cutaway.capture.steps import StepCounter
+from cutaway.capture.tensorboard import EventWriter
+from cutaway.capture.workers import Worker, open_run
+from cutaway.errors import ConfigurationError, StorageError
+from cutaway.run.identity import Run
+from cutaway.run.leases import RunState
+from cutaway.tensors.collection import Collection
+from cutaway.tensors.json_config import HookConfig
+from cutaway.tensors.modes import ModeKeys
+
+__all__ = ["BaseHook"]
+
+log = logging.getLogger("cutaway.capture")
+
+# How long a step waits for the writer: a breath for statistics, longer for tensors that were asked for by schedule.
+SUBSETS = ("training", "validation", "test", "unlabeled")
+STATISTICS_PATIENCE = 0.02
+TENSOR_PATIENCE = 1.0
+
+
+class BaseHook:
+    """The part of a hook that knows no framework."""
+
+    framework = ""
+
+    def __init__(self, settings: HookSettings, worker: Worker, versions: Mapping[str, str]) -> None:
+        apply_log_level()
+        self.settings = settings
+        self.worker = worker
+        self.run: Run | None = None
+        self._recorder: Recorder | None = None
+        self._selection: Selection | None = None
+        self._steps = StepCounter()
+        self._mode = ModeKeys.GLOBAL
+        self._epoch: int | None = None
+        self._open: StepRecord | None = None
+        self._samples: list[str | None] | None = None
+        self._config: dict[str, Any] = {}
+        self._config_written: dict[str, Any] = {}
+        self._dropped = 0
+        self._due_seen = 0
+        self.active = not is_switched_off() and (settings.include_workers == "all" or worker.rank == 0)
+        self.collections = current.adopt(self)
+        self._included = self._include()
+        if self.active and not settings.dry_run:
+            self._open_run(versions)
+        # Closes at exit what the user did not close; the reference keeps the hook alive until then.
+        atexit.register(self._close_at_exit)
+
+    # -- what users call ---------------------------------------------------------------------------------------------
+
+    def set_mode(self, mode: ModeKeys | str) -> None:
+        """Say whether the steps that follow train, evaluate or predict; each mode counts its own steps."""
+        self._end_step()
+        self._mode = ModeKeys.parse(mode)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say which epoch the steps that follow belong to."""
+        self._epoch = int(epoch)
+
+    def set_config(self, config: Mapping[str, Any]) -> None:
+        """Add to the run's `config.yaml`: hyperparameters and whatever else should be found again."""
+        self._config.update(_plain(dict(config)))
+        self._write_config()
+
+    def set_samples(self, ids: Sequence[object] | None, subset: str = "training") -> None:
+        """Say which samples are in the batch of the next step; None where an id is unknown.
+
+        Ids become `<subset>/<id>`; an id that already begins with a subset is taken as it is.
+        """
+        self._samples = None if ids is None else [_sample_id(one, subset) for one in ids]
+
+    def save_scalar(self, name: str, value: float, sm_metric: bool = False, timestamp: float | None = None) -> None:  # noqa: FBT001, FBT002 - upstream's signature
+        """Record a number at the current step; when this returns it survives a kill."""
+        number = _number(name, value)
+        if sm_metric:
+            self.collections.add_to("sm_metrics", f"scalar/{name}")
+        if self._recorder is not None:
+            when = time.time() if timestamp is None else timestamp
+            self._recorder.save_scalar(name, number, self.step, self._mode.name, when)
+
+    def save_sample_values(self, ids: Sequence[object], *, subset: str = "training", **values: Sequence[float]) -> None:
+        """Record one number per sample under each name: `hook.save_sample_values(ids, loss=losses)`."""
+        samples = [_sample_id(one, subset) for one in ids]
+        for name, numbers in values.items():
+            column = [float(number) for number in numbers]
+            if len(column) != len(samples):
+                message = f"`{name}` has {len(column)} values for {len(samples)} samples."
+                raise ConfigurationError(message)
+            if self._recorder is not None:
+                known = [(s, v) for s, v in zip(samples, column, strict=True) if s is not None]
+                self._recorder.save_sample_values(self.step, [s for s, _ in known], name, [v for _, v in known])
+
+    def get_collection(self, name: str) -> Collection:
+        """Return one of this hook's collections, created if it does not exist."""
+        return self.collections.get(name)
+
+    def get_collections(self) -> dict[str, Collection]:
+        """Return this hook's collections by name."""
+        return {collection.name: collection for collection in self.collections}
+
+    def add_to_collection(self, name: str, item: object) -> None:
+        """Add a tensor's name, a parameter or a module to a collection."""
+        self.collections.add_to(name, item)
+
+    @property
+    def mode(self) -> ModeKeys:
+        """The mode of the steps that follow."""
+        return self._mode
+
+    @property
+    def step(self) -> int:
+        """The current step, counted over all modes."""
+        return self._open.step if self._open is not None else self._steps.last
+
+    @property
+    def out_dir(self) -> Path | None:
+        """The run folder, or None where this hook writes none."""
+        return None if self.run is None else self.run.path
+
+    def flush(self) -> bool:
+        """End the open step and wait until everything is written; False where capture has stopped."""
+        self._end_step()
+        return self._recorder is None or self._recorder.flush()
+
+    def close(self, state: RunState = RunState.FINISHED) -> None:
+        """Detach from everything, write what waits and close the run; closing twice is allowed."""
+        atexit.unregister(self._close_at_exit)
+        self._end_step()
+        self._detach()
+        current.retire(self)
+        self.active = False
+        if self._recorder is not None:
+            self._write_collections()
+            self._write_config()
+            recorder, self._recorder = self._recorder, None
+            recorder.close(state)
+
+    def abandon(self) -> None:
+        """Forget everything without writing: in a forked child the run belongs to the parent."""
+        atexit.unregister(self._close_at_exit)
+        self.active = False
+        self._recorder = None
+        self._open = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close(RunState.FINISHED if kind is None else RunState.FAILED)
+
+    def __repr__(self) -> str:
+        where = "off" if not self.active else "dry run" if self.run is None else str(self.run.path)
+        return f"{type(self).__name__}({where!r}, step={self.step}, mode={self._mode.name})"
+
+    # -- what subclasses call ----------------------------------------------------------------------------------------
+
+    @property
+    def selection(self) -> Selection:
+        """What is wanted, worked out when the first step begins: collections may still be added until then."""
+        if self._selection is None:
+            self._resolve_pending()
+            for name in self._included:
+                self.collections.get(name).check()
+            config, reductions = self.settings.save_config, self.settings.reduction_config
+            self._selection = Selection(self.collections, self._included, config, reductions)  # type: ignore[arg-type]  # parsed by HookSettings
+            if self._recorder is not None:
+                self._recorder.begin(self._selection)
+                self._write_collections()
+                self._write_config()
+        return self._selection
+
+    def _begin_step(self) -> StepRecord:
+        """Open the next step and decide what of it is recorded."""
+        selection = self.selection
+        step, mode_step = self._steps.take(self._mode)
+        record = StepRecord(step, self._mode, mode_step, time.time(), self._epoch)
+        thinning = 1 if self._recorder is None else self._recorder.budget.thinning
+        every = self.settings.statistics_every
+        record.statistics = bool(every) and step % (every * thinning) == 0
+        due = selection.due(self._mode, mode_step)
+        if due:
+            record.due = due if self._due_seen % thinning == 0 else NOTHING_DUE
+            self._due_seen += 1
+        record.samples, self._samples = self._samples, None
+        self._open = record
+        return record
+
+    def _end_step(self) -> None:
+        """Hand the open step to the writer."""
+        record, self._open = self._open, None
+        if record is None:
+            return
+        if self._recorder is None:
+            self._log_dry_run(record)
+            return
+        record.thinned = self._dropped
+        if self._recorder.submit(record, TENSOR_PATIENCE if record.due else STATISTICS_PATIENCE):
+            self._dropped = 0
+        elif not self._recorder.stopped:
+            self._dropped += 1
+            self._say_thinned(record.step)
+
+    def fail(self, error: Exception, where: str) -> None:
+        """Stop capturing after an error of ours during training; the training goes on."""
+        log.debug("Capture failed in %s", where, exc_info=error)
+        self._open = None
+        self.active = False
+        if self._recorder is not None:
+            self._recorder.stop(f"{type(error).__name__} in {where}: {error}.")
+        else:
+            log.warning("Capture stopped: %s in %s: %s. Training goes on.", type(error).__name__, where, error)
+
+    def say(self, code: str, message: str, **where: Any) -> None:
+        """Record and log something the user should know about the capture, once."""
+        if self._recorder is not None:
+            self._recorder.say(code, "warning", message, **where)
+        elif self.active:
+            log.warning("%s", message)
+
+    def _say_thinned(self, step: int) -> None:
+        name = "" if self.run is None else self.run.name
+        self.say(
+            "writer-behind",
+            f"The writer could not keep up at step {step}: some steps are not recorded. `cutaway runs show {name}` "
+            "counts them; a larger `statistics_every` avoids it.",
+            step=step,
+        )
+
+    def _offer_now(self, offer: Offer, collections: str | Iterable[str]) -> None:
+        """Save one tensor at the current step, whatever the schedule says."""
+        for name in [collections] if isinstance(collections, str) else collections:
+            self.collections.add_to(name, offer.name)
+        if self._recorder is not None:
+            self._recorder.save_tensor(self.step, offer)
+
+    # -- what subclasses override ------------------------------------------------------------------------------------
+
+    def _detach(self) -> None:
+        """Undo every registration; called once or more."""
+
+    def _resolve_pending(self) -> None:
+        """Turn parameters and modules that were added to collections into names."""
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _include(self) -> tuple[str, ...]:
+        settings = self.settings
+        asked = list(settings.include_collections) if settings.include_collections is not None else []
+        self.collections.check_known(settings.include_collections or ())
+        if settings.include_regex:
+            self.collections.get("default").include(settings.include_regex)
+            asked.append("default")
+        if settings.save_all:
+            asked.append("all")
+        return tuple(dict.fromkeys([*asked, *ALWAYS_INCLUDED]))
+
+    def _open_run(self, versions: Mapping[str, str]) -> None:
+        identity = {"framework": self.framework, "versions": dict(versions)}
+        self.run, who, lease = open_run(self.settings, self.worker, **identity)
+        if self.settings.resume:
+            self._steps = StepCounter.after(self.run)
+        if who.attempt > 0:
+            self._config = self.run.config()
+        events = None
+        if self.settings.export_tensorboard:
+            folder = self.settings.tensorboard_dir
+            events = EventWriter(Path(folder) if folder is not None else self.run.path / "logs")
+            log.info("TensorBoard gets scalars; histograms are not written yet.")
+        self._config.setdefault("command", sys.argv)
+        self._recorder = Recorder(self.run, who, lease, DiskBudget(self.settings.disk_budget), events)
+
+    def _write_collections(self) -> None:
+        if self.run is None or self.worker.rank != 0:
+            return
+        included = {"included": list(self._included), "collections": self.collections.to_dict()}
+        try:
+            self.run.write_document("trace/collections.json", included)
+        except StorageError as error:
+            if self._recorder is not None:
+                self._recorder.stop(str(error))
+
+    def _write_config(self) -> None:
+        if self.run is None or self.worker.rank != 0 or self._config == self._config_written:
+            return
+        try:
+            self.run.write_config(self._config)
+            self._config_written = dict(self._config)
+        except StorageError as error:
+            if self._recorder is not None:
+                self._recorder.stop(str(error))
+
+    def _log_dry_run(self, record: StepRecord) -> None:
+        names = [offer.name for offer in record.offers]
+        if record.slab is not None:
+            names += [name for name, here in zip(record.slab.layout.names, record.slab.present, strict=True) if here]
+            record.slab.views.pool.release(record.slab)
+        kept = sorted(name for name in names if self.selection.keep(name, record.due))
+        log.info("Dry run, step %d: statistics of %d tensors; would save %s", record.step, len(names), kept or "none")
+
+    def _close_at_exit(self) -> None:
+        # The interpreter leaves an uncaught exception here before it runs exit handlers.
+        failed = getattr(sys, "last_exc", None) is not None or getattr(sys, "last_value", None) is not None
+        self.close(RunState.FAILED if failed else RunState.ENDED)
+
+
+def hook_arguments(config: HookConfig, collections: Callable[[str], Collection]) -> dict[str, Any]:
+    """Turn a parsed JSON configuration into a hook's arguments, configuring the collections that it names."""
+    for name, one in config.collections.items():
+        found = collections(name)
+        if one.include_regex:
+            found.include(one.include_regex)
+        if one.save_config is not None:
+            found.save_config = one.save_config
+        if one.reduction_config is not None:
+            found.reduction_config = one.reduction_config
+    return {
+        "out_dir": config.out_dir,
+        "include_collections": list(config.collections) or None,
+        "include_regex": config.include_regex or None,
+        "save_config": config.save_config,
+        "reduction_config": config.reduction_config,
+        "save_all": config.save_all,
+        "include_workers": config.include_workers,
+        "export_tensorboard": config.export_tensorboard,
+        "tensorboard_dir": config.tensorboard_dir,
+    }
+
+
+def _sample_id(one: object, subset: str) -> str | None:
+    if one is None:
+        return None
+    text = str(one.item() if isinstance(one, np.generic) else one)
+    return text if text.split("/", 1)[0] in SUBSETS and "/" in text else f"{subset}/{text}"
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        message = f"`save_scalar` takes a single number, but got {name}={value!r}."
+        raise ConfigurationError(message) from None
+
+
+def _plain(value: Any) -> Any:
+    """Reduce a configuration to what YAML can hold; anything else becomes its text."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

@@ -1,0 +1,212 @@
+"""One process's writing side of a run: its attempt, lease, tables, budget, and what it has to say about itself.
+
+A storage that fails stops the capture, never the training: it is logged once, and recorded where that is possible.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cutaway.capture.background import BackgroundWriter
+from cutaway.capture.budget import DiskBudget
+from cutaway.capture.records import Offer, StepRecord
+from cutaway.capture.selection import Selection
+from cutaway.capture.slabs import Slab
+from cutaway.capture.step_writer import StepWriter
+from cutaway.capture.tensorboard import EventWriter
+from cutaway.errors import StorageError
+from cutaway.run.findings import Finding, Severity, append_findings
+from cutaway.run.identity import Run
+from cutaway.run.leases import Lease, RunState
+from cutaway.run.schemas import FINDINGS, SCALARS, TENSORS, VALUES
+from cutaway.run.segments import TableWriter, WriterId
+
+__all__ = ["Recorder"]
+
+log = logging.getLogger("cutaway.capture")
+
+# How long closing waits for the writer: long enough for a slow disk, short enough for a person.
+CLOSE_SECONDS = 60.0
+
+
+class Recorder:
+    """Owns everything that a hook writes."""
+
+    def __init__(
+        self,
+        run: Run,
+        who: WriterId,
+        lease: Lease,
+        budget: DiskBudget,
+        events: EventWriter | None = None,
+    ) -> None:
+        self.run = run
+        self.who = who
+        self.budget = budget
+        self.stopped = False
+        self._lease = lease
+        self._events = events
+        self._tables: dict[str, TableWriter] = {}
+        self._tables_lock = threading.Lock()
+        self._said: set[str] = set()
+        self._spent = 0
+        self._steps: StepWriter | None = None
+        self._refused = 0
+        self._writer = BackgroundWriter(self._write, self._beat)
+
+    def begin(self, selection: Selection) -> None:
+        """Say what is to be kept; before the first record."""
+        self._steps = StepWriter(self._table, selection, self.budget, self.release)
+
+    def submit(self, record: StepRecord, patience: float) -> bool:
+        """Queue a step's record. False when it was dropped."""
+        if not self.stopped and self._writer.submit(record, patience):
+            return True
+        if record.slab is not None:
+            self.release(record.slab)
+        return False
+
+    def release(self, slab: Slab) -> None:
+        """Give a slab back to the pool that it came from."""
+        slab.views.pool.release(slab)
+
+    def save_scalar(self, name: str, value: float, step: int, mode: str, when: float) -> None:
+        """Write one scalar; when this returns it survives the process."""
+        if self.stopped:
+            return
+        row = {"name": [name], "step": [step], "mode": [mode], "value": [value], "time": [when]}
+        try:
+            self._table(SCALARS).append_rows(row, step)
+        except StorageError as error:
+            self.stop(str(error))
+            return
+        if self._events is not None:
+            self._events.add_scalar(mode, name, value, step, when)
+
+    def save_tensor(self, step: int, offer: Offer) -> None:
+        """Write one full tensor; when this returns it survives the process."""
+        if self.stopped:
+            return
+        row: dict[str, Sequence[object]] = {
+            "step": [step],
+            "tensor": [offer.name],
+            "dtype": [offer.dtype],
+            "shape": [offer.array.shape],
+        }
+        try:
+            self._table(TENSORS).append_tensors(row, step, [np.ascontiguousarray(offer.array)])
+        except StorageError as error:
+            self.stop(str(error))
+
+    def save_sample_values(self, step: int, samples: Sequence[str], name: str, values: Sequence[float]) -> None:
+        """Write one value per sample; when this returns they survive the process."""
+        if self.stopped or not samples:
+            return
+        count = len(samples)
+        rows = {"step": [step] * count, "sample": samples, "name": [name] * count, "value": values}
+        try:
+            self._table(VALUES).append_rows(rows, step)
+        except StorageError as error:
+            self.stop(str(error))
+
+    def say(self, code: str, severity: Severity, message: str, *, once: bool = True, **where: Any) -> None:
+        """Record a finding about the capture itself and log it."""
+        if once and code in self._said:
+            return
+        self._said.add(code)
+        log.log(logging.INFO if severity == "info" else logging.WARNING, "%s", message)
+        finding = Finding(code, severity, message, where=where, source=f"capture {self.who.worker}")
+        try:
+            append_findings(self._table(FINDINGS), [finding])
+        except StorageError as error:
+            # The log line above is all that a full or vanished disk leaves us.
+            log.debug("Could not record %s: %s", code, error)
+
+    def stop(self, reason: str) -> None:
+        """Stop capturing for good, say so once, and let the training go on."""
+        if self.stopped:
+            return
+        self.stopped = True
+        message = f"Capture of {self.run.name!r} stopped: {reason.rstrip('.')}. Training goes on."
+        self.say("capture-stopped", "error", message)
+
+    def flush(self) -> bool:
+        """Wait until everything submitted is written; False when capture has stopped."""
+        return self._writer.flush(CLOSE_SECONDS) and not self.stopped
+
+    def close(self, state: RunState) -> None:
+        """Write what waits, close every file, and say how it ended."""
+        if not self._writer.close(CLOSE_SECONDS):
+            self.stop(f"the disk did not take what was left within {CLOSE_SECONDS:.0f} s.")
+        for table in self._tables.values():
+            try:
+                table.close()
+            except StorageError as error:
+                self.stop(str(error))
+        if self._events is not None:
+            self._events.close()
+        try:
+            self._lease.release(state)
+            if self.who.worker == "worker_0":
+                self.run.identity["state"] = state
+                self.run.save_identity()
+        except StorageError as error:
+            log.warning("Could not record that run %r is %s: %s", self.run.name, state, error)
+
+    def _table(self, name: str) -> TableWriter:
+        with self._tables_lock:
+            found = self._tables.get(name)
+            if found is None:
+                found = self._tables[name] = self.run.writer(name, self.who)
+            return found
+
+    def _write(self, records: Sequence[StepRecord]) -> None:
+        if self.stopped or self._steps is None:
+            for record in records:
+                if record.slab is not None:
+                    self.release(record.slab)
+            return
+        try:
+            self._steps.write(records)
+            self._export(records)
+            self._spend()
+        except StorageError as error:
+            self.stop(str(error))
+        except Exception as error:
+            # Whatever else goes wrong here is our defect; it must cost the user a gap, not the training.
+            log.debug("The writer failed", exc_info=True)
+            self.stop(f"{type(error).__name__}: {error}.")
+
+    def _export(self, records: Sequence[StepRecord]) -> None:
+        if self._events is not None:
+            for record in records:
+                for name, value in record.scalars:
+                    self._events.add_scalar(record.mode.name, name, value, record.step, record.time)
+
+    def _spend(self) -> None:
+        written = sum(table.bytes_written for table in self._tables.values())
+        grown, self._spent = written - self._spent, written
+        if self.budget.spend(grown):
+            used, limit, rate = self.budget.used, self.budget.limit, self.budget.thinning
+            self.say(
+                "capture-thinned",
+                "warning",
+                f"{used / 1e9:.2f} GB of the disk budget of {limit / 1e9:.2f} GB are used: from now on one in {rate} "
+                "steps is recorded. Give a larger `disk_budget`, or save less.",
+                once=False,
+            )
+        refused = 0 if self._steps is None else self._steps.refused
+        if refused > self._refused:
+            self._refused = refused
+            self.say("tensors-refused", "warning", "Full tensors no longer fit the disk budget and are not saved.")
+
+    def _beat(self) -> None:
+        try:
+            self._lease.beat()
+        except StorageError as error:
+            self.stop(str(error))

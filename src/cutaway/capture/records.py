@@ -1,0 +1,59 @@
+"""What the training thread hands to the writer thread: one record per step, holding copies only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.capture.slabs import Slab
+from cutaway.tensors.modes import ModeKeys
+
+__all__ = ["Offer", "StepRecord"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A copied tensor. `dtype` is its own; numpy has no bfloat16, so those bits travel as uint16."""
+
+    name: str
+    array: Array
+    dtype: str
+    activity: bool = False
+
+    def numbers(self) -> Array:
+        """Return the values as numpy can compute with them."""
+        if self.dtype != "bfloat16":
+            return self.array
+        return (self.array.astype(np.uint32) << 16).view(np.float32)
+
+
+@dataclass
+class StepRecord:
+    """Everything that one step left behind."""
+
+    step: int
+    mode: ModeKeys
+    mode_step: int
+    time: float
+    epoch: int | None = None
+    due: frozenset[str] = frozenset()
+    statistics: bool = False
+    slab: Slab | None = None
+    offers: list[Offer] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    samples: list[str | None] | None = None
+    scalars: list[tuple[str, float]] = field(default_factory=list)
+    # Computed on the writer thread, from copies: per-sample values of the step by name.
+    sample_values: Callable[[], Mapping[str, npt.NDArray[np.float64]]] | None = None
+    thinned: int = 0
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether the writer should start on it at once."""
+        return self.slab is not None or bool(self.offers)

@@ -1,0 +1,121 @@
+"""Decides which tensors are wanted, and what of each is kept at a step. Reads no tensors, knows no framework.
+
+Statistics are wanted of weights, biases, gradients and losses, and of whatever else a user included. Full tensors, or
+the reductions that a ReductionConfig asks for, are kept of the included collections at the steps of their SaveConfig.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from cutaway.tensors.collection import Collection
+from cutaway.tensors.collections import Collections
+from cutaway.tensors.modes import ModeKeys
+from cutaway.tensors.reduction_config import ReductionConfig
+from cutaway.tensors.save_config import SaveConfig
+
+__all__ = ["ALWAYS_INCLUDED", "Keep", "Selection"]
+
+# The seed's hook saves losses whatever else it is told.
+ALWAYS_INCLUDED = ("losses",)
+ALWAYS_WITH_STATISTICS = ("weights", "biases", "gradients", "losses")
+
+NOTHING_DUE: frozenset[str] = frozenset()
+
+
+class Keep(NamedTuple):
+    """What is kept of one tensor at one step."""
+
+    raw: bool
+    reductions: tuple[tuple[str, bool], ...]
+
+
+@dataclass(frozen=True)
+class _Included:
+    collection: Collection
+    save_config: SaveConfig
+    reduction_config: ReductionConfig | None
+
+
+class Selection:
+    """The included collections with their configurations filled in, and the answers worked out once per tensor name."""
+
+    def __init__(
+        self,
+        collections: Collections,
+        included: Iterable[str],
+        save_config: SaveConfig,
+        reduction_config: ReductionConfig | None,
+    ) -> None:
+        self._included = {
+            name: _Included(
+                found := collections.get(name),
+                found.save_config.fill(save_config) if found.save_config is not None else save_config,
+                None if found.scalar else found.reduction_config or reduction_config,
+            )
+            for name in included
+        }
+        self._always = [collections.get(name) for name in ALWAYS_WITH_STATISTICS]
+        self._by_config: dict[SaveConfig, set[str]] = {}
+        for name, one in self._included.items():
+            self._by_config.setdefault(one.save_config, set()).add(name)
+        self._watchers = [(config, names) for config, names in self._by_config.items() if config.when_nan]
+        self._of: dict[str, frozenset[str]] = {}
+        self._statistics: dict[str, bool] = {}
+        self._watched: dict[str, frozenset[str]] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The included collections."""
+        return tuple(self._included)
+
+    @property
+    def watches_nan(self) -> bool:
+        """Whether any collection is saved when a tensor stops being finite."""
+        return bool(self._watchers)
+
+    def due(self, mode: ModeKeys, mode_step: int) -> frozenset[str]:
+        """Return the included collections whose schedule names this step."""
+        due = [names for config, names in self._by_config.items() if config.should_save_step(mode, mode_step)]
+        return frozenset().union(*due) if due else NOTHING_DUE
+
+    def collections_of(self, tensor: str) -> frozenset[str]:
+        """Return the included collections that a tensor belongs to."""
+        found = self._of.get(tensor)
+        if found is None:
+            found = frozenset(name for name, one in self._included.items() if one.collection.matches(tensor))
+            self._of[tensor] = found
+        return found
+
+    def wants(self, tensor: str) -> bool:
+        """Whether anything of this tensor is wanted: at least its statistics."""
+        wanted = self._statistics.get(tensor)
+        if wanted is None:
+            wanted = bool(self.collections_of(tensor)) or any(found.matches(tensor) for found in self._always)
+            self._statistics[tensor] = wanted
+        return wanted
+
+    def keep(self, tensor: str, due: frozenset[str]) -> Keep | None:
+        """Return what of a tensor is kept when these collections are due, or None."""
+        names = self.collections_of(tensor) & due
+        if not names:
+            return None
+        raw = False
+        reductions: dict[tuple[str, bool], None] = {}
+        for name in sorted(names):
+            config = self._included[name].reduction_config
+            raw = raw or config is None or config.save_raw_tensor
+            if config is not None:
+                reductions.update(dict.fromkeys(config.wanted()))
+        return Keep(raw, tuple(reductions))
+
+    def due_for_nan(self, tensor: str) -> frozenset[str]:
+        """Return the collections that are saved when this tensor is not finite."""
+        found = self._watched.get(tensor)
+        if found is None:
+            watching = [names for config, names in self._watchers if config.watches(tensor)]
+            found = frozenset().union(*watching) if watching else NOTHING_DUE
+            self._watched[tensor] = found
+        return found

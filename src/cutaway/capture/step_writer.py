@@ -1,0 +1,250 @@
+"""Turns step records into rows of the run's tables: statistics, kept tensors, per-sample values, scalars, steps.
+
+Runs on the writer thread only. The row in `trace/steps` is written last: a step that is listed is complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cutaway.capture.budget import DiskBudget
+from cutaway.capture.records import Offer, StepRecord
+from cutaway.capture.selection import Keep, Selection
+from cutaway.capture.slabs import Layout, Slab
+from cutaway.run.schemas import SCALARS, STATISTICS, STEPS, TENSORS, VALUES
+from cutaway.run.segments import TableWriter
+from cutaway.tensors.blocked_statistics import StatisticsPlan
+from cutaway.tensors.statistics import reduce, reference_statistics
+
+__all__ = ["StepWriter"]
+
+Columns = dict[str, npt.NDArray[Any]]
+_NUMBERS = ("size", "nonfinite", "zeros", "min", "max", "mean", "std", "l1", "l2", "abs_min", "change")
+
+
+class _Kept(NamedTuple):
+    """A tensor to be written: its numbers for reductions, its raw bytes where they are wanted."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    numbers: npt.NDArray[Any]
+    raw: npt.NDArray[Any] | None
+    reductions: tuple[tuple[str, bool], ...]
+
+
+class StepWriter:
+    """Writes the records of one hook."""
+
+    def __init__(
+        self,
+        table: Callable[[str], TableWriter],
+        selection: Selection,
+        budget: DiskBudget,
+        released: Callable[[Slab], None],
+    ) -> None:
+        self._table = table
+        self._selection = selection
+        self._budget = budget
+        self._released = released
+        self._previous: Slab | None = None
+        self._plans: dict[tuple[int, ...], StatisticsPlan] = {}
+        self._names: dict[int, tuple[Layout, pa.Array]] = {}
+        self.refused = 0  # tensors that did not fit the disk budget
+
+    def write(self, records: Sequence[StepRecord]) -> None:
+        """Write a group of records, oldest first."""
+        for record in records:
+            self._write_tensors(record)
+            values = _value_columns(record)
+            if values is not None:
+                self._table(VALUES).append_rows(values, record.step)
+        scalars = [(name, r.step, r.mode.name, value, r.time) for r in records for name, value in r.scalars]
+        if scalars:
+            columns = dict(zip(("name", "step", "mode", "value", "time"), zip(*scalars, strict=True), strict=True))
+            self._table(SCALARS).append_rows(columns, records[0].step)
+        self._table(STEPS).append_rows(_step_columns(records), records[0].step)
+
+    def _write_tensors(self, record: StepRecord) -> None:
+        slab = record.slab
+        try:
+            if slab is not None and slab.scale != 1.0:
+                _unscale(slab)
+            due = record.due
+            if record.statistics or self._selection.watches_nan:
+                due = self._write_statistics(record)
+            if due:
+                self._write_kept(record, due)
+        finally:
+            if slab is not None:
+                self._keep_previous(slab, record)
+
+    def _keep_previous(self, slab: Slab, record: StepRecord) -> None:
+        """Hold the slab of the last statistics: the next one measures the change against it."""
+        if not record.statistics:
+            self._released(slab)
+            return
+        before, self._previous = self._previous, slab
+        if before is not None:
+            self._released(before)
+
+    def _write_statistics(self, record: StepRecord) -> frozenset[str]:
+        """Write the statistics of a step and return what is due, now that non-finite values are known."""
+        parts: list[tuple[pa.Array, Columns]] = []
+        if record.slab is not None:
+            parts.append(self._slab_statistics(record.slab))
+        if record.offers:
+            parts.append(self._offer_statistics(record.offers))
+        due = record.due
+        for names, columns in parts:
+            for index in np.flatnonzero(columns["nonfinite"]):
+                due |= self._selection.due_for_nan(names[int(index)].as_py())
+        if record.statistics and parts:
+            active: list[list[float] | None] = [None] * (len(parts[0][0]) if record.slab is not None else 0)
+            active += [_activity(offer) if offer.activity else None for offer in record.offers]
+            self._table(STATISTICS).append(_statistics_batch(record.step, parts, active), record.step)
+        return due
+
+    def _slab_statistics(self, slab: Slab) -> tuple[pa.Array, Columns]:
+        layout = slab.layout
+        previous = self._previous.buffer if self._previous and self._previous.layout is layout else None
+        columns = layout.plan.compute(slab.buffer, previous, 0 if previous is None else layout.changing)
+        names = self._names.setdefault(id(layout), (layout, pa.array(layout.names)))[1]
+        if all(slab.present):
+            return names, columns
+        present = np.flatnonzero(slab.present)
+        return names.take(pa.array(present)), {name: column[present] for name, column in columns.items()}
+
+    def _offer_statistics(self, offers: Sequence[Offer]) -> tuple[pa.Array, Columns]:
+        """Statistics of tensors that came one by one: floats of up to 32 bits together, the others exactly."""
+        columns: Columns = {name: np.full(len(offers), np.nan) for name in _NUMBERS}
+        numbers = [offer.numbers() for offer in offers]
+        fast = [i for i, array in enumerate(numbers) if array.dtype in (np.float32, np.float16)]
+        if fast:
+            sizes = tuple(numbers[i].size for i in fast)
+            plan = self._plans.get(sizes)
+            if plan is None:
+                plan = self._plans[sizes] = StatisticsPlan([(str(k), size) for k, size in enumerate(sizes)])
+            buffer = np.zeros(plan.size, np.float32)
+            for place, i in zip(plan.slices, fast, strict=True):
+                buffer[place] = numbers[i].reshape(-1)
+            for name, column in plan.compute(buffer, None, 0).items():
+                columns[name][fast] = column
+        for i in set(range(len(offers))) - set(fast):
+            exact = reference_statistics(numbers[i])
+            for name in _NUMBERS[:-1]:
+                columns[name][i] = getattr(exact, name)
+        return pa.array([offer.name for offer in offers]), columns
+
+    def _write_kept(self, record: StepRecord, due: frozenset[str]) -> None:
+        kept = [*self._kept_of_slab(record.slab, due), *self._kept_of_offers(record.offers, due)]
+        raw = [one.raw for one in kept if one.raw is not None]
+        if not self._budget.fits(sum(array.nbytes for array in raw)):
+            self.refused += len(raw)
+            return
+        if not kept:
+            return
+        rows: dict[str, Sequence[object]] = {
+            "step": [record.step] * len(kept),
+            "tensor": [one.name for one in kept],
+            "dtype": [one.dtype for one in kept],
+            "shape": [one.shape for one in kept],
+            "reductions": [_reductions(one) or None for one in kept],
+        }
+        self._table(TENSORS).append_tensors(rows, record.step, [one.raw for one in kept])
+
+    def _kept_of_slab(self, slab: Slab | None, due: frozenset[str]) -> list[_Kept]:
+        if slab is None:
+            return []
+        kept, layout = [], slab.layout
+        for i, name in enumerate(layout.names):
+            keep = self._selection.keep(name, due) if slab.present[i] else None
+            if keep is not None:
+                numbers = slab.values(i)
+                raw = _in_own_dtype(numbers, layout.dtypes[i]) if keep.raw else None
+                kept.append(_Kept(name, layout.dtypes[i], layout.shapes[i], numbers, raw, keep.reductions))
+        return kept
+
+    def _kept_of_offers(self, offers: Sequence[Offer], due: frozenset[str]) -> list[_Kept]:
+        kept = []
+        for offer in offers:
+            keep: Keep | None = self._selection.keep(offer.name, due)
+            if keep is not None:
+                raw = np.ascontiguousarray(offer.array).reshape(-1) if keep.raw else None
+                shape = tuple(offer.array.shape)
+                kept.append(_Kept(offer.name, offer.dtype, shape, offer.numbers(), raw, keep.reductions))
+        return kept
+
+
+def _unscale(slab: Slab) -> None:
+    start = slab.layout.plan.slices[slab.layout.changing].start if slab.layout.changing < len(slab.present) else 0
+    slab.buffer[start:] *= np.float32(1.0 / slab.scale)
+
+
+def _in_own_dtype(numbers: npt.NDArray[np.float32], dtype: str) -> npt.NDArray[Any]:
+    """Return the bytes as the tensor had them: widening to float32 lost nothing, so narrowing does not either."""
+    if dtype == "bfloat16":
+        return (numbers.view(np.uint32) >> 16).astype(np.uint16)
+    return numbers if dtype == "float32" else numbers.astype(dtype)
+
+
+def _reductions(kept: _Kept) -> list[tuple[str, float]]:
+    return [
+        (f"abs_{name}" if absolute else name, float(reduce(kept.numbers, name, abs=absolute)))
+        for name, absolute in kept.reductions
+    ]
+
+
+def _activity(offer: Offer) -> list[float]:
+    """The share of positive values of each channel: axis 1, or the last of a vector."""
+    positive = offer.numbers() > 0
+    axes = tuple(axis for axis in range(positive.ndim) if axis != min(1, positive.ndim - 1))
+    return [float(share) for share in np.atleast_1d(positive.mean(axis=axes))]
+
+
+def _statistics_batch(
+    step: int, parts: Sequence[tuple[pa.Array, Columns]], active: Sequence[list[float] | None]
+) -> pa.RecordBatch:
+    names = parts[0][0] if len(parts) == 1 else pa.concat_arrays([names for names, _ in parts])
+    arrays = [pa.array(np.full(len(names), step)), names]
+    for name in _NUMBERS:
+        column = np.concatenate([columns[name] for _, columns in parts]) if len(parts) > 1 else parts[0][1][name]
+        if name in ("size", "nonfinite", "zeros"):
+            arrays.append(pa.array(column.astype(np.int64, copy=False)))
+        else:
+            arrays.append(pa.array(column.astype(np.float64, copy=False), from_pandas=name == "change"))
+    kind = pa.list_(pa.float32())
+    arrays.append(pa.array(active, kind) if any(one is not None for one in active) else pa.nulls(len(names), kind))
+    return pa.RecordBatch.from_arrays(arrays, names=["step", "tensor", *_NUMBERS, "active"])
+
+
+def _step_columns(records: Sequence[StepRecord]) -> Mapping[str, list[object]]:
+    columns: dict[str, list[object]] = {
+        name: [getattr(record, name) for record in records]
+        for name in ("step", "mode_step", "epoch", "time", "samples", "statistics", "thinned")
+    }
+    columns["mode"] = [record.mode.name for record in records]
+    for phase in ("data", "forward", "backward", "optimizer"):
+        columns[phase] = [record.seconds.get(phase) for record in records]
+    return columns
+
+
+def _value_columns(record: StepRecord) -> dict[str, pa.Array] | None:
+    """Return the rows of `values` that a step has: every known sample under every name."""
+    if record.sample_values is None or record.samples is None:
+        return None
+    found = record.sample_values()
+    known = np.array([sample is not None for sample in record.samples])
+    samples = pa.array([sample for sample in record.samples if sample is not None])
+    numbers = [np.asarray(values, np.float64)[known] for values in found.values()]
+    return {
+        "step": pa.array(np.full(len(samples) * len(found), record.step)),
+        "sample": pa.concat_arrays([samples] * len(found)),
+        "name": pa.concat_arrays([pa.repeat(pa.scalar(name), len(samples)) for name in found]),
+        "value": pa.array(np.concatenate(numbers)),
+    }

@@ -1,0 +1,98 @@
+"""Which worker of a training this process is, and how the others find the run that the chief opens."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from typing import Any, NamedTuple
+
+from cutaway.capture.settings import HookSettings
+from cutaway.errors import CutawayError, RunDamaged, RunExists, RunNotFound
+from cutaway.run.catalog import list_runs
+from cutaway.run.identity import Run
+from cutaway.run.leases import Lease, read_leases
+from cutaway.run.process import this_process
+from cutaway.run.segments import WriterId
+
+__all__ = ["Worker", "open_run"]
+
+log = logging.getLogger("cutaway.capture")
+
+# How long a worker waits for the chief to open the run: processes of one launch start within seconds of each other.
+JOIN_SECONDS = 120.0
+
+
+class Worker(NamedTuple):
+    """A process of a training: its rank, and what all processes of the launch have in common."""
+
+    rank: int = 0
+    launch: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name that files and tables use."""
+        return f"worker_{self.rank}"
+
+
+class ChiefMissing(CutawayError, TimeoutError):
+    """The chief of a distributed training opened no run in time."""
+
+
+def open_run(settings: HookSettings, worker: Worker, **identity: Any) -> tuple[Run, WriterId, Lease]:
+    """Open the run that this worker writes to: a new one, the next attempt of an old one, or the chief's."""
+    if worker.rank != 0:
+        return _join(settings, worker)
+    run = Run.open(settings.folder or "") if settings.resume else _create(settings, **identity)
+    number, lease = run.begin_attempt(from_step=settings.from_step, launch=worker.launch, process=this_process())
+    return run, WriterId("train", worker.name, number), lease
+
+
+def _create(settings: HookSettings, **identity: Any) -> Run:
+    try:
+        return Run.create(settings.folder, name=settings.name, **identity)
+    except RunExists:
+        if not (_in_notebook() and settings.folder and _made_here(settings.folder)):
+            raise
+    folder, number = settings.folder, 2
+    while (again := folder.with_name(f"{folder.name}-{number}")).exists():
+        number += 1
+    log.warning("%s already holds a run of this notebook; this one goes to %s.", folder, again)
+    return Run.create(again, name=settings.name, **identity)
+
+
+def _in_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and ipython.get_ipython() is not None
+
+
+def _made_here(folder: Any) -> bool:
+    """Whether the run in a folder was written by this very process: a cell that is run a second time."""
+    me = this_process()
+    leases = read_leases(Run.open(folder).storage, "train")
+    return any(all(lease.get(key) == me[key] for key in ("machine", "pid", "started")) for lease in leases)
+
+
+def _join(settings: HookSettings, worker: Worker) -> tuple[Run, WriterId, Lease]:
+    deadline = time.monotonic() + JOIN_SECONDS
+    while time.monotonic() < deadline:
+        for run in _candidates(settings):
+            for attempt in reversed(run.identity.get("attempts", [])):
+                if attempt.get("launch") == worker.launch:
+                    number = int(attempt["attempt"])
+                    return run, WriterId("train", worker.name, number), run.join_attempt(worker.name, number)
+        time.sleep(0.05)
+    message = (
+        f"{worker.name} found no run of launch {worker.launch!r} within {JOIN_SECONDS:.0f} s. Construct the hook on "
+        "rank 0 too, or use `include_workers='one'`."
+    )
+    raise ChiefMissing(message)
+
+
+def _candidates(settings: HookSettings) -> list[Run]:
+    if settings.folder is None:
+        return list_runs()[:20]
+    try:
+        return [Run.open(settings.folder)]
+    except (RunNotFound, RunDamaged):
+        return []

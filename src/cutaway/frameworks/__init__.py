@@ -1,0 +1,1 @@
+"""Adapters: the only code that touches a framework's own objects. One package per framework, imported when used."""

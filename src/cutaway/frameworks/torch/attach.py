@@ -1,0 +1,27 @@
+"""`cutaway.attach`: a hook in one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from cutaway.frameworks.torch.hook import Hook
+
+__all__ = ["attach"]
+
+
+def attach(
+    model: torch.nn.Module,
+    optimizer: torch.optim.Optimizer | None = None,
+    loss: torch.nn.Module | None = None,
+    **settings: Any,
+) -> Hook:
+    """Watch a training: `with cutaway.attach(model, optimizer) as hook:`. Settings are those of `Hook`."""
+    hook = Hook(**settings)
+    hook.register_module(model)
+    if loss is not None:
+        hook.register_loss(loss)
+    if optimizer is not None:
+        hook.register_optimizer(optimizer)
+    return hook

@@ -1,0 +1,29 @@
+"""Which worker of a distributed torch training this process is."""
+
+from __future__ import annotations
+
+import os
+
+import torch
+
+from cutaway.capture.workers import Worker
+
+__all__ = ["this_worker"]
+
+
+def this_worker() -> Worker:
+    """Return this process's rank and the name of its launch; a training of one process is rank 0."""
+    rank = int(os.environ.get("RANK", "0") or 0)
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        rank = torch.distributed.get_rank()
+    return Worker(rank, _launch())
+
+
+def _launch() -> str:
+    """What all processes of one launch share, and no later launch does."""
+    environment = os.environ
+    address = f"{environment.get('MASTER_ADDR', '')}:{environment.get('MASTER_PORT', '')}"
+    elastic = f"{environment.get('TORCHELASTIC_RUN_ID', '')}:{environment.get('TORCHELASTIC_RESTART_COUNT', '')}"
+    # Ranks of one machine have one parent; across machines only torchrun's id is shared, and it is unique by itself.
+    parent = "" if environment.get("TORCHELASTIC_RUN_ID", "none") not in ("", "none") else str(os.getppid())
+    return environment.get("CUTAWAY_LAUNCH_ID") or f"{address} {elastic} {parent}"

@@ -1,0 +1,446 @@
+"""The hook for PyTorch: watches a module, its loss and its optimizer through torch's own hooks.
+
+A step begins with the forward of the registered module and ends with the optimizer's step, or, where no optimizer is
+registered or no gradient is wanted, with the next forward. Parameters and gradients are copied once, when the backward
+pass has ended: before clipping, and before the optimizer changes the weights that the forward used.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+import torch
+from torch.utils.hooks import RemovableHandle
+
+import cutaway
+from cutaway.capture import current
+from cutaway.capture.hook import STATISTICS_PATIENCE, TENSOR_PATIENCE, BaseHook, hook_arguments
+from cutaway.capture.records import StepRecord
+from cutaway.capture.settings import HookSettings
+from cutaway.errors import ConfigurationError
+from cutaway.frameworks.torch.activations import Activations
+from cutaway.frameworks.torch.distributed import this_worker
+from cutaway.frameworks.torch.losses import sample_values
+from cutaway.frameworks.torch.names import module_names, parameter_names, unwrap
+from cutaway.frameworks.torch.parameters import ParameterCapture
+from cutaway.frameworks.torch.samples import SampledLoader
+from cutaway.frameworks.torch.taps import Tap
+from cutaway.frameworks.torch.tensors import copy_of, tensors_in
+from cutaway.tensors.collection import ModuleTensors
+from cutaway.tensors.json_config import CONFIG_VARIABLES, HookConfig
+from cutaway.tensors.modes import ModeKeys
+
+__all__ = ["Hook"]
+
+Loader = TypeVar("Loader", bound=Iterable[Any])
+
+_QUIET_MODES = (ModeKeys.EVAL, ModeKeys.PREDICT)
+# How often the model is asked whether it still has the parameters that it had.
+_LOOK_AGAIN = 100
+
+
+class Hook(BaseHook):
+    """Saves what happens inside a training: statistics of every step, and full tensors on demand.
+
+    >>> import torch, cutaway.torch as smd
+    >>> model, loss = torch.nn.Linear(4, 2), torch.nn.CrossEntropyLoss()
+    >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    >>> with smd.Hook(include_collections=["weights"]) as hook:  # doctest: +SKIP
+    ...     hook.register_module(model)
+    ...     hook.register_loss(loss)
+    ...     hook.register_optimizer(optimizer)
+    """
+
+    framework = "torch"
+
+    def __init__(self, out_dir: str | os.PathLike[str] | None = None, **settings: Any) -> None:
+        known = HookSettings.__dataclass_fields__
+        for name in settings:
+            if name not in known:
+                message = f"`Hook` has no argument {name!r}.{cutaway.errors.did_you_mean(name, known)}"
+                raise ConfigurationError(message)
+        self._handles: list[RemovableHandle] = []
+        self._outer: torch.nn.Module | None = None
+        self._root: torch.nn.Module | None = None
+        self._optimizer: torch.optim.Optimizer | None = None
+        self._scaler: torch.amp.GradScaler | None = None
+        self._parameters: ParameterCapture | None = None
+        self._activations: Activations | None = None
+        self._modules: dict[torch.nn.Module, str] = {}
+        self._losses: list[float | torch.Tensor] = []
+        self._clock = 0.0
+        self._last_end: float | None = None
+        self._batch_size: int | None = None
+        self._data_seconds = 0.0
+        self._trains = False
+        self._in_backward = False
+        self._had_backward = False
+        versions = {"cutaway": cutaway.__version__, "torch": torch.__version__}
+        super().__init__(HookSettings(out_dir=out_dir, **settings), this_worker(), versions)
+
+    @classmethod
+    def create_from_json_file(cls, path: str | os.PathLike[str] | None = None) -> Hook:
+        """Make a hook from upstream's JSON configuration: a file, or the one that the environment names."""
+        path = path or next((os.environ[name] for name in CONFIG_VARIABLES if os.environ.get(name)), None)
+        if path is None:
+            message = f"Give the path of a JSON configuration, or set {CONFIG_VARIABLES[0]}."
+            raise ConfigurationError(message)
+        return cls(**hook_arguments(HookConfig.from_file(path), current.get_collection))
+
+    # -- registration ------------------------------------------------------------------------------------------------
+
+    def register_module(self, module: torch.nn.Module) -> None:
+        """Watch a model. It keeps its type; closing the hook leaves no trace on it."""
+        _require(module, torch.nn.Module, "register_module")
+        if self._root is not None:
+            message = "This hook already watches a module. Register one root, or make a second hook."
+            raise ConfigurationError(message)
+        root = unwrap(module)
+        self._close_earlier_hook(root)
+        self._outer, self._root = module, root
+        self._modules = {inner: name for name, inner in module_names(root)}
+        if not self.active:
+            return
+        self._handles.append(module.register_forward_pre_hook(Tap(self, self._before_forward, "forward"), prepend=True))
+        self._handles.append(module.register_forward_hook(Tap(self, self._after_forward, "forward")))
+        for name, parameter in parameter_names(root):
+            if parameter.requires_grad:
+                tap = Tap(self, self._on_gradient, f"the backward of {name}")
+                self._handles.append(parameter.register_hook(tap))  # type: ignore[no-untyped-call]
+        count = sum(p.numel() for p in root.parameters() if not isinstance(p, torch.nn.UninitializedParameter))
+        devices = sorted({str(p.device) for p in root.parameters()})
+        self._config.update(model=type(root).__name__, parameters=count, device=", ".join(devices) or "cpu")
+
+    register_hook = register_module
+
+    def register_loss(self, loss: torch.nn.Module) -> None:
+        """Watch a loss module: its value, and what it received as predictions and labels."""
+        hint = " For a function, call `hook.record_tensor_value('loss', value)` in the loop."
+        _require(loss, torch.nn.Module, "register_loss", hint)
+        if self.active:
+            self._modules[loss] = type(loss).__name__
+            self._config["loss"] = type(loss).__name__
+            self._handles.append(loss.register_forward_hook(Tap(self, self._after_loss, "the loss")))
+
+    def register_optimizer(self, optimizer: torch.optim.Optimizer, scaler: torch.amp.GradScaler | None = None) -> None:
+        """Watch an optimizer: it ends steps, and its learning rate is recorded.
+
+        `scaler` is the GradScaler of mixed precision, so that gradients are recorded without their scale.
+        """
+        _require(optimizer, torch.optim.Optimizer, "register_optimizer")
+        self._scaler = scaler
+        if self.active:
+            self._optimizer = optimizer
+            pre, post = Tap(self, self._before_update, "the optimizer"), Tap(self, self._after_update, "the optimizer")
+            self._handles += [optimizer.register_step_pre_hook(pre), optimizer.register_step_post_hook(post)]
+            groups = [{key: value for key, value in g.items() if key != "params"} for g in optimizer.param_groups]
+            self.set_config({"optimizer": {"class": type(optimizer).__name__, "groups": groups}})
+
+    def wrap_optimizer(self, optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:
+        """Register an optimizer and return the same object: the seeds' spelling."""
+        self.register_optimizer(optimizer)
+        return optimizer
+
+    def samples(self, loader: Loader, subset: str = "training", ids: Sequence[object] | None = None) -> Loader:
+        """Return the loader, noting which samples each batch holds: `for x, y in hook.samples(loader):`.
+
+        `ids[index]` names a sample where given, else its index does. Iterating the training subset counts epochs.
+        """
+        if not self.active:
+            return loader
+        size = getattr(loader, "batch_size", None)
+        if subset == "training" and size is not None:
+            self._config.setdefault("batch_size", size)
+        return cast(Loader, SampledLoader(self, loader, subset, ids, counts_epochs=subset == "training"))
+
+    def batch_arrives(self, size: int | None, seconds: float) -> None:
+        """Note that a batch came from the loader, after how long; `size` is None where its samples are unknown."""
+        self._data_seconds += seconds
+        if size is None:
+            self.say(
+                "samples-unknown",
+                "The samples of each batch are unknown: this loader has no sampler that can be followed. Call "
+                "`hook.set_samples(ids)` before each step to name them.",
+            )
+
+    def record_tensor_value(self, tensor_name: str, tensor_value: torch.Tensor) -> None:
+        """Record the result of a function, such as `F.mse_loss`, as upstream does: `<name>_output_0`."""
+        _require(tensor_value, torch.Tensor, "record_tensor_value")
+        if self.active:
+            self._offer_outputs(tensor_name, tensor_value)
+
+    def save_tensor(
+        self, tensor_name: str, tensor_value: Any, collections_to_write: str | Iterable[str] = "default"
+    ) -> None:
+        """Save a tensor now, whatever the schedule says; when this returns it survives a kill."""
+        if self.active:
+            value = tensor_value if isinstance(tensor_value, torch.Tensor) else torch.as_tensor(tensor_value)
+            self._offer_now(copy_of(tensor_name, value), collections_to_write)
+
+    # -- the life of a step ------------------------------------------------------------------------------------------
+
+    def _before_forward(self, *_: Any) -> None:
+        grad = torch.is_grad_enabled() and self._mode not in _QUIET_MODES
+        if self._open is not None and not (grad and self._accumulates()):
+            self._end_step()
+        if self._open is None:
+            self._start(trains=grad)
+        elif self._samples is not None:
+            self._open.samples = [*(self._open.samples or []), *self._samples]
+            self._samples = None
+        self._clock = time.perf_counter()
+
+    def _accumulates(self) -> bool:
+        """Whether another forward belongs to the open step: gradients pile up until the optimizer's step."""
+        if self._optimizer is None or not self._trains:
+            return False
+        if not self._had_backward or self._root is None:
+            return True
+        # Gradients that were reset without an update (a skipped step of mixed precision) ended that step.
+        return any(p.grad is not None for p in self._root.parameters())
+
+    def _start(self, *, trains: bool) -> StepRecord:
+        if self._parameters is None or self._steps.step % _LOOK_AGAIN == 0:
+            self._look_at_model()
+        record = self._begin_step()
+        self._trains, self._had_backward = trains, False
+        self._losses.clear()
+        if self._activations is not None:
+            self._activations.begin()
+        if self._data_seconds:
+            record.seconds["data"] = self._data_seconds
+            self._data_seconds = 0.0
+        if record.due and not trains:
+            self._capture_parameters(record, gradients=False)
+        return record
+
+    def _after_forward(self, *_: Any) -> None:
+        if self._open is not None:
+            now = time.perf_counter()
+            self._add_seconds("forward", now - self._clock)
+            self._clock = now
+
+    def _after_module(self, module: torch.nn.Module, inputs: Any, outputs: Any) -> None:
+        record = self._open
+        if record is not None and self._activations is not None and self._offers_wanted(record):
+            self._activations.offer(record, self._modules[module], inputs, outputs)
+
+    def _after_loss(self, loss: torch.nn.Module, inputs: Any, outputs: Any) -> None:
+        record = self._open
+        if record is None:
+            return
+        received = list(tensors_in(inputs))
+        name = self._modules[loss]
+        if record.samples is not None and self._trains:
+            self._add_sample_values(record, loss, received)
+        if self._offers_wanted(record):
+            for i, tensor in enumerate(received):
+                if self.selection.wants(f"{name}_input_{i}"):
+                    record.offers.append(copy_of(f"{name}_input_{i}", tensor))
+        self._offer_outputs(name, outputs)
+
+    def _offer_outputs(self, name: str, outputs: Any) -> None:
+        record = self._open or self._start(trains=torch.is_grad_enabled())
+        taken = sum(offer.name.startswith(f"{name}_output_") for offer in record.offers)
+        for i, tensor in enumerate(tensors_in(outputs)):
+            full = f"{name}_output_{taken + i}"
+            if tensor.numel() == 1 and self.collections.get("losses").matches(full):
+                self._losses.append(tensor.detach().clone())
+            if self._offers_wanted(record) and self.selection.wants(full):
+                record.offers.append(copy_of(full, tensor))
+
+    def _add_sample_values(self, record: StepRecord, loss: torch.nn.Module, received: list[torch.Tensor]) -> None:
+        compute = sample_values(loss, received)
+        if compute is None or record.sample_values is not None:
+            # Several losses in a step, or micro-batches: only the first is known to belong to all of its samples.
+            return
+        if received[0].shape[0] == len(record.samples or []):
+            record.sample_values = compute
+
+    def _on_gradient(self, *_: Any) -> None:
+        if not self._in_backward:
+            self._in_backward = True
+            began = time.perf_counter()
+
+            def end() -> None:
+                self._in_backward = False
+                self._after_backward(began)
+
+            _when_backward_ends(Tap(self, end, "the backward"), after=self._is_distributed())
+
+    def _is_distributed(self) -> bool:
+        return isinstance(self._outer, torch.nn.parallel.DistributedDataParallel)
+
+    def _after_backward(self, began: float) -> None:
+        if self._mode in _QUIET_MODES:
+            return
+        record = self._open
+        if record is None:
+            self._say_silent_root()
+            record = self._start(trains=True)
+        self._had_backward = True
+        self._add_seconds("backward", time.perf_counter() - began)
+        self._capture_parameters(record, gradients=True)
+        if self._activations is not None and self._offers_wanted(record):
+            for name in self._activations.silent():
+                self.say(
+                    f"hook-silent:{name}",
+                    f"Module {name!r} was trained, but its hook did not run: its activations are not recorded. "
+                    "torch.compile left the hook out; attach before the first compiled call, or do not compile it.",
+                    step=record.step,
+                )
+
+    def _before_update(self, _: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        closure = args[0] if args else kwargs.get("closure")
+        if self._open is None and closure is None:
+            self._say_silent_root()
+            self._capture_parameters(self._start(trains=True), gradients=True)
+        self._clock = time.perf_counter()
+
+    def _after_update(self, *_: Any) -> None:
+        record = self._open
+        if record is None or self._optimizer is None:
+            return
+        self._add_seconds("optimizer", time.perf_counter() - self._clock)
+        groups = self._optimizer.param_groups
+        for i, group in enumerate(groups):
+            name = "learning_rate" if len(groups) == 1 else f"learning_rate/{i}"
+            record.scalars.append((name, float(group["lr"])))
+        if self._offers_wanted(record) and "optimizer_variables" in self.selection.names:
+            self._offer_optimizer(record)
+        self._end_step()
+
+    def _end_step(self) -> None:
+        record = self._open
+        if record is not None:
+            if self._losses:
+                record.scalars.append(("loss", sum(float(loss) for loss in self._losses) / len(self._losses)))
+                self._losses.clear()
+            now = time.perf_counter()
+            if record.samples and self._last_end is not None and self._trains:
+                record.scalars.append(("throughput", len(record.samples) / max(now - self._last_end, 1e-9)))
+            self._last_end = now
+        super()._end_step()
+
+    # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _offers_wanted(self, record: StepRecord) -> bool:
+        return record.statistics or bool(record.due) or self.selection.watches_nan
+
+    def _capture_parameters(self, record: StepRecord, *, gradients: bool) -> None:
+        if self._parameters is None or not self._offers_wanted(record):
+            return
+        scale = float(self._scaler.get_scale()) if self._scaler is not None else 1.0
+        patience = TENSOR_PATIENCE if record.due else STATISTICS_PATIENCE
+        if not self._parameters.capture(record, patience=patience, gradients=gradients, scale=scale):
+            record.statistics, record.due = False, frozenset()
+            record.offers.clear()
+            self._say_thinned(record.step)
+
+    def _look_at_model(self) -> None:
+        """Find out what the model has: at the first step, and again where it has changed since."""
+        if self._root is None:
+            return
+        parameters = list(parameter_names(self._root))
+        if any(isinstance(p, torch.nn.UninitializedParameter) for _, p in parameters):
+            return
+        if self._parameters is None:
+            self._tap_modules()
+        if self._parameters is None or not self._parameters.fits(parameters):
+            self._parameters = ParameterCapture(parameters, self.selection.wants)
+
+    def _tap_modules(self) -> None:
+        activity = [re.compile(pattern) for pattern in cast(tuple[str, ...], self.settings.channel_activity)]
+
+        def watched(name: str) -> bool:
+            return any(pattern.search(name) for pattern in activity)
+
+        activations = Activations(lambda name: self.selection.wants(name) or watched(name), watched)
+        for name, module in module_names(cast(torch.nn.Module, self._root)):
+            if activations.needs_tap(name):
+                target = self._outer if module is self._root and self._outer is not None else module
+                self._modules[target] = name
+                activations.add(name, module)
+                self._handles.append(target.register_forward_hook(Tap(self, self._after_module, f"module {name}")))
+                self._activations = activations
+
+    def _offer_optimizer(self, record: StepRecord) -> None:
+        optimizer = cast(torch.optim.Optimizer, self._optimizer)
+        names = {id(p): name for name, p in parameter_names(self._root)} if self._root is not None else {}
+        for parameter, state in optimizer.state.items():
+            for key, value in state.items():
+                if isinstance(value, torch.Tensor) and id(parameter) in names:
+                    full = f"{type(optimizer).__name__}_{names[id(parameter)]}_{key}"
+                    self.collections.get("optimizer_variables").add(full)
+                    record.offers.append(copy_of(full, value))
+
+    def _add_seconds(self, phase: str, seconds: float) -> None:
+        if self._open is not None:
+            self._open.seconds[phase] = self._open.seconds.get(phase, 0.0) + seconds
+
+    def _say_silent_root(self) -> None:
+        name = type(self._root).__name__ if self._root is not None else "the model"
+        self.say(
+            "hook-silent",
+            f"{name} was trained, but its forward hook did not run. Parameters and gradients are recorded at the end "
+            "of each backward; outputs are not. Register the object that the loop calls (the compiled one).",
+            step=self.step,
+        )
+
+    def _resolve_pending(self) -> None:
+        """Give names to parameters and modules that were added to collections as objects."""
+        names = {id(p): name for name, p in parameter_names(self._root)} if self._root is not None else {}
+        for collection in self.collections:
+            pending, collection.pending = collection.pending, []
+            for item in pending:
+                if isinstance(item, ModuleTensors):
+                    self._resolve_module(collection.name, item)
+                elif id(item) in names:
+                    collection.add(names[id(item)])
+                else:
+                    message = (
+                        f"Collection {collection.name!r} got a {type(item).__name__} that is no parameter of the "
+                        "registered module. Add its name, or save the value with `hook.save_tensor`."
+                    )
+                    raise ConfigurationError(message)
+
+    def _resolve_module(self, collection: str, item: ModuleTensors) -> None:
+        name = self._modules.get(cast(torch.nn.Module, item.module))
+        if name is None:
+            kind = type(item.module).__name__
+            message = f"`add_module_tensors` got a {kind} that the registered module does not have."
+            raise ConfigurationError(message)
+        for kind, wanted in (("input", item.inputs), ("output", item.outputs)):
+            if wanted:
+                self.collections.get(collection).include(rf"^{re.escape(name)}_{kind}_\d+$")
+
+    def _close_earlier_hook(self, root: torch.nn.Module) -> None:
+        """A notebook cell that runs twice attaches twice: the second time ends the first."""
+        for hook in current.live_hooks():
+            if hook is not self and isinstance(hook, Hook) and hook._root is root:  # noqa: SLF001 - one of us
+                hook.say("replaced", f"Another hook now watches this {type(root).__name__}; this run is closed.")
+                hook.close()
+
+    def _detach(self) -> None:
+        for handle in self._handles:
+            handle.remove()
+        self._handles.clear()
+
+
+def _require(value: object, kind: type, call: str, hint: str = "") -> None:
+    if not isinstance(value, kind):
+        message = f"`{call}` takes a {kind.__module__}.{kind.__name__}, but got {type(value).__name__}.{hint}"
+        raise ConfigurationError(message)
+
+
+def _when_backward_ends(call: Tap, *, after: bool) -> None:
+    """Run a function when the running backward pass has accumulated every gradient.
+
+    `after` runs it behind the callbacks that others queue meanwhile: DistributedDataParallel averages in one.
+    """
+    queue = torch.autograd.Variable._execution_engine.queue_callback  # noqa: SLF001 - torch has no public way
+    queue((lambda: queue(call)) if after else call)

@@ -1,0 +1,50 @@
+"""The callables that we hang on a user's modules, parameters and optimizer.
+
+A tap never changes what passes through it, never raises into training, and is dead in every copy of what it hangs on:
+deepcopy, pickle and `torch.save` turn it into a plain do-nothing function that needs no Cutaway to load.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from cutaway.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from cutaway.frameworks.torch.hook import Hook
+
+__all__ = ["Tap"]
+
+
+class Tap:
+    """Calls `function` while its hook is active."""
+
+    # torch warns when it saves a tensor with hooks on it, unless they say that they expect to be left out.
+    __torch_unserializable__ = True
+
+    __slots__ = ("_function", "_hook", "_where")
+
+    def __init__(self, hook: Hook, function: Callable[..., None], where: str) -> None:
+        self._hook = hook
+        self._function = function
+        self._where = where
+
+    def __call__(self, *args: Any) -> None:
+        # While torch traces a model (compile, export) there are no values to see; hooks must leave no mark there.
+        if torch.compiler.is_compiling() or not self._hook.active:
+            return
+        try:
+            self._function(*args)
+        except ConfigurationError:
+            # What can only be known at the first step, such as an empty collection, is still the user's to fix.
+            raise
+        except Exception as error:  # noqa: BLE001 - watching must not break what is watched
+            self._hook.fail(error, self._where)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A null context's exit takes any arguments and returns None: a hook that does nothing, and needs no Cutaway.
+        return getattr, (contextlib.nullcontext(), "__exit__")
