@@ -32,7 +32,9 @@ Bytes = bytes | bytearray | memoryview
 class Appender(Protocol):
     """A file that only grows, held open by its one writer."""
 
-    size: int
+    @property
+    def size(self) -> int:
+        """How many bytes it has."""
 
     def append(self, pieces: Sequence[Bytes]) -> int:
         """Write all pieces after what is there, in one call where the system can, and return their offset.

@@ -1,0 +1,30 @@
+"""Every storage of ours obeys the contract that we ship."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cutaway.run.storage import LocalStorage
+from cutaway.testing.faults import FaultyStorage
+from cutaway.testing.memory import MemoryStorage
+from cutaway.testing.storage import StorageContract
+
+
+class TestLocalStorage(StorageContract):
+    @pytest.fixture
+    def storage(self, tmp_path: Path) -> LocalStorage:
+        return LocalStorage(tmp_path)
+
+
+class TestMemoryStorage(StorageContract):
+    @pytest.fixture
+    def storage(self) -> MemoryStorage:
+        return MemoryStorage()
+
+
+class TestStorageWithoutAFault(StorageContract):
+    @pytest.fixture
+    def storage(self, tmp_path: Path) -> FaultyStorage:
+        return FaultyStorage(LocalStorage(tmp_path))
