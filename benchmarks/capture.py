@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,7 +26,6 @@ from benchmarks.report import Report
 from benchmarks.results import Absent, Answer, OverheadRow, StoreRow, overhead_row, store_rows
 
 WORKER_LIMIT = 600
-GIGABYTE = 10**9
 STORE_TASKS = {
     "writes": (OURS, "smdebug", "safetensors"),
     "series": (OURS, "smdebug", "safetensors"),
@@ -47,11 +45,10 @@ class Effort:
     repeats: int
     steps: int
     calls: int
-    warm_bytes: int
 
 
-FULL = Effort(1.0, 100, 4, 1, 1.0, 7, 1000, 5000, 6 * GIGABYTE)
-QUICK = Effort(0.06, 10, 2, 1, 0.2, 3, 200, 500, GIGABYTE)
+FULL = Effort(scale=1.0, peer_triples=100, blocks=4, peer_blocks=2, block_scale=1.0, repeats=7, steps=1000, calls=5000)
+QUICK = Effort(scale=0.06, peer_triples=10, blocks=2, peer_blocks=1, block_scale=0.2, repeats=2, steps=200, calls=500)
 
 
 class Bench:
@@ -96,7 +93,7 @@ class Bench:
             "threads": case.threads,
             "triples": max(10, round(case.triples * effort.scale)) if ours else effort.peer_triples,
             "blocks": effort.blocks if ours else effort.peer_blocks,
-            "block_steps": max(20, round(case.block * effort.block_scale)),
+            "block_steps": max(20, round(case.block * effort.block_scale) // (1 if ours else 4)),
         }
 
     def _ask(self, job: dict[str, Any], title: str) -> Answer | str:
@@ -132,7 +129,6 @@ def main(arguments: list[str] | None = None) -> int:
     cases = [case for case in CASES if re.search(options.case, case.key)]
     with tempfile.TemporaryDirectory(dir=scratch_root, prefix="scratch-") as folder:
         scratch = Path(folder)
-        machine.warm_page_cache(scratch, min(effort.warm_bytes, shutil.disk_usage(scratch).free // 4))
         bench = Bench(effort, scratch, with_peers=not options.no_peers)
         begin = machine.read_load()
         overhead = bench.overhead(cases)

@@ -18,6 +18,9 @@ class Mode(StrEnum):
 
 
 OURS = "cutaway"
+# Weights, biases and gradients of each model in float32.
+CNN_BYTES = 2 * 4 * 206_922
+MLP_BYTES = 2 * 4 * 535_818
 # Who else can be asked for the same, best-known peer first.
 PEERS = {
     Mode.STATISTICS: ("smdebug", "tensorboard"),
@@ -48,12 +51,16 @@ class Case:
     steps: int = 1
     pause: float = 0.005
     triples: int = 500
+    # Bytes that one step writes; so much memory is made ready before each stretch and block (`machine.touch_pages`).
+    step_bytes: int = 0
     # Steps in one uninterrupted block of the sustained measurement; bounded by the default disk budget of 5 GB.
     block: int = 100
     with_peers: bool = False
 
 
-def _cases(model: str, title: str, *, statistics: float, tensors: float, block: int) -> tuple[Case, ...]:
+def _cases(
+    model: str, title: str, *, statistics: float, tensors: float, step_bytes: int, block: int
+) -> tuple[Case, ...]:
     return (
         Case(
             f"{model}-statistics",
@@ -83,6 +90,7 @@ def _cases(model: str, title: str, *, statistics: float, tensors: float, block: 
             model,
             Mode.TENSORS,
             Bar(tensors),
+            step_bytes=step_bytes,
             block=block,
             with_peers=True,
         ),
@@ -110,9 +118,17 @@ def _cases(model: str, title: str, *, statistics: float, tensors: float, block: 
 
 
 CASES: tuple[Case, ...] = (
-    *_cases("cnn", "CNN", statistics=1.08, tensors=1.06, block=100),
-    *_cases("mlp", "MLP", statistics=1.25, tensors=1.5, block=200),
-    Case("mlp-both", "MLP: full tensors and statistics every step", "mlp", Mode.BOTH, triples=200, block=200),
+    *_cases("cnn", "CNN", statistics=1.08, tensors=1.06, step_bytes=CNN_BYTES, block=100),
+    *_cases("mlp", "MLP", statistics=1.25, tensors=1.5, step_bytes=MLP_BYTES, block=200),
+    Case(
+        "mlp-both",
+        "MLP: full tensors and statistics every step",
+        "mlp",
+        Mode.BOTH,
+        triples=200,
+        step_bytes=MLP_BYTES,
+        block=200,
+    ),
 )
 
 BARS = {

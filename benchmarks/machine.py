@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-CHUNK = 64 * 1024 * 1024
+CHUNK = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,16 @@ def describe() -> dict[str, str]:
     }
 
 
-def warm_page_cache(folder: Path, size: int) -> None:
-    """Write and delete a file, so that no measurement pays for memory that the machine has never touched.
+def touch_pages(folder: Path, size: int) -> None:
+    """Write and delete a file, so that the pages that the next writes get are ones that this machine already has.
 
-    On a virtual machine the first use of a page is several times slower than every later one.
+    A virtual machine with free-page reporting hands memory back to its host seconds after it was freed, and its next
+    use is ten times slower. That is the price of a machine, not of a format, and without this it would fall on
+    whoever happens to write after a quiet moment.
     """
-    path = folder / "warm"
-    chunk = memoryview(bytes(CHUNK))
+    path = folder / "touched"
+    chunk = memoryview(bytes(min(size, CHUNK)))
     with path.open("wb", buffering=0) as file:
-        for _ in range(size // CHUNK):
-            file.write(chunk)
+        while size > 0:
+            size -= file.write(chunk[:size])
     path.unlink()

@@ -23,10 +23,13 @@ from benchmarks.accuracy import Accuracy, Array, Key, compare_statistics, compar
 from benchmarks.adapters import Tool
 from benchmarks.cases import Case, Mode
 from benchmarks.figures import Floats
+from benchmarks.machine import touch_pages
 from benchmarks.models import Batch, Trainee, batches
 
 WARM_UP_STEPS = 20
 OBSERVATIONS = 8
+# Somewhat more than the steps of one stretch, since other things take pages too.
+TOUCHED_STEPS = 4
 BARE, AGAIN, CAPTURED = range(3)
 ORDERS = tuple(itertools.permutations((BARE, AGAIN, CAPTURED)))
 
@@ -109,11 +112,17 @@ class Trio:
         seconds = [0.0, 0.0, 0.0]
         for which in order:
             runner = self.runners[which]
+            self.touch_pages(TOUCHED_STEPS)
             if self.case.pause:
                 time.sleep(self.case.pause)
             runner.run(self.case.lead)
             seconds[which], _ = runner.timed(self.case.steps)
         return seconds[BARE], seconds[AGAIN], seconds[CAPTURED]
+
+    def touch_pages(self, steps: int) -> None:
+        """Make memory ready for what `steps` steps write."""
+        if self.case.step_bytes:
+            touch_pages(self.folder.parent, steps * self.case.step_bytes)
 
     def observe(self) -> None:
         """Take untimed steps of all three up to one that is due, and keep what was really in its tensors."""
@@ -175,6 +184,7 @@ def measure_blocks(case: Case, tool: Tool, folder: Path, *, repeats: int, steps:
     cpu_ratios: list[float] = []
     for _ in range(repeats):
         wall, cpu = bare.timed(steps)
+        trio.touch_pages(steps)
         begin, cpu_begin = time.perf_counter(), time.process_time()
         captured.run(steps)
         tool.flush()

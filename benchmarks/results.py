@@ -103,25 +103,27 @@ def store_rows(answers: dict[tuple[str, str], Answer]) -> list[StoreRow]:
 
 
 def _write_rows(answers: dict[str, Answer]) -> list[StoreRow]:
-    if OURS not in answers:
-        return []
-    ours = answers[OURS]
-    rates, plain = _floats(ours["tool"]), _floats(ours["plain"])
-    lost = ours["expected_steps"] - ours["recorded_steps"]
-    problems = (f"{lost} of {ours['expected_steps']} steps were not written",) if lost else ()
-    figures = f"{np.median(rates):.0f} / {np.median(plain):.0f} MB/s"
-    rows = [
-        _store_row(
-            "write-plain", "write: ours / plain gathered write", figures, median_interval(rates / plain), problems
-        )
-    ]
-    for tool in ("smdebug", "safetensors"):
-        if tool in answers:
-            peer = _floats(answers[tool]["tool"])
-            figures = f"{np.median(rates):.0f} / {np.median(peer):.0f} MB/s"
-            label = f"write: ours / {_called(tool, answers[tool])}"
-            rows.append(_store_row(f"write-{tool}", label, figures, ratio_interval(rates, peer), problems))
+    """Each tool beside the plain writes of its own process, then ours beside each peer."""
+    rows = []
+    rates = {tool: _floats(answer["tool"]) for tool, answer in answers.items()}
+    for tool, answer in answers.items():
+        key, label = ("write-plain", "write: ours / plain gathered write")
+        if tool != OURS:
+            key, label = f"write-plain-{tool}", f"  {_called(tool, answer)} / plain gathered write"
+        plain = _floats(answer["plain"])
+        figures = f"{np.median(rates[tool]):.0f} / {np.median(plain):.0f} MB/s"
+        rows.append(_store_row(key, label, figures, median_interval(rates[tool] / plain), _unwritten(answer)))
+    for tool in [one for one in answers if one != OURS and OURS in answers]:
+        figures = f"{np.median(rates[OURS]):.0f} / {np.median(rates[tool]):.0f} MB/s"
+        label = f"write: ours / {_called(tool, answers[tool])}"
+        estimate = ratio_interval(rates[OURS], rates[tool])
+        rows.append(_store_row(f"write-{tool}", label, figures, estimate, _unwritten(answers[OURS])))
     return rows
+
+
+def _unwritten(answer: Answer) -> tuple[str, ...]:
+    lost = answer["expected_steps"] - answer["recorded_steps"]
+    return (f"{lost} of {answer['expected_steps']} steps were not written",) if lost else ()
 
 
 def _series_rows(answers: dict[str, Answer]) -> list[StoreRow]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from benchmarks.adapters import Tool, load
 from benchmarks.cases import Mode
+from benchmarks.machine import touch_pages
 from benchmarks.models import Shelf, log_spaced
 
 # 60 float32 tensors from 1 KB to 4 MB: 31.9 MB a step.
@@ -57,7 +58,7 @@ class SeriesTimes:
 def measure_writes(name: str, scratch: Path, *, repeats: int, steps: int = WRITE_STEPS) -> WriteRates:
     """Alternate the tool's writing and plain writing of the same bytes."""
     shelf = Shelf(WRITE_SIZES)
-    step_bytes = sum(parameter.numel() * parameter.element_size() for parameter in shelf.parameters())
+    step_bytes = _step_bytes(shelf)
     tool_rates: list[float] = []
     plain_rates: list[float] = []
     recorded = 0
@@ -68,7 +69,7 @@ def measure_writes(name: str, scratch: Path, *, repeats: int, steps: int = WRITE
         seconds = _write_steps(tool, shelf, folder, steps)
         found = tool.recorded_steps(folder)
         shutil.rmtree(folder)
-        if repeat == 0:  # the first pass pays for memory that this process has not touched yet
+        if repeat == 0:  # the first pass pays for imports and for this process's own memory
             continue
         # Only what can be read back counts as written.
         tool_rates.append(found * step_bytes / seconds / MEGABYTE)
@@ -123,16 +124,17 @@ def measure_scalars(name: str, scratch: Path, *, calls: int) -> list[float]:
 
 
 def _write_steps(tool: Tool, shelf: Shelf, folder: Path, steps: int) -> float:
-    """Seconds from the first step until the last is in its file; attaching and closing are not counted."""
+    """Seconds of all steps, each few with the flush after them; attaching and closing are not counted."""
     tool.attach_shelf(shelf, folder)
     step = tool.shelf_step(shelf)
-    begin = time.perf_counter()
-    for number in range(steps):
-        step()
-        if number % FLUSH_EVERY == FLUSH_EVERY - 1:
-            tool.flush()
-    tool.flush()
-    seconds = time.perf_counter() - begin
+    seconds = 0.0
+    for few in _chunks(steps):
+        touch_pages(folder.parent, few * _step_bytes(shelf))
+        begin = time.perf_counter()
+        for _ in range(few):
+            step()
+        tool.flush()
+        seconds += time.perf_counter() - begin
     tool.close()
     return seconds
 
@@ -140,18 +142,29 @@ def _write_steps(tool: Tool, shelf: Shelf, folder: Path, steps: int) -> float:
 def _plain_seconds(shelf: Shelf, path: Path, steps: int) -> float:
     """Seconds to write the same bytes with one gathered write a step."""
     buffers = [parameter.detach().numpy().data.cast("B") for parameter in shelf.parameters()]
-    total = sum(len(buffer) for buffer in buffers)
+    total = _step_bytes(shelf)
     descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    seconds = 0.0
     try:
-        begin = time.perf_counter()
-        for _ in range(steps):
-            written = os.writev(descriptor, buffers)
-            if written != total:
-                message = (
-                    f"A plain write of {total} bytes wrote {written}: is the disk full? Give --scratch another folder."
-                )
-                raise OSError(message)
-        return time.perf_counter() - begin
+        for few in _chunks(steps):
+            touch_pages(path.parent, few * total)
+            begin = time.perf_counter()
+            for _ in range(few):
+                written = os.writev(descriptor, buffers)
+                if written != total:
+                    message = f"A write of {total} bytes wrote {written}. Is the disk full? Give --scratch another."
+                    raise OSError(message)
+            seconds += time.perf_counter() - begin
     finally:
         os.close(descriptor)
         path.unlink()
+    return seconds
+
+
+def _chunks(steps: int) -> list[int]:
+    """`steps` in parts of at most FLUSH_EVERY."""
+    return [min(FLUSH_EVERY, steps - done) for done in range(0, steps, FLUSH_EVERY)]
+
+
+def _step_bytes(shelf: Shelf) -> int:
+    return sum(parameter.numel() * parameter.element_size() for parameter in shelf.parameters())

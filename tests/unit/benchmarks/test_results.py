@@ -63,7 +63,11 @@ def test_the_store_is_compared_with_a_plain_write_and_with_each_peer() -> None:
 
     rows = store_rows({("writes", OURS): writes(3000.0), ("writes", "smdebug"): writes(1000.0)})
     found = {row.key: (row.estimate.median, row.verdict) for row in rows}
-    assert found == {"write-plain": (0.75, Verdict.MET), "write-smdebug": (3.0, Verdict.MET)}
+    assert found == {
+        "write-plain": (0.75, Verdict.MET),
+        "write-plain-smdebug": (0.25, Verdict.NO_BAR),
+        "write-smdebug": (3.0, Verdict.MET),
+    }
 
 
 def test_what_was_not_measured_stands_in_every_form_of_the_report() -> None:
