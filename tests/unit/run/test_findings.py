@@ -1,0 +1,68 @@
+"""Findings: written once, read back oldest first, whatever they carry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cutaway.run import Finding, Run, WriterId
+from cutaway.run.findings import SEVERITIES, append_findings
+from cutaway.run.schemas import FINDINGS
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return Run.create(tmp_path / "run")
+
+
+def _write(run: Run, *findings: Finding, role: str = "watch") -> None:
+    writer = run.writer(FINDINGS, WriterId(role, "worker_0", 0))
+    append_findings(writer, findings)
+    writer.close()
+
+
+def test_findings_read_back_oldest_first(run: Run) -> None:
+    late = Finding(
+        "vanishing", "warning", "Gradients vanish.", {"step": 7, "tensor": "fc1"}, {"share": 0.5}, "rule", 2.0
+    )
+    early = Finding("capture-stopped", "error", "Die Platte ist voll: 名前.", time=1.0)
+    _write(run, late, early)
+    assert run.findings() == [early, late]
+
+
+def test_a_run_without_findings_has_none(run: Run) -> None:
+    _write(run)
+    assert run.findings() == []
+    assert run.storage.list(FINDINGS) == []
+
+
+def test_a_finding_that_was_written_twice_is_shown_once(run: Run) -> None:
+    finding = Finding("nan", "error", "A loss is NaN.")
+    _write(run, finding)
+    _write(run, finding, role="train")
+    assert run.findings() == [finding]
+
+
+def test_the_same_watcher_may_come_again(run: Run) -> None:
+    first, second = Finding("a", "info", "1", time=1.0), Finding("b", "info", "2", time=2.0)
+    _write(run, first)
+    _write(run, second)
+    assert run.findings() == [first, second]
+
+
+@pytest.mark.parametrize("where", [{}, {"step": None}, {"step": "7"}, {"step": 2.5}, {"step": 3}])
+def test_a_place_need_not_be_a_step(run: Run, where: dict[str, object]) -> None:
+    _write(run, Finding("a", "info", "somewhere", where))
+    assert run.findings()[0].where == where
+
+
+def test_evidence_that_json_does_not_know_becomes_text(run: Run) -> None:
+    _write(run, Finding("a", "info", "x", evidence={"path": Path("a/b"), "nan": float("nan")}))
+    evidence = run.findings()[0].evidence
+    assert evidence["path"] == "a/b"
+    assert evidence["nan"] != evidence["nan"]
+
+
+def test_severities_grow() -> None:
+    assert SEVERITIES == ("info", "warning", "error")
