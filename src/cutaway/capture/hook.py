@@ -210,6 +210,7 @@ class BaseHook:
         if due:
             record.due = due if self._due_seen % thinning == 0 else NOTHING_DUE
             self._due_seen += 1
+        record.wanted = record.statistics or bool(record.due) or selection.watches_nan
         record.samples, self._samples = self._samples, None
         self._open = record
         return record

@@ -79,9 +79,8 @@ class Recorder:
         """Write one scalar; when this returns it survives the process."""
         if self.stopped:
             return
-        row = {"name": [name], "step": [step], "mode": [mode], "value": [value], "time": [when]}
         try:
-            self._table(SCALARS).append_rows(row, step)
+            self._table(SCALARS).append_records([(name, step, mode, value, when)], step)
         except StorageError as error:
             self.stop(str(error))
             return

@@ -44,6 +44,7 @@ class StepRecord:
     epoch: int | None = None
     due: frozenset[str] = frozenset()
     statistics: bool = False
+    wanted: bool = False  # whether anything of its tensors is: statistics, or a saved collection
     slab: Slab | None = None
     offers: list[Offer] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)

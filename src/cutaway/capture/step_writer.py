@@ -5,7 +5,7 @@ Runs on the writer thread only. The row in `trace/steps` is written last: a step
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,9 +66,8 @@ class StepWriter:
                 self._table(VALUES).append_rows(values, record.step)
         scalars = [(name, r.step, r.mode.name, value, r.time) for r in records for name, value in r.scalars]
         if scalars:
-            columns = dict(zip(("name", "step", "mode", "value", "time"), zip(*scalars, strict=True), strict=True))
-            self._table(SCALARS).append_rows(columns, records[0].step)
-        self._table(STEPS).append_rows(_step_columns(records), records[0].step)
+            self._table(SCALARS).append_records(scalars, records[0].step)
+        self._table(STEPS).append_records([_step_row(record) for record in records], records[0].step)
 
     def _write_tensors(self, record: StepRecord) -> None:
         slab = record.slab
@@ -223,15 +222,11 @@ def _statistics_batch(
     return pa.RecordBatch.from_arrays(arrays, names=["step", "tensor", *_NUMBERS, "active"])
 
 
-def _step_columns(records: Sequence[StepRecord]) -> Mapping[str, list[object]]:
-    columns: dict[str, list[object]] = {
-        name: [getattr(record, name) for record in records]
-        for name in ("step", "mode_step", "epoch", "time", "samples", "statistics", "thinned")
-    }
-    columns["mode"] = [record.mode.name for record in records]
-    for phase in ("data", "forward", "backward", "optimizer"):
-        columns[phase] = [record.seconds.get(phase) for record in records]
-    return columns
+def _step_row(record: StepRecord) -> tuple[object, ...]:
+    """Return the row of `trace/steps`, in the order of its schema."""
+    seconds = (record.seconds.get(phase) for phase in ("data", "forward", "backward", "optimizer"))
+    begin = (record.step, record.mode.name, record.mode_step, record.epoch, record.time)
+    return (*begin, *seconds, record.samples, record.statistics, record.thinned)
 
 
 def _value_columns(record: StepRecord) -> dict[str, pa.Array] | None:

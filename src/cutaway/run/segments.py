@@ -153,6 +153,7 @@ class TableWriter:
         self._storage = storage
         self._table = table
         self.schema = SCHEMAS[table]
+        self._row = pa.struct(list(self.schema))
         self._schema_bytes = self.schema.serialize().to_pybytes()
         self._stem = writer.stem
         self._process = os.getpid()
@@ -169,6 +170,10 @@ class TableWriter:
         data = batch.serialize()
         with self._writing() as segment:
             self.bytes_written += segment.append(data, step)
+
+    def append_records(self, records: Sequence[tuple[object, ...]], step: int) -> None:
+        """Write one batch from tuples in the order of the schema: the quickest way for a few rows."""
+        self.append(pa.RecordBatch.from_struct_array(pa.array(records, self._row)), step)
 
     def append_rows(self, columns: Mapping[str, Sequence[object] | pa.Array], step: int) -> None:
         """Write one batch from plain columns; columns left out are null."""

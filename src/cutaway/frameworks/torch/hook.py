@@ -72,6 +72,8 @@ class Hook(BaseHook):
         self._activations: Activations | None = None
         self._modules: dict[torch.nn.Module, str] = {}
         self._losses: list[float | torch.Tensor] = []
+        self._outputs: dict[str, int] = {}  # how often each loss was called in this step
+        self._parameter_taps: list[RemovableHandle] = []
         self._clock = 0.0
         self._last_end: float | None = None
         self._batch_size: int | None = None
@@ -107,10 +109,6 @@ class Hook(BaseHook):
             return
         self._handles.append(module.register_forward_pre_hook(Tap(self, self._before_forward, "forward"), prepend=True))
         self._handles.append(module.register_forward_hook(Tap(self, self._after_forward, "forward")))
-        for name, parameter in parameter_names(root):
-            if parameter.requires_grad:
-                tap = Tap(self, self._on_gradient, f"the backward of {name}")
-                self._handles.append(parameter.register_hook(tap))  # type: ignore[no-untyped-call]
         count = sum(p.numel() for p in root.parameters() if not isinstance(p, torch.nn.UninitializedParameter))
         devices = sorted({str(p.device) for p in root.parameters()})
         self._config.update(model=type(root).__name__, parameters=count, device=", ".join(devices) or "cpu")
@@ -185,12 +183,14 @@ class Hook(BaseHook):
 
     def _before_forward(self, *_: Any) -> None:
         grad = torch.is_grad_enabled() and self._mode not in _QUIET_MODES
-        if self._open is not None and not (grad and self._accumulates()):
+        record = self._open
+        if record is not None and not (grad and self._accumulates()):
             self._end_step()
-        if self._open is None:
+            record = None
+        if record is None:
             self._start(trains=grad)
         elif self._samples is not None:
-            self._open.samples = [*(self._open.samples or []), *self._samples]
+            record.samples = [*(record.samples or []), *self._samples]
             self._samples = None
         self._clock = time.perf_counter()
 
@@ -208,7 +208,7 @@ class Hook(BaseHook):
             self._look_at_model()
         record = self._begin_step()
         self._trains, self._had_backward = trains, False
-        self._losses.clear()
+        self._outputs.clear()
         if self._activations is not None:
             self._activations.begin()
         if self._data_seconds:
@@ -218,40 +218,59 @@ class Hook(BaseHook):
             self._capture_parameters(record, gradients=False)
         return record
 
-    def _after_forward(self, *_: Any) -> None:
-        if self._open is not None:
-            now = time.perf_counter()
-            self._add_seconds("forward", now - self._clock)
-            self._clock = now
+    def _after_forward(self, _module: Any, _inputs: Any, outputs: Any) -> None:
+        record = self._open
+        if record is None:
+            return
+        now = time.perf_counter()
+        record.seconds["forward"] = record.seconds.get("forward", 0.0) + now - self._clock
+        self._clock = now
+        if self._trains and record.wanted and not self._parameter_taps:
+            self._await_backward(outputs)
+
+    def _await_backward(self, outputs: Any) -> None:
+        """Hear of the backward pass through the gradient of what the model returned."""
+        waiting = False
+        for tensor in tensors_in(outputs):
+            if tensor.requires_grad:
+                tensor.register_hook(Tap(self, self._on_gradient, "the backward"))  # type: ignore[no-untyped-call]
+                waiting = True
+        if not waiting:
+            self._tap_parameters()
 
     def _after_module(self, module: torch.nn.Module, inputs: Any, outputs: Any) -> None:
         record = self._open
-        if record is not None and self._activations is not None and self._offers_wanted(record):
+        if record is not None and record.wanted and self._activations is not None:
             self._activations.offer(record, self._modules[module], inputs, outputs)
 
     def _after_loss(self, loss: torch.nn.Module, inputs: Any, outputs: Any) -> None:
         record = self._open
         if record is None:
             return
-        received = list(tensors_in(inputs))
         name = self._modules[loss]
-        if record.samples is not None and self._trains:
-            self._add_sample_values(record, loss, received)
-        if self._offers_wanted(record):
-            for i, tensor in enumerate(received):
-                if self.selection.wants(f"{name}_input_{i}"):
-                    record.offers.append(copy_of(f"{name}_input_{i}", tensor))
+        if record.wanted or record.samples is not None:
+            received = list(tensors_in(inputs))
+            if record.samples is not None and self._trains:
+                self._add_sample_values(record, loss, received)
+            if record.wanted:
+                for i, tensor in enumerate(received):
+                    if self.selection.wants(f"{name}_input_{i}"):
+                        record.offers.append(copy_of(f"{name}_input_{i}", tensor))
         self._offer_outputs(name, outputs)
 
     def _offer_outputs(self, name: str, outputs: Any) -> None:
         record = self._open or self._start(trains=torch.is_grad_enabled())
-        taken = sum(offer.name.startswith(f"{name}_output_") for offer in record.offers)
-        for i, tensor in enumerate(tensors_in(outputs)):
-            full = f"{name}_output_{taken + i}"
-            if tensor.numel() == 1 and self.collections.get("losses").matches(full):
-                self._losses.append(tensor.detach().clone())
-            if self._offers_wanted(record) and self.selection.wants(full):
+        for tensor in tensors_in(outputs):
+            index = self._outputs.get(name, 0)
+            self._outputs[name] = index + 1
+            full = f"{name}_output_{index}"
+            if tensor.numel() == 1 and self._is_loss(full):
+                self._losses.append(tensor.item() if tensor.is_cpu else tensor.detach().clone())
+            if record.wanted and self.selection.wants(full):
                 record.offers.append(copy_of(full, tensor))
+
+    def _is_loss(self, name: str) -> bool:
+        return "losses" in self.selection.collections_of(name)
 
     def _add_sample_values(self, record: StepRecord, loss: torch.nn.Module, received: list[torch.Tensor]) -> None:
         compute = sample_values(loss, received)
@@ -264,18 +283,13 @@ class Hook(BaseHook):
     def _on_gradient(self, *_: Any) -> None:
         if not self._in_backward:
             self._in_backward = True
-            began = time.perf_counter()
-
-            def end() -> None:
-                self._in_backward = False
-                self._after_backward(began)
-
-            _when_backward_ends(Tap(self, end, "the backward"), after=self._is_distributed())
+            _when_backward_ends(Tap(self, self._after_backward, "the backward"), after=self._is_distributed())
 
     def _is_distributed(self) -> bool:
         return isinstance(self._outer, torch.nn.parallel.DistributedDataParallel)
 
-    def _after_backward(self, began: float) -> None:
+    def _after_backward(self) -> None:
+        self._in_backward = False
         if self._mode in _QUIET_MODES:
             return
         record = self._open
@@ -283,9 +297,10 @@ class Hook(BaseHook):
             self._say_silent_root()
             record = self._start(trains=True)
         self._had_backward = True
-        self._add_seconds("backward", time.perf_counter() - began)
+        if not record.wanted:
+            return
         self._capture_parameters(record, gradients=True)
-        if self._activations is not None and self._offers_wanted(record):
+        if self._activations is not None:
             for name in self._activations.silent():
                 self.say(
                     f"hook-silent:{name}",
@@ -295,22 +310,31 @@ class Hook(BaseHook):
                 )
 
     def _before_update(self, _: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        closure = args[0] if args else kwargs.get("closure")
-        if self._open is None and closure is None:
+        record, now = self._open, time.perf_counter()
+        if record is None:
+            if (args[0] if args else kwargs.get("closure")) is not None:
+                return
             self._say_silent_root()
-            self._capture_parameters(self._start(trains=True), gradients=True)
-        self._clock = time.perf_counter()
+            record = self._start(trains=True)
+        else:
+            # Everything since the forward ended: the loss, the backward, and what the loop does with gradients.
+            record.seconds["backward"] = now - self._clock
+        if record.wanted and not self._had_backward:
+            # No gradient of the model's output was asked for; these may already be clipped.
+            self._tap_parameters()
+            self._capture_parameters(record, gradients=True)
+        self._clock = now
 
     def _after_update(self, *_: Any) -> None:
         record = self._open
         if record is None or self._optimizer is None:
             return
-        self._add_seconds("optimizer", time.perf_counter() - self._clock)
+        record.seconds["optimizer"] = time.perf_counter() - self._clock
         groups = self._optimizer.param_groups
         for i, group in enumerate(groups):
             name = "learning_rate" if len(groups) == 1 else f"learning_rate/{i}"
             record.scalars.append((name, float(group["lr"])))
-        if self._offers_wanted(record) and "optimizer_variables" in self.selection.names:
+        if record.wanted and "optimizer_variables" in self.selection.names:
             self._offer_optimizer(record)
         self._end_step()
 
@@ -328,16 +352,23 @@ class Hook(BaseHook):
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _offers_wanted(self, record: StepRecord) -> bool:
-        return record.statistics or bool(record.due) or self.selection.watches_nan
+    def _tap_parameters(self) -> None:
+        """Hear of the backward pass through every parameter: costs more, but needs no forward that we see."""
+        if self._parameter_taps or self._root is None:
+            return
+        for name, parameter in parameter_names(self._root):
+            if parameter.requires_grad:
+                tap = Tap(self, self._on_gradient, f"the backward of {name}")
+                self._parameter_taps.append(parameter.register_hook(tap))  # type: ignore[no-untyped-call]
+        self._handles += self._parameter_taps
 
     def _capture_parameters(self, record: StepRecord, *, gradients: bool) -> None:
-        if self._parameters is None or not self._offers_wanted(record):
+        if self._parameters is None:
             return
         scale = float(self._scaler.get_scale()) if self._scaler is not None else 1.0
         patience = TENSOR_PATIENCE if record.due else STATISTICS_PATIENCE
         if not self._parameters.capture(record, patience=patience, gradients=gradients, scale=scale):
-            record.statistics, record.due = False, frozenset()
+            record.statistics, record.due, record.wanted = False, frozenset(), False
             record.offers.clear()
             self._say_thinned(record.step)
 
@@ -377,10 +408,6 @@ class Hook(BaseHook):
                     full = f"{type(optimizer).__name__}_{names[id(parameter)]}_{key}"
                     self.collections.get("optimizer_variables").add(full)
                     record.offers.append(copy_of(full, value))
-
-    def _add_seconds(self, phase: str, seconds: float) -> None:
-        if self._open is not None:
-            self._open.seconds[phase] = self._open.seconds.get(phase, 0.0) + seconds
 
     def _say_silent_root(self) -> None:
         name = type(self._root).__name__ if self._root is not None else "the model"
