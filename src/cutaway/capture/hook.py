@@ -295,9 +295,10 @@ class BaseHook:
         if self.settings.export_tensorboard:
             folder = self.settings.tensorboard_dir
             events = EventWriter(Path(folder) if folder is not None else self.run.path / "logs")
-            log.info("TensorBoard gets scalars; histograms are not written yet.")
         self._config.setdefault("command", sys.argv)
         self._recorder = Recorder(self.run, who, lease, DiskBudget(self.settings.disk_budget), events)
+        if events is not None:
+            self._recorder.say("tensorboard-scalars-only", "info", "TensorBoard gets scalars; histograms come later.")
 
     def _write_collections(self) -> None:
         if self.run is None or self.worker.rank != 0:

@@ -17,7 +17,7 @@ def attach(
     loss: torch.nn.Module | None = None,
     **settings: Any,
 ) -> Hook:
-    """Watch a training: `with cutaway.attach(model, optimizer) as hook:`. Settings are those of `Hook`."""
+    """Watch a training: `with cutaway.attach(model, optimizer) as hook:`. `settings` are the arguments of `Hook`."""
     hook = Hook(**settings)
     hook.register_module(model)
     if loss is not None:

@@ -18,6 +18,7 @@ from torch.utils.hooks import RemovableHandle
 
 import cutaway
 from cutaway.capture import current
+from cutaway.capture.budget import DEFAULT_BUDGET
 from cutaway.capture.hook import STATISTICS_PATIENCE, TENSOR_PATIENCE, BaseHook, hook_arguments
 from cutaway.capture.records import StepRecord
 from cutaway.capture.settings import HookSettings
@@ -33,6 +34,8 @@ from cutaway.frameworks.torch.tensors import copy_of, tensors_in
 from cutaway.tensors.collection import ModuleTensors
 from cutaway.tensors.json_config import CONFIG_VARIABLES, HookConfig
 from cutaway.tensors.modes import ModeKeys
+from cutaway.tensors.reduction_config import ReductionConfigLike
+from cutaway.tensors.save_config import SaveConfigLike
 
 __all__ = ["Hook"]
 
@@ -46,6 +49,12 @@ _LOOK_AGAIN = 100
 class Hook(BaseHook):
     """Saves what happens inside a training: statistics of every step, and full tensors on demand.
 
+    `out_dir` is the run folder, made by the hook; by default `runs/<name>-<UTC time>`. `include_collections`,
+    `include_regex` and `save_all` choose tensors, `save_config` the steps at which they are saved in full, and
+    `reduction_config` reductions to save instead. `statistics_every` sets how often statistics are kept (0: never),
+    `channel_activity` names the activations whose share of positive values per channel is kept too.
+    `resume=True` continues a run in its next attempt, at `from_step` where given. `disk_budget` is in bytes.
+
     >>> import torch, cutaway.torch as smd
     >>> model, loss = torch.nn.Linear(4, 2), torch.nn.CrossEntropyLoss()
     >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -57,12 +66,44 @@ class Hook(BaseHook):
 
     framework = "torch"
 
-    def __init__(self, out_dir: str | os.PathLike[str] | None = None, **settings: Any) -> None:
-        known = HookSettings.__dataclass_fields__
-        for name in settings:
-            if name not in known:
-                message = f"`Hook` has no argument {name!r}.{cutaway.errors.did_you_mean(name, known)}"
-                raise ConfigurationError(message)
+    def __init__(
+        self,
+        out_dir: str | os.PathLike[str] | None = None,
+        *,
+        name: str = "",
+        include_collections: Iterable[str] | None = None,
+        include_regex: str | Iterable[str] | None = None,
+        save_config: SaveConfigLike = None,
+        reduction_config: ReductionConfigLike | None = None,
+        save_all: bool = False,
+        export_tensorboard: bool = False,
+        tensorboard_dir: str | os.PathLike[str] | None = None,
+        include_workers: str = "one",
+        dry_run: bool = False,
+        resume: bool = False,
+        from_step: int | None = None,
+        statistics_every: int = 1,
+        channel_activity: str | Iterable[str] | None = None,
+        disk_budget: int = DEFAULT_BUDGET,
+    ) -> None:
+        settings = HookSettings(
+            out_dir=out_dir,
+            name=name,
+            include_collections=include_collections,
+            include_regex=include_regex,
+            save_config=save_config,
+            reduction_config=reduction_config,
+            save_all=save_all,
+            export_tensorboard=export_tensorboard,
+            tensorboard_dir=tensorboard_dir,
+            include_workers=include_workers,
+            dry_run=dry_run,
+            resume=resume,
+            from_step=from_step,
+            statistics_every=statistics_every,
+            channel_activity=channel_activity,
+            disk_budget=disk_budget,
+        )
         self._handles: list[RemovableHandle] = []
         self._outer: torch.nn.Module | None = None
         self._root: torch.nn.Module | None = None
@@ -82,7 +123,7 @@ class Hook(BaseHook):
         self._in_backward = False
         self._had_backward = False
         versions = {"cutaway": cutaway.__version__, "torch": torch.__version__}
-        super().__init__(HookSettings(out_dir=out_dir, **settings), this_worker(), versions)
+        super().__init__(settings, this_worker(), versions)
 
     @classmethod
     def create_from_json_file(cls, path: str | os.PathLike[str] | None = None) -> Hook:
@@ -181,13 +222,16 @@ class Hook(BaseHook):
 
     # -- the life of a step ------------------------------------------------------------------------------------------
 
-    def _before_forward(self, *_: Any) -> None:
+    def _before_forward(self, _module: torch.nn.Module, inputs: tuple[Any, ...]) -> None:
         grad = torch.is_grad_enabled() and self._mode not in _QUIET_MODES
         record = self._open
         if record is not None and not (grad and self._accumulates()):
             self._end_step()
             record = None
         if record is None:
+            if "batch_size" not in self._config:
+                first = next(tensors_in(inputs), None)
+                self._config["batch_size"] = None if first is None or not first.dim() else first.shape[0]
             self._start(trains=grad)
         elif self._samples is not None:
             record.samples = [*(record.samples or []), *self._samples]
