@@ -164,10 +164,7 @@ class TableWriter:
 
     def append(self, batch: pa.RecordBatch, step: int) -> None:
         """Write one batch whose first step is `step`."""
-        if not batch.schema.equals(self.schema):
-            message = f"A batch for table {self._table!r} must have its schema, but has {batch.schema.names}."
-            raise ConfigurationError(message)
-        data = batch.serialize()
+        data = self._serialized(batch)
         with self._writing() as segment:
             self.bytes_written += segment.append(data, step)
 
@@ -188,7 +185,7 @@ class TableWriter:
             places = iter(segment.append_raw(self._storage, pieces)) if pieces else iter(())
             found = [None if array is None else next(places) for array in raw]
             where = {name: [place and getattr(place, name) for place in found] for name in RawPlace._fields}
-            written = segment.append(self._batch({**columns, **where}).serialize(), step)
+            written = segment.append(self._serialized(self._batch({**columns, **where})), step)
             self.bytes_written += written + sum(place.padded_length for place in found if place is not None)
 
     def close(self) -> None:
@@ -214,6 +211,16 @@ class TableWriter:
             for field in self.schema
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    def _serialized(self, batch: pa.RecordBatch) -> pa.Buffer:
+        if not batch.schema.equals(self.schema):
+            message = f"A batch for table {self._table!r} must have its schema, but has {batch.schema.names}."
+            raise ConfigurationError(message)
+        # Nobody could ask for a row without a step, and no later attempt replace it.
+        if "step" in self.schema.names and batch["step"].null_count:
+            message = f"Every row of table {self._table!r} must have a step, but {batch['step'].null_count} have none."
+            raise ConfigurationError(message)
+        return batch.serialize()
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[_Segment]:
