@@ -7,13 +7,14 @@ flipped bit is seen, whatever the parser would make of it. A person may edit the
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
-from cutaway.errors import ConfigurationError, RunDamaged
+from cutaway.errors import ConfigurationError, MissingExtraError, RunDamaged
 from cutaway.run.checksum import CHECKSUM, CRC32, CRC32C, checksum_function
 from cutaway.run.storage import Storage
 
-__all__ = ["read_document", "write_document"]
+__all__ = ["read_document", "read_yaml", "write_document", "write_yaml"]
 
 _LAST_KEY = b'"crc": "'
 _KINDS = {b"%d:" % kind: kind for kind in (CRC32, CRC32C)}
@@ -42,6 +43,31 @@ def read_document(storage: Storage, key: str) -> dict[str, Any]:
     content = dict(json.loads(data))
     del content["crc"]
     return content
+
+
+def write_yaml(content: Mapping[str, Any]) -> bytes:
+    """Return a configuration as YAML; where PyYAML is not installed, as JSON, which is YAML too."""
+    try:
+        import yaml  # the training process may do without it
+    except ImportError:
+        return json.dumps(dict(content), indent=1).encode()
+    return bytes(yaml.safe_dump(dict(content), sort_keys=False), "utf-8")
+
+
+def read_yaml(data: bytes) -> dict[str, Any]:
+    """Read what `write_yaml` wrote or a person edited; nothing in it is executed. Raises `ValueError` for the rest."""
+    try:
+        return dict(json.loads(data))
+    except ValueError:
+        pass
+    try:
+        import yaml  # only needed for what PyYAML itself wrote
+    except ImportError:
+        raise MissingExtraError("Reading config.yaml", "all") from None
+    try:
+        return dict(yaml.safe_load(data) or {})
+    except (yaml.YAMLError, TypeError) as error:
+        raise ValueError(str(error)) from error
 
 
 def _seal(body: bytes, kind: int) -> bytes:

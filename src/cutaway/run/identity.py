@@ -14,10 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from cutaway.errors import ConfigurationError, RunDamaged, RunExists, RunFormatError, RunNotFound, StorageError
-from cutaway.run.documents import read_document, write_document
+from cutaway.run.documents import read_document, read_yaml, write_document, write_yaml
 from cutaway.run.findings import Finding, findings_from_table
 from cutaway.run.leases import CHIEF, Lease, RunState, free_attempt, refuse_live_writer, training_states
 from cutaway.run.schemas import FINDINGS, SCHEMAS, STEPS
@@ -193,16 +191,16 @@ class Run:
     def config(self) -> dict[str, Any]:
         """Return what `config.yaml` says, or nothing where there is none."""
         try:
-            return dict(yaml.safe_load(self.storage.read("config.yaml")) or {})
+            return read_yaml(self.storage.read("config.yaml"))
         except FileNotFoundError:
             return {}
-        except (yaml.YAMLError, UnicodeDecodeError, TypeError, ValueError) as error:
+        except ValueError as error:
             message = f"{self.path / 'config.yaml'} is not a YAML dictionary: {error}. Mend or delete it."
             raise RunFormatError(message) from error
 
     def write_config(self, config: Mapping[str, Any]) -> None:
         """Write `config.yaml` whole."""
-        self.storage.replace("config.yaml", yaml.safe_dump(dict(config), sort_keys=False).encode())
+        self.storage.replace("config.yaml", write_yaml(config))
 
     def verify(self) -> list[Damage]:
         """Check every byte that has a checksum, and return what is damaged."""
