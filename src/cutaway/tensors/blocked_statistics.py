@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +23,8 @@ from cutaway.tensors.exact_chunks import ChunkStatistics, changed_squares, exact
 
 __all__ = ["BLOCK", "CHUNK", "StatisticsPlan"]
 
-BLOCK = 1 << 17
+# Larger blocks mean fewer calls, each of which takes the interpreter lock; a block and its scratch are 2 MB.
+BLOCK = 1 << 18
 # Chunks that a second look takes at a time: half a megabyte of float32.
 _GROUP = 512
 # A float32 sum over a chunk is good to about 1e-6. The variance that is left after subtracting the squared mean is
@@ -70,9 +72,11 @@ class StatisticsPlan:
         layout = ChunkLayout(tensors, block)
         self._layout = layout
         self.names, self.numels, self.slices, self.size = layout.names, layout.numels, layout.slices, layout.size
-        self._min, self._max, self._abs_min = np.empty((3, layout.segments), dtype=np.float32)
+        self._padded = layout.kept.size < layout.segments
+        # Rows that are reduced alike stand together, so that one call reduces them all.
+        self._low, self._high = np.empty((2, layout.segments), np.float32), np.empty(layout.segments, np.float32)
         self._zeros = np.zeros(layout.segments, dtype=np.int64)
-        self._sum, self._squares, self._l1 = np.empty((3, layout.size // CHUNK), dtype=np.float32)
+        self._sums = np.empty((3, layout.size // CHUNK), dtype=np.float32)
         self._scratch = np.empty(min(block, layout.size), dtype=np.float32)
         self._mask = np.empty(self._scratch.size, dtype=np.bool_)
         self._ones = np.ones(CHUNK, dtype=np.float32)
@@ -113,16 +117,19 @@ class StatisticsPlan:
     def _reduce(self, block: Block, buffer: Buffer) -> None:
         values, scratch = buffer[block.start : block.stop], self._scratch[: block.stop - block.start]
         chunks, cuts = values.reshape(-1, CHUNK), block.cuts
-        np.minimum.reduceat(values, cuts, out=self._min[block.segments])
-        np.maximum.reduceat(values, cuts, out=self._max[block.segments])
-        np.vecdot(chunks, self._ones, out=self._sum[block.chunks])
-        np.vecdot(chunks, chunks, out=self._squares[block.chunks])
+        total, squares, l1 = self._sums[:, block.chunks]
+        lowest, smallest = self._low[:, block.segments]
+        np.minimum.reduceat(values, cuts, out=lowest)
+        np.maximum.reduceat(values, cuts, out=self._high[block.segments])
+        np.vecdot(chunks, self._ones, out=total)
+        np.vecdot(chunks, chunks, out=squares)
         np.absolute(values, out=scratch)
-        np.vecdot(scratch.reshape(-1, CHUNK), self._ones, out=self._l1[block.chunks])
-        smallest = np.minimum.reduceat(scratch, cuts, out=self._abs_min[block.segments])
+        np.vecdot(scratch.reshape(-1, CHUNK), self._ones, out=l1)
+        np.minimum.reduceat(scratch, cuts, out=smallest)
         self._zeros[block.segments] = 0
-        if not smallest.all():
-            self._count_zeros(block, values, np.flatnonzero(smallest == 0))
+        with_zeros = np.flatnonzero((smallest == 0) & block.holds)
+        if with_zeros.size:
+            self._count_zeros(block, values, with_zeros)
 
     def _count_zeros(self, block: Block, values: Buffer, segments: NDArray[np.intp]) -> None:
         mask = np.equal(values, 0, out=self._mask[: values.size])
@@ -133,19 +140,22 @@ class StatisticsPlan:
 
     def _combine(self) -> _Found:
         layout = self._layout
-        kept, first, chunks, count = layout.kept, layout.first_segment, layout.first_chunk, layout.count
-        mean = np.add.reduceat(self._sum, chunks, dtype=np.float64) / count
-        squares = np.add.reduceat(self._squares, chunks, dtype=np.float64)
+        low, high, zeros = self._low, self._high, self._zeros
+        if self._padded:
+            low, high, zeros = low[:, layout.kept], high[layout.kept], zeros[layout.kept]
+        minima = np.minimum.reduceat(low, layout.first_segment, axis=1).astype(np.float64)
+        sums = np.add.reduceat(self._sums, layout.first_chunk, axis=1, dtype=np.float64)
+        mean = sums[0] / layout.count
         return _Found(
-            count=count.copy(),
-            zeros=np.add.reduceat(self._zeros[kept], first),
-            min=np.minimum.reduceat(self._min[kept], first).astype(np.float64),
-            max=np.maximum.reduceat(self._max[kept], first).astype(np.float64),
-            abs_min=np.minimum.reduceat(self._abs_min[kept], first).astype(np.float64),
+            count=layout.count.copy(),
+            zeros=np.add.reduceat(zeros, layout.first_segment),
+            min=minima[0],
+            max=np.maximum.reduceat(high, layout.first_segment).astype(np.float64),
+            abs_min=minima[1],
             mean=mean,
-            std=np.sqrt(np.maximum(squares / count - mean * mean, 0)),
-            l1=np.add.reduceat(self._l1, chunks, dtype=np.float64),
-            squares=squares,
+            std=np.sqrt(np.maximum(sums[1] / layout.count - mean * mean, 0)),
+            l1=sums[2],
+            squares=sums[1],
         )
 
     def _correct(self, found: _Found, buffer: Buffer) -> None:
@@ -153,9 +163,10 @@ class StatisticsPlan:
         count = self._layout.count
         # A tensor of one value, or one as it was initialised, is known exactly and needs no second look.
         constant = (found.min == found.max) & np.isfinite(found.min)
-        value, number = found.min[constant], count[constant]
-        found.mean[constant], found.std[constant] = value, 0
-        found.l1[constant], found.squares[constant] = np.absolute(value) * number, value * value * number
+        if constant.any():
+            value, number = found.min[constant], count[constant]
+            found.mean[constant], found.std[constant] = value, 0
+            found.l1[constant], found.squares[constant] = np.absolute(value) * number, value * value * number
         mean_square = found.squares / count
         in_range = (mean_square >= _UNDERFLOWS) & (mean_square <= _OVERFLOWS)
         cancels = in_range & (found.mean**2 > _CANCELS * found.std**2) & ~constant
@@ -221,7 +232,7 @@ class StatisticsPlan:
         if previous is None or tensors == 0:
             return change
         reach = layout.reach(changed)
-        chunk_squares = self._squares  # combined already, so free for other use
+        chunk_squares = self._sums[1]  # combined already, so free for other use
         for start in range(0, reach, self._scratch.size):
             stop = min(start + self._scratch.size, reach)
             apart = np.subtract(buffer[start:stop], previous[start:stop], out=self._scratch[: stop - start])
@@ -245,18 +256,21 @@ class StatisticsPlan:
         return np.cumsum(chunks) - chunks
 
     def _columns(self, found: _Found, change: Floats, scale: ArrayLike | None) -> Columns:
-        filled = self._layout.filled
-        count, zeros = np.zeros_like(self.numels), np.zeros_like(self.numels)
-        count[filled], zeros[filled] = found.count, found.zeros
-        columns: dict[str, Floats] = {}
-        for name in ("min", "max", "mean", "std", "abs_min"):
-            columns[name] = np.full(len(self.names), np.nan)
-            columns[name][filled] = getattr(found, name)
-        for name, values in (("l1", found.l1), ("l2", np.sqrt(found.squares))):
-            columns[name] = np.zeros(len(self.names))
-            columns[name][filled] = values
+        columns: dict[str, Floats] = {name: getattr(found, name) for name in ("min", "max", "mean", "std", "abs_min")}
+        columns |= {"l1": found.l1, "l2": np.sqrt(found.squares)}
+        counts = {"nonfinite": self._layout.count - found.count, "zeros": found.zeros}
+        if self._layout.filled.size < len(self.names):
+            columns = {name: self._spread(column, np.nan) for name, column in columns.items()}
+            columns |= {name: np.nan_to_num(columns[name]) for name in ("l1", "l2")}
+            counts = {name: self._spread(column, 0) for name, column in counts.items()}
         columns["change"] = change
         if scale is not None:
             factors = np.asarray(scale, dtype=np.float64)
             columns = {name: values * factors for name, values in columns.items()}
-        return {"size": self.numels.copy(), "nonfinite": self.numels - count, "zeros": zeros, **columns}
+        return {"size": self.numels.copy(), **counts, **columns}
+
+    def _spread(self, column: NDArray[Any], empty: float) -> NDArray[Any]:
+        """Put the statistics of the filled tensors among those of the empty ones."""
+        spread = np.full(len(self.names), empty, dtype=column.dtype)
+        spread[self._layout.filled] = column
+        return spread

@@ -16,13 +16,14 @@ Counts = NDArray[np.int64]
 
 
 class Block(NamedTuple):
-    """A stretch of the buffer, cut into segments: each lies in one tensor, or in the padding behind one."""
+    """A stretch of the buffer, cut into segments: each holds values of one tensor, or is the padding behind one."""
 
     start: int
     stop: int
     chunks: slice
     segments: slice
     cuts: NDArray[np.intp]
+    holds: NDArray[np.bool_]
 
 
 class ChunkLayout:
@@ -69,8 +70,9 @@ class ChunkLayout:
             inside = bounds[np.searchsorted(bounds, start, side="right") : np.searchsorted(bounds, stop)]
             places = np.concatenate([[start], inside])
             owner = np.searchsorted(self.begin, places, side="right") - 1
-            owners.append(np.where(places < ends[owner], owner, -1))
-            chunks = slice(start // CHUNK, stop // CHUNK)
-            blocks.append(Block(start, stop, chunks, slice(segments, segments + places.size), places - start))
-            segments += places.size
+            holds = places < ends[owner]
+            owners.append(np.where(holds, owner, -1))
+            chunks, whose = slice(start // CHUNK, stop // CHUNK), slice(segments, segments + places.size)
+            blocks.append(Block(start, stop, chunks, whose, places - start, holds))
+            segments = whose.stop
         return blocks, np.concatenate(owners)
