@@ -10,11 +10,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.errors import RunDamaged, RunFormatError
-from cutaway.run.checksum import CHECKSUM, checksum_function
+from cutaway.run.checksum import CHECKSUM, checksums
 from cutaway.run.raw_file import RawFile
+from cutaway.run.rows import Rows
 from cutaway.run.schemas import SCHEMAS
 from cutaway.run.segments import ENTRY, ENTRY_BYTES, Header, RawPlace, SegmentName, parse_header
-from cutaway.run.stacking import read_batches
+from cutaway.run.stacking import read_rows
 from cutaway.run.storage import Storage
 
 __all__ = ["Batch", "Damage", "SegmentReader"]
@@ -36,7 +37,12 @@ class Batch(NamedTuple):
 
     segment: SegmentName
     step: int
-    rows: pa.RecordBatch
+    content: Rows
+
+    @property
+    def rows(self) -> pa.RecordBatch:
+        """All rows with all columns; `content` gives single columns for less."""
+        return self.content.record_batch()
 
 
 class SegmentReader:
@@ -91,7 +97,7 @@ class SegmentReader:
             late = entries["offset"] + entries["length"] > self._size("arrow")
             if late.any():
                 entries, count = entries[~late], int(places[late.argmax()])
-        batches = self._load(entries, damage) if len(entries) else []
+        batches = self._load(entries, damage, closing=closing) if len(entries) else []
         self._position += count * ENTRY_BYTES
         self.closed, self._end = closing, max(self._end, end)
         if closing and self._raw is not None:
@@ -181,40 +187,48 @@ class SegmentReader:
     def _good_entries(self, data: bytes, damage: list[Damage]) -> tuple[Entries, npt.NDArray[np.intp]]:
         """Return the entries that pass their own checksum, and which ones of all they are."""
         entries: Entries = np.frombuffer(data, ENTRY, count=len(data) // ENTRY_BYTES)
-        crc, covered = checksum_function(self._kind), ENTRY_BYTES - 4
-        places = range(0, len(entries) * ENTRY_BYTES, ENTRY_BYTES)
-        good = np.array([crc(data[at : at + covered]) for at in places], np.uint32) == entries["own"]
+        starts = range(0, len(entries) * ENTRY_BYTES, ENTRY_BYTES)
+        ends = range(ENTRY_BYTES - 4, len(entries) * ENTRY_BYTES, ENTRY_BYTES)
+        good = checksums(np.frombuffer(data, np.uint8), starts, ends, self._kind) == entries["own"]
         for i in np.flatnonzero(~good).tolist():
             at = self._position + i * ENTRY_BYTES
             damage.append(Damage(f"{self._stem}.idx", at, None, "an index entry fails its checksum"))
         return entries if good.all() else entries[good], np.flatnonzero(good)
 
-    def _load(self, entries: Entries, damage: list[Damage]) -> list[Batch]:
+    def _load(self, entries: Entries, damage: list[Damage], *, closing: bool) -> list[Batch]:
         """Read the batches of good entries in one go, and leave out those that fail their checksum."""
         path = f"{self._stem}.arrow"
         starts, lengths = entries["offset"].astype(np.int64), entries["length"].astype(np.int64)
         first, end = int(starts[0]), int(starts[-1] + lengths[-1])
-        data = self._read("arrow", first, end - first)
+        data = self._bytes(first, end, closing=closing)
         self._end = max(self._end, end)
         starts -= first
-        ends, crc = starts + lengths, checksum_function(self._kind)
-        found = [crc(data[start:end]) for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-        good = (np.array(found, np.uint32) == entries["crc"]) & (ends <= len(data))
+        ends = starts + lengths
+        found = checksums(data, starts.tolist(), ends.tolist(), self._kind)
+        good = (found == entries["crc"]) & (ends <= len(data))
         for i in np.flatnonzero(~good).tolist():
             reason = "the file ends before this batch does" if ends[i] > len(data) else "a batch fails its checksum"
             damage.append(Damage(path, first + int(starts[i]), int(entries["step"][i]), reason))
         if not good.any():
             return []
-        rows = read_batches(data, starts[good], lengths[good], self._schema)
-        return [Batch(self.name, _first_step(part, entries), part) for part in rows]
+        rows = read_rows(data, starts[good], lengths[good], self._schema)
+        return [Batch(self.name, self._first_step(part, entries), part) for part in rows]
+
+    def _bytes(self, first: int, end: int, *, closing: bool) -> npt.NDArray[np.uint8]:
+        """Return part of the stream: in place where the segment is complete and the storage can."""
+        if closing and hasattr(self._storage, "map"):
+            try:
+                return np.frombuffer(self._storage.map(f"{self._stem}.arrow"), np.uint8)[first:end]
+            except OSError as error:
+                raise RunDamaged(f"{self._stem}.arrow", first, _unreadable(error)) from error
+        return np.frombuffer(self._read("arrow", first, end - first), np.uint8)
+
+    def _first_step(self, rows: Rows, entries: Entries) -> int:
+        """Return the step of the first row; tables without such a column have only what the index says."""
+        if "step" in SCHEMAS[self._table].names and len(rows):
+            return int(rows.take("step", np.arange(1))[0].as_py())
+        return int(entries["step"][0])
 
 
 def _unreadable(error: OSError) -> str:
     return f"it cannot be read: {error.strerror or error}"
-
-
-def _first_step(rows: pa.RecordBatch, entries: Entries) -> int:
-    """Return the step of the first row; tables without such a column have only what the index says."""
-    if "step" in rows.schema.names and len(rows):
-        return int(rows["step"][0].as_py())
-    return int(entries["step"][0])

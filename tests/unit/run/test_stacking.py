@@ -10,16 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cutaway.run.rows import Rows
 from cutaway.run.schemas import SCHEMAS
-from cutaway.run.stacking import read_batches
+from cutaway.run.stacking import read_rows
 
-Message = tuple[bytes, np.ndarray, np.ndarray]
+Message = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def _laid_out(batches: list[pa.RecordBatch]) -> Message:
     pieces = [batch.serialize().to_pybytes() for batch in batches]
     lengths = np.array([len(piece) for piece in pieces], np.int64)
-    return b"".join(pieces), np.cumsum(lengths) - lengths, lengths
+    return np.frombuffer(b"".join(pieces), np.uint8), np.cumsum(lengths) - lengths, lengths
+
+
+def _table(rows: list[Rows]) -> pa.Table:
+    return pa.Table.from_batches([part.record_batch() for part in rows])
 
 
 def _value(kind: pa.DataType, chance: random.Random, length: int) -> object:
@@ -65,7 +70,7 @@ def test_stacked_batches_are_what_arrow_reads_one_by_one(
     batches = [
         _batch(schema, chance, rows, length, nulls) for count, rows, length, nulls in groups for _ in range(count)
     ]
-    found = read_batches(*_laid_out(batches), schema)
+    found = [rows.record_batch() for rows in read_rows(*_laid_out(batches), schema)]
     for part in found:
         part.validate(full=True)
     assert pa.Table.from_batches(found, schema).to_pylist() == pa.Table.from_batches(batches, schema).to_pylist()
@@ -74,7 +79,7 @@ def test_stacked_batches_are_what_arrow_reads_one_by_one(
 def test_a_thousand_equal_batches_come_as_one() -> None:
     schema = SCHEMAS["trace/tensors"]
     batch = _batch(schema, random.Random(0), 60, 2, "none")
-    assert [len(part) for part in read_batches(*_laid_out([batch] * 1000), schema)] == [60_000]
+    assert [len(part) for part in read_rows(*_laid_out([batch] * 1000), schema)] == [60_000]
 
 
 def test_batches_with_gaps_between_them_are_not_mixed_up() -> None:
@@ -82,7 +87,7 @@ def test_batches_with_gaps_between_them_are_not_mixed_up() -> None:
     batches = [_batch(schema, random.Random(i), 3, 1, "none") for i in range(30)]
     data, starts, lengths = _laid_out(batches)
     kept = np.array([i for i in range(30) if i not in (4, 20)])
-    found = pa.Table.from_batches(read_batches(data, starts[kept], lengths[kept], schema))
+    found = _table(read_rows(data, starts[kept], lengths[kept], schema))
     assert found.to_pylist() == pa.Table.from_batches([batches[i] for i in kept]).to_pylist()
 
 
@@ -92,5 +97,38 @@ def test_a_column_of_a_kind_that_is_not_gathered_is_left_to_arrow() -> None:
         pa.record_batch([[i], pa.array([i]).cast(pa.decimal128(21, 2)).cast(pa.decimal128(5, 2))], schema)
         for i in range(12)
     ]
-    found = pa.Table.from_batches(read_batches(*_laid_out(batches), schema))
+    found = _table(read_rows(*_laid_out(batches), schema))
     assert found.to_pylist() == pa.Table.from_batches(batches).to_pylist()
+
+
+@pytest.mark.parametrize("nulls", ["none", "all", "some", "random"])
+def test_single_rows_and_columns_are_those_of_the_whole(nulls: str) -> None:
+    schema = SCHEMAS["trace/tensors"]
+    names = pa.array([f"tensor_{i}" for i in range(6)])
+    batches = [_batch(schema, random.Random(i), 6, 2, nulls).set_column(1, "tensor", names) for i in range(40)]
+    whole = pa.Table.from_batches(batches)
+    for rows in read_rows(*_laid_out(batches), schema):
+        places = np.array([0, 7, 7, 60, len(rows) - 1])
+        for column in schema.names:
+            expected = whole[column].combine_chunks()[: len(rows)]
+            assert rows.take(column, places).to_pylist() == expected.take(pa.array(places)).to_pylist()
+            assert rows.column(column).to_pylist() == expected.to_pylist()
+        whole = whole.slice(len(rows))
+
+
+def test_a_column_that_every_batch_repeats_is_known_to() -> None:
+    schema = SCHEMAS["values"]
+    batches = [
+        pa.RecordBatch.from_pydict(
+            {"step": [i] * 2, "sample": ["training/1", "training/2"], "name": ["loss", None], "value": [0.5, i / 7]},
+            schema,
+        )
+        for i in range(20)
+    ]
+    [rows] = read_rows(*_laid_out(batches), schema)
+    assert {name: rows.repeated(name) is not None for name in schema.names} == {
+        "step": False,
+        "sample": True,
+        "name": True,
+        "value": False,
+    }

@@ -1,0 +1,204 @@
+"""Rows that were read from a segment, before anybody needs all of their columns.
+
+Most batches of a training differ in their numbers only: the same rows, the same names. Such neighbours have byte for
+byte the same description, so one of them tells where each column lies in all of them, and numpy gathers the columns
+that are asked for at the speed of memory. `PlainRows` are those that Arrow has read itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+__all__ = ["NotStackable", "PlainRows", "Rows", "StackedRows"]
+
+Bytes = npt.NDArray[np.uint8]
+Places = npt.NDArray[np.intp]
+
+
+class Rows(Protocol):
+    """Some rows of a table. Columns come as Arrow arrays, in the order in which they were written."""
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+
+    def column(self, name: str) -> pa.Array:
+        """Return a whole column."""
+
+    def take(self, name: str, places: Places) -> pa.Array:
+        """Return a column at some places."""
+
+    def repeated(self, name: str) -> pa.Array | None:
+        """Return the part that a column repeats from its first row to its last, or None where it is not known to."""
+
+    def record_batch(self) -> pa.RecordBatch:
+        """Return all columns."""
+
+
+class PlainRows:
+    """Rows that Arrow has read."""
+
+    def __init__(self, batch: pa.RecordBatch) -> None:
+        self._batch = batch
+
+    def __len__(self) -> int:
+        return len(self._batch)
+
+    def column(self, name: str) -> pa.Array:
+        """Return a whole column."""
+        return self._batch[name]
+
+    def take(self, name: str, places: Places) -> pa.Array:
+        """Return a column at some places."""
+        return self._batch[name].take(pa.array(places))
+
+    def repeated(self, name: str) -> pa.Array | None:  # noqa: ARG002 - nobody has looked
+        """Return None: it is not known."""
+        return None
+
+    def record_batch(self) -> pa.RecordBatch:
+        """Return all columns."""
+        return self._batch
+
+
+class NotStackable(Exception):
+    """A column that Arrow must read itself."""
+
+
+class StackedRows:
+    """The rows of equally laid out messages: one row of `view` per message, the first of them also as a batch."""
+
+    def __init__(self, template: pa.RecordBatch, view: Bytes) -> None:
+        self._template = template
+        self._view = view
+        self._base = view.ctypes.data
+        self._columns: dict[str, pa.Array] = {}
+        self._repeated: dict[str, bool] = {}
+        for column in template.columns:
+            self._check(column)
+
+    def __len__(self) -> int:
+        return len(self._template) * len(self._view)
+
+    def column(self, name: str) -> pa.Array:
+        """Return a whole column, gathered the first time."""
+        if name not in self._columns:
+            self._columns[name] = self._stack(self._template[name])
+        return self._columns[name]
+
+    def take(self, name: str, places: Places) -> pa.Array:
+        """Return a column at some places, without gathering all of it where that is easy."""
+        own, kind = self._template[name], self._template.schema.field(name).type
+        if self.repeated(name) is not None:
+            return own.take(pa.array(places % len(own)))
+        if name in self._columns or own.null_count or not _is_number(kind):
+            return self.column(name).take(pa.array(places))
+        width = kind.bit_width // 8
+        starts = self._rows(own.buffers()[1], 0)[1] + places % len(own) * width
+        found = self._view[(places // len(own))[:, None], starts[:, None] + np.arange(width)]
+        return pa.Array.from_buffers(kind, len(places), [None, _buffer(found)])
+
+    def repeated(self, name: str) -> pa.Array | None:
+        """Return a message's own column where all messages have the same."""
+        if name not in self._repeated:
+            own = self._template[name]
+            self._repeated[name] = own.null_count == len(own) or all(
+                self._same(buffer) for buffer in own.buffers() if buffer is not None and buffer.size
+            )
+        return self._template[name] if self._repeated[name] else None
+
+    def record_batch(self) -> pa.RecordBatch:
+        """Return all columns."""
+        schema = self._template.schema
+        return pa.RecordBatch.from_arrays([self.column(name) for name in schema.names], schema=schema)
+
+    def _check(self, array: pa.Array) -> None:
+        """Refuse what cannot be gathered, before anybody relies on it."""
+        kind = array.type
+        if array.null_count == len(array):
+            return
+        if array.offset or any(
+            buffer is not None and buffer.size and not self._holds(buffer) for buffer in array.buffers()
+        ):
+            raise NotStackable
+        if pa.types.is_string(kind):
+            self._check_ends(array, None)
+        elif pa.types.is_list(kind) or pa.types.is_map(kind):
+            inner = [array.keys, array.items] if pa.types.is_map(kind) else [array.values]
+            for part in inner:
+                self._check_ends(array, len(part))
+                self._check(part)
+        elif not (_is_number(kind) or pa.types.is_boolean(kind)):
+            raise NotStackable
+
+    def _check_ends(self, array: pa.Array, inner: int | None) -> None:
+        """Refuse strings or lists that do not start at 0 and end at the same place in every message."""
+        offsets = self._rows(array.buffers()[1], 4 * (len(array) + 1))[0]
+        total = int(offsets[0, -4:].view("<i4")[0])
+        fits = total * len(self._view) <= np.iinfo(np.int32).max and inner in (None, total)
+        if not fits or offsets[:, :4].any() or (offsets[:, -4:] != offsets[0, -4:]).any():
+            raise NotStackable
+
+    def _holds(self, buffer: pa.Buffer) -> bool:
+        return bool(0 <= buffer.address - self._base <= self._view.shape[1] - buffer.size)
+
+    def _same(self, buffer: pa.Buffer) -> bool:
+        start = buffer.address - self._base
+        rows: npt.NDArray[Any] = self._view[:, start : start + buffer.size]
+        if not (start % 8 or buffer.size % 8 or self._view.shape[1] % 8 or self._base % 8):
+            rows = self._view.view(np.int64)[:, start // 8 : (start + buffer.size) // 8]
+        return bool((rows == rows[0]).all())
+
+    def _stack(self, array: pa.Array) -> pa.Array:
+        kind, count = array.type, len(array) * len(self._view)
+        if array.null_count == len(array):
+            return pa.nulls(count, kind)
+        own = array.buffers()
+        validity = None if array.null_count == 0 else self._bits(own[0], len(array))
+        if pa.types.is_boolean(kind):
+            return pa.Array.from_buffers(kind, count, [validity, self._bits(own[1], len(array))])
+        if _is_number(kind):
+            numbers = self._rows(own[1], len(array) * kind.bit_width // 8)[0]
+            return pa.Array.from_buffers(kind, count, [validity, _buffer(numbers)])
+        offsets, total = self._offsets(array)
+        if pa.types.is_string(kind):
+            text = _buffer(self._rows(own[2], total)[0]) if total else pa.py_buffer(b"")
+            return pa.Array.from_buffers(kind, count, [validity, offsets, text])
+        if pa.types.is_list(kind):
+            inner = self._stack(array.values)
+        else:
+            pairs = [self._stack(array.keys), self._stack(array.items)]
+            inner = pa.StructArray.from_arrays(pairs, fields=[kind.key_field, kind.item_field])
+        return pa.Array.from_buffers(kind, count, [validity, offsets], children=[inner])
+
+    def _rows(self, buffer: pa.Buffer, size: int) -> tuple[Bytes, int]:
+        """Return the bytes of one buffer in every message, one row each, and where they start."""
+        start = buffer.address - self._base
+        return self._view[:, start : start + size], start
+
+    def _bits(self, buffer: pa.Buffer, length: int) -> pa.Buffer:
+        packed = self._rows(buffer, (length + 7) // 8)[0]
+        bits = np.unpackbits(packed, axis=1, count=length, bitorder="little")
+        return _buffer(np.packbits(bits.reshape(-1), bitorder="little"))
+
+    def _offsets(self, array: pa.Array) -> tuple[pa.Buffer, int]:
+        """Join the offsets of strings or lists, and return them with the length of what they count in one message."""
+        length, count = len(array), len(self._view)
+        each = np.ascontiguousarray(self._rows(array.buffers()[1], 4 * (length + 1))[0]).view("<i4")
+        total = int(each[0, -1])
+        joined = np.empty(count * length + 1, np.int32)
+        shifts = np.arange(count, dtype=np.int32) * total
+        np.add(each[:, :-1], shifts[:, None], out=joined[:-1].reshape(count, length))
+        joined[-1] = total * count
+        return _buffer(joined), total
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _buffer(array: npt.NDArray[Any]) -> pa.Buffer:
+    return pa.py_buffer(np.ascontiguousarray(array))
