@@ -27,9 +27,10 @@ class Offer:
     activity: bool = False
 
     def numbers(self) -> Array:
-        """Return the values as numpy can compute with them."""
+        """Return the values as numpy can compute with them; of complex ones the real and imaginary parts."""
         if self.dtype != "bfloat16":
-            return self.array
+            kind = self.array.dtype
+            return np.atleast_1d(self.array).view(f"f{kind.itemsize // 2}") if kind.kind == "c" else self.array
         return (self.array.astype(np.uint32) << 16).view(np.float32)
 
 

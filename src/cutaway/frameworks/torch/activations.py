@@ -26,6 +26,9 @@ class Activations:
         self._fired: set[str] = set()
         self._tapped: dict[str, torch.nn.Module] = {}
 
+    def __contains__(self, module: torch.nn.Module) -> bool:
+        return module in self._tapped.values()
+
     def needs_tap(self, name: str) -> bool:
         """Whether any pattern could want a tensor of this module."""
         return any(self._wants(f"{name}_{kind}_{i}") for kind in ("input", "output") for i in range(_TRIED))

@@ -24,6 +24,7 @@ from cutaway.capture.records import StepRecord
 from cutaway.capture.settings import HookSettings
 from cutaway.errors import ConfigurationError
 from cutaway.frameworks.torch.activations import Activations
+from cutaway.frameworks.torch.anatomy import Anatomy
 from cutaway.frameworks.torch.distributed import this_worker
 from cutaway.frameworks.torch.losses import sample_values
 from cutaway.frameworks.torch.names import module_names, parameter_names, unwrap
@@ -42,8 +43,6 @@ __all__ = ["Hook"]
 Loader = TypeVar("Loader", bound=Iterable[Any])
 
 _QUIET_MODES = (ModeKeys.EVAL, ModeKeys.PREDICT)
-# How often the model is asked whether it still has the parameters that it had.
-_LOOK_AGAIN = 100
 
 
 class Hook(BaseHook):
@@ -109,6 +108,7 @@ class Hook(BaseHook):
         self._root: torch.nn.Module | None = None
         self._optimizer: torch.optim.Optimizer | None = None
         self._scaler: torch.amp.GradScaler | None = None
+        self._anatomy: Anatomy | None = None
         self._parameters: ParameterCapture | None = None
         self._activations: Activations | None = None
         self._modules: dict[torch.nn.Module, str] = {}
@@ -248,9 +248,9 @@ class Hook(BaseHook):
         return any(p.grad is not None for p in self._root.parameters())
 
     def _start(self, *, trains: bool) -> StepRecord:
-        if self._parameters is None or self._steps.step % _LOOK_AGAIN == 0:
-            self._look_at_model()
         record = self._begin_step()
+        if record.wanted:
+            self._look_at_model()
         self._trains, self._had_backward = trains, False
         self._outputs.clear()
         if self._activations is not None:
@@ -396,10 +396,13 @@ class Hook(BaseHook):
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _tap_parameters(self) -> None:
+    def _tap_parameters(self, *, again: bool = False) -> None:
         """Hear of the backward pass through every parameter: costs more, but needs no forward that we see."""
-        if self._parameter_taps or self._root is None:
+        if self._root is None or (self._parameter_taps and not again):
             return
+        for handle in self._parameter_taps:
+            handle.remove()
+        self._parameter_taps.clear()
         for name, parameter in parameter_names(self._root):
             if parameter.requires_grad:
                 tap = Tap(self, self._on_gradient, f"the backward of {name}")
@@ -407,6 +410,9 @@ class Hook(BaseHook):
         self._handles += self._parameter_taps
 
     def _capture_parameters(self, record: StepRecord, *, gradients: bool) -> None:
+        if self._parameters is None:
+            # Lazy modules have their parameters only now, after the first forward.
+            self._look_at_model()
         if self._parameters is None:
             return
         scale = float(self._scaler.get_scale()) if self._scaler is not None else 1.0
@@ -418,30 +424,32 @@ class Hook(BaseHook):
 
     def _look_at_model(self) -> None:
         """Find out what the model has: at the first step, and again where it has changed since."""
-        if self._root is None:
+        if self._root is None or (self._anatomy is not None and self._anatomy.is_current()):
             return
-        parameters = list(parameter_names(self._root))
-        if any(isinstance(p, torch.nn.UninitializedParameter) for _, p in parameters):
-            return
-        if self._parameters is None:
-            self._tap_modules()
-        if self._parameters is None or not self._parameters.fits(parameters):
-            self._parameters = ParameterCapture(parameters, self.selection.wants)
+        self._anatomy = Anatomy(self._root)
+        self._tap_modules(self._root)
+        if self._parameter_taps:
+            self._tap_parameters(again=True)
+        if self._anatomy.is_complete:
+            self._parameters = ParameterCapture(self._anatomy.parameters, self.selection.wants)
 
-    def _tap_modules(self) -> None:
+    def _tap_modules(self, root: torch.nn.Module) -> None:
+        activations = self._activations or self._new_activations()
+        for name, module in module_names(root):
+            target = self._outer if module is root and self._outer is not None else module
+            self._modules[target] = name
+            if module not in activations and activations.needs_tap(name):
+                activations.add(name, module)
+                self._handles.append(target.register_forward_hook(Tap(self, self._after_module, f"module {name}")))
+                self._activations = activations
+
+    def _new_activations(self) -> Activations:
         activity = [re.compile(pattern) for pattern in cast(tuple[str, ...], self.settings.channel_activity)]
 
         def watched(name: str) -> bool:
             return any(pattern.search(name) for pattern in activity)
 
-        activations = Activations(lambda name: self.selection.wants(name) or watched(name), watched)
-        for name, module in module_names(cast(torch.nn.Module, self._root)):
-            if activations.needs_tap(name):
-                target = self._outer if module is self._root and self._outer is not None else module
-                self._modules[target] = name
-                activations.add(name, module)
-                self._handles.append(target.register_forward_hook(Tap(self, self._after_module, f"module {name}")))
-                self._activations = activations
+        return Activations(lambda name: self.selection.wants(name) or watched(name), watched)
 
     def _offer_optimizer(self, record: StepRecord) -> None:
         optimizer = cast(torch.optim.Optimizer, self._optimizer)

@@ -53,16 +53,7 @@ class ParameterCapture:
                 plan=StatisticsPlan([(name, p.numel()) for name, p in everything]),
             )
         )
-        self._signature = [(p, p.shape, p.dtype) for _, p in parameters]
         self._weight_tensors: list[torch.Tensor] = [p for _, p in self._weights]
-
-    def fits(self, parameters: Sequence[Named]) -> bool:
-        """Whether the model still has the parameters that this was made for."""
-        now = [(p, p.shape, p.dtype) for _, p in parameters]
-        return len(now) == len(self._signature) and all(
-            a is b and shape == shape_b and dtype == dtype_b
-            for (a, shape, dtype), (b, shape_b, dtype_b) in zip(now, self._signature, strict=True)
-        )
 
     def capture(self, record: StepRecord, *, patience: float, gradients: bool, scale: float) -> bool:
         """Copy what the step has into its record. False when no slab came free in time.
