@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from cutaway.errors import RunFormatError
 
-__all__ = ["CHECKSUM", "CRC32", "CRC32C", "checksum", "checksum_function", "checksums"]
+__all__ = ["CHECKSUM", "CRC32", "CRC32C", "checksum", "checksum_function", "checksum_of_array", "checksums"]
 
 CRC32, CRC32C = 0, 1
 
@@ -33,7 +33,7 @@ def _crc32(data: Any, so_far: int = 0) -> int:
 
 _FUNCTIONS: dict[int, Checksum] = {CRC32: _crc32}
 # The libraries' own functions: for thousands of small pieces a call in between is most of the cost.
-_OF_BYTES: dict[int, Callable[[Any], int]] = {CRC32: zlib.crc32}
+_OF_ARRAY: dict[int, Callable[[Any], int]] = {CRC32: zlib.crc32}
 
 try:
     import google_crc32c
@@ -48,7 +48,7 @@ else:
         return int(google_crc32c.extend(so_far, plain))
 
     _FUNCTIONS[CRC32C] = _crc32c
-    _OF_BYTES[CRC32C] = google_crc32c.value
+    _OF_ARRAY[CRC32C] = google_crc32c.value
 
 
 def checksum_function(kind: int) -> Checksum:
@@ -64,13 +64,18 @@ def checksum_function(kind: int) -> Checksum:
         raise RunFormatError(message) from None
 
 
+def checksum_of_array(kind: int) -> Callable[[npt.NDArray[np.uint8]], int]:
+    """Return the library's own function, which takes an array of bytes and nothing else."""
+    checksum_function(kind)  # says what is missing
+    return _OF_ARRAY[kind]
+
+
 def checksums(
     data: npt.NDArray[np.uint8], starts: Iterable[int], ends: Iterable[int], kind: int
 ) -> npt.NDArray[np.uint32]:
     """Return the checksums of many pieces of an array of bytes."""
-    checksum_function(kind)
-    of_bytes = _OF_BYTES[kind]
-    return np.array([of_bytes(data[start:end]) for start, end in zip(starts, ends, strict=True)], np.uint32)
+    of_array = checksum_of_array(kind)
+    return np.array([of_array(data[start:end]) for start, end in zip(starts, ends, strict=True)], np.uint32)
 
 
 checksum = checksum_function(CHECKSUM)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cutaway.errors import RunDamaged
-from cutaway.run.checksum import checksum_function
+from cutaway.run.checksum import checksum_of_array
 from cutaway.run.segments import ALIGNMENT, RawPlace
 from cutaway.run.storage import Storage
 
@@ -21,7 +21,7 @@ class RawFile:
     def __init__(self, storage: Storage, path: str, kind: int) -> None:
         self._storage = storage
         self._path = path
-        self._checksum = checksum_function(kind)
+        self._checksum = checksum_of_array(kind)
         self._mapped: npt.NDArray[np.uint8] | None = None
 
     def settle(self) -> None:

@@ -1,0 +1,60 @@
+"""The collections that a run's hook wrote down, read back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from cutaway.errors import MissingCollectionFiles, RunDamaged
+from cutaway.run.identity import Run
+from cutaway.run.leases import RunState
+from cutaway.run.schemas import STEPS
+from cutaway.run.tables import Damage
+from cutaway.tensors.collections import Collections
+from cutaway.trial.liveness import Liveness
+
+__all__ = ["read_collections", "wait_for_collections"]
+
+POLL_SECONDS = 0.05
+# Between the making of a run folder and the claim of its training lies a moment.
+UNCLAIMED_SECONDS = 2.0
+
+
+def read_collections(run: Run) -> tuple[Collections | None, list[Damage]]:
+    """Return the collections of all workers together, None where none were written, and what of them is damaged."""
+    found: Collections | None = None
+    damage = []
+    for name in run.storage.list("trace"):
+        if not (name.startswith("collections") and name.endswith(".json")):
+            continue
+        try:
+            content = run.document(f"trace/{name}") or {}
+        except RunDamaged as error:
+            damage.append(Damage(f"trace/{name}", 0, None, f"{error.reason}; the default collections are used"))
+            continue
+        own = Collections.from_dict(content.get("collections", content))
+        if found is None:
+            found = own
+        for collection in own:
+            whole = found.get(collection.name)
+            whole.include(collection.include_regex)
+            whole.tensor_names |= collection.tensor_names
+    return (Collections() if found is None and damage else found), damage
+
+
+def wait_for_collections(run: Run, sleep: Callable[[float], None] = time.sleep) -> None:
+    """Wait until a run that is just starting has said which collections it has, as long as it lives.
+
+    Raises `MissingCollectionFiles` where it ended without: then it has no tensors either.
+    """
+    liveness, waited = Liveness(run), 0.0
+    while True:
+        state = liveness.look()  # before the look for the file: what an ended training has not written never comes
+        if read_collections(run)[0] is not None:
+            return
+        if state is not RunState.RUNNING and not (state is None and waited < UNCLAIMED_SECONDS):
+            break
+        sleep(POLL_SECONDS)
+        waited += POLL_SECONDS
+    if not run.table(STEPS).poll():
+        raise MissingCollectionFiles(run.name)

@@ -1,0 +1,63 @@
+"""The rows of a table that belong to listed steps. The others wait until their step is listed, or are never shown."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cutaway.run.rows import PlainRows
+from cutaway.run.tables import Batch, TableReader
+from cutaway.trial.step_index import StepIndex
+
+__all__ = ["ListedRows", "neighbours"]
+
+Ints = npt.NDArray[np.int64]
+
+
+class ListedRows:
+    """Follows one table of a run as far as its steps are listed."""
+
+    def __init__(self, reader: TableReader, steps: StepIndex) -> None:
+        self._reader = reader
+        self._steps = steps
+        self._waiting: list[Batch] = []
+
+    def restart(self) -> None:
+        """Look at every row again, as when a new attempt has replaced steps."""
+        self._waiting = list(self._reader.batches)
+
+    def poll(self) -> list[Batch]:
+        """Return the rows whose steps have been listed since the last poll."""
+        candidates, self._waiting = [*self._waiting, *self._reader.poll()], []
+        found = []
+        for batch in candidates:
+            listed, waiting = self._split(batch)
+            if listed is not None:
+                found.append(listed)
+            if waiting is not None:
+                self._waiting.append(waiting)
+        return found
+
+    def _split(self, batch: Batch) -> tuple[Batch | None, Batch | None]:
+        """Divide rows into those of listed steps and those that wait; what is replaced or out of range is dropped."""
+        values, counts = neighbours(batch.content.column("step").to_numpy())
+        # Without those of replaced steps, and of steps out of range.
+        listed = self._steps.listed(batch.segment)
+        if listed.issuperset(values.tolist()):
+            return batch, None
+        visible = self._steps.within.mask(values, self._reader.limit(batch.segment))
+        shown = np.fromiter((step in listed for step in values.tolist()), bool, len(values))
+        return _picked(batch, shown, counts), _picked(batch, visible & ~shown, counts)
+
+
+def neighbours(values: Ints) -> tuple[Ints, Ints]:
+    """Return runs of equal neighbours: each value once, and how often it stands there."""
+    starts = np.concatenate(([0], np.flatnonzero(values[1:] != values[:-1]) + 1)) if len(values) else np.arange(0)
+    return values[starts], np.diff(np.append(starts, len(values)))
+
+
+def _picked(batch: Batch, wanted: npt.NDArray[np.bool_], counts: Ints) -> Batch | None:
+    if not wanted.any():
+        return None
+    return batch._replace(content=PlainRows(batch.rows.filter(pa.array(np.repeat(wanted, counts)))))

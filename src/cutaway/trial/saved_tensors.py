@@ -1,0 +1,196 @@
+"""Where the saved tensors of a run lie: for each tensor, step and worker its place, type, shape and reductions.
+
+Rows stay in their Arrow columns; the places of one tensor are looked up the first time somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import cached_property
+from itertools import repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cutaway.errors import RunFormatError
+from cutaway.run.raw_file import RawFile
+from cutaway.run.tables import Batch
+from cutaway.trial.listed_rows import neighbours
+from cutaway.trial.named_rows import NamedRows, names_at
+
+__all__ = ["Saved", "SavedSteps", "SavedTensors", "read_value"]
+
+Array = npt.NDArray[Any]
+
+_COLUMNS = ("offset", "length", "crc", "dtype", "shape")
+
+
+class Saved(NamedTuple):
+    """What was saved of one tensor at one step by one worker. `offset` is None where its value was not."""
+
+    file: RawFile
+    offset: int | None
+    length: int
+    crc: int
+    dtype: str
+    shape: tuple[int, ...] | None
+    part: _Part
+    row: int
+
+    def reductions(self) -> dict[str, float]:
+        """Return the reductions that were saved, by key (`mean`, `abs_max`)."""
+        found = self.part.reductions[self.row].as_py()
+        return {} if found is None else dict(found)
+
+
+class SavedSteps:
+    """The saved steps of one tensor."""
+
+    def __init__(self) -> None:
+        self.seen = 0  # parts looked at
+        self.by_worker: dict[str, dict[int, Saved]] = {}
+        # Each step from the first worker by name that has it; with one worker that is all there is.
+        self.first: Mapping[int, Saved] = {}
+
+    def add(self, worker: str, found: Iterable[tuple[int, Saved]]) -> None:
+        """Take in what one worker saved."""
+        self.by_worker.setdefault(worker, {}).update(found)
+        self.by_worker = dict(sorted(self.by_worker.items()))
+        if len(self.by_worker) == 1:
+            self.first = next(iter(self.by_worker.values()))
+        else:
+            self.first = {step: one for steps in reversed(self.by_worker.values()) for step, one in steps.items()}
+
+
+class _Part:
+    """Some rows of `trace/tensors`, all of listed steps."""
+
+    def __init__(self, batch: Batch, file: RawFile) -> None:
+        self.worker = batch.segment.worker
+        self.file = file
+        self.steps = batch.content.column("step").to_numpy()
+        self.distinct_steps = set(neighbours(self.steps)[0].tolist())
+        self.names = NamedRows(batch.content)
+        self._rows = batch.content
+
+    @cached_property
+    def reductions(self) -> pa.MapArray:
+        """The reductions of each row."""
+        return self._rows.column("reductions")
+
+    @cached_property
+    def has_reductions(self) -> bool:
+        """Whether any row has some."""
+        return bool(self.reductions.null_count < len(self.reductions))
+
+    def of(self, name: str) -> Iterator[tuple[int, Saved]]:
+        """Yield each step of one tensor with what was saved."""
+        places = self.names.places(name)
+        if not len(places):
+            return
+        offset, length, crc, dtype, shape = (self._rows.take(name, places) for name in _COLUMNS)
+        columns = (
+            repeat(self.file),
+            offset.to_pylist() if offset.null_count else _ints(offset),
+            _ints(length),
+            _ints(crc),
+            _texts(dtype),
+            _shapes(shape),
+            repeat(self),
+            places.tolist(),
+        )
+        yield from zip(self.steps[places].tolist(), map(Saved._make, zip(*columns)), strict=True)  # noqa: B905 - endless
+
+
+class SavedTensors:
+    """All rows of `trace/tensors` whose steps are listed."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._parts: list[_Part] = []
+        self._tensors: dict[str, SavedSteps] = {}
+        self._names: set[str] = set()
+        self._named = 0
+        self.steps: set[int] = set()
+
+    def add(self, batch: Batch, file: RawFile) -> None:
+        """Take in rows and the file that their values lie in."""
+        part = _Part(batch, file)
+        self._parts.append(part)
+        self.steps |= part.distinct_steps
+
+    def names(self, steps: Set[int] | None = None) -> set[str]:
+        """Return the names of all saved tensors, or of those saved at one of some global steps."""
+        if steps is not None:
+            return names_at(steps, ((part.names, part.steps, part.distinct_steps) for part in self._parts))
+        for part in self._parts[self._named :]:
+            self._names |= part.names.names()
+        self._named = len(self._parts)
+        return self._names
+
+    def steps_of(self, name: str) -> SavedSteps | None:
+        """Return what was saved of one tensor, or None where nothing was."""
+        saved = self._tensors.get(name)
+        if saved is None:
+            saved = SavedSteps()
+        if saved.seen < len(self._parts):
+            for part in self._parts[saved.seen :]:
+                found = list(part.of(name))
+                if found:
+                    saved.add(part.worker, found)
+            saved.seen = len(self._parts)
+        if not saved.by_worker:
+            return None
+        self._tensors[name] = saved
+        return saved
+
+
+def read_value(saved: Saved) -> Array:
+    """Read a saved value, checked; numpy has no bfloat16, so that comes back as float32. Raises `RunDamaged`."""
+    assert saved.offset is not None
+    data = saved.file.read(saved.offset, saved.length, saved.crc)
+    kind = _DTYPES.get(saved.dtype)
+    if kind is not None:
+        return data.view(kind).reshape(saved.shape)
+    if saved.dtype == "bfloat16":
+        # Its bits are the upper half of those of a float32.
+        return (data.view("<u2").astype(np.uint32) << 16).view(np.float32).reshape(saved.shape)
+    raise RunFormatError(f"Values of type {saved.dtype!r} cannot be read: numpy has no such type.")
+
+
+_DTYPES = {
+    name: np.dtype(name).newbyteorder("<")
+    for name in (
+        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+        *("float16", "float32", "float64", "complex64", "complex128"),
+    )
+}
+
+
+def _ints(column: pa.Array) -> list[int]:
+    return list((pc.fill_null(column, 0) if column.null_count else column).to_numpy().tolist())
+
+
+def _texts(column: pa.StringArray) -> list[str]:
+    """Return the texts, quickly where all are the same."""
+    distinct = column.unique()
+    if len(distinct) == 1:
+        return [distinct[0].as_py()] * len(column)
+    return list(column.to_pylist())
+
+
+def _shapes(column: pa.ListArray) -> list[tuple[int, ...] | None]:
+    """Return the shapes as tuples, quickly where all are the same."""
+    if not column.null_count:
+        lengths = column.value_lengths().to_numpy()
+        if (lengths == lengths[0]).all():
+            grid = column.flatten().to_numpy().reshape(len(column), lengths[0])
+            if (grid == grid[0]).all():
+                return [tuple(grid[0].tolist())] * len(column)
+    return [None if shape is None else tuple(shape) for shape in column.to_pylist()]

@@ -1,0 +1,129 @@
+"""The statistics of a run by tensor and step. The columns of one tensor are picked out when somebody asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from cutaway.run.schemas import SCHEMAS, STATISTICS
+from cutaway.run.tables import Batch
+from cutaway.trial.listed_rows import neighbours
+from cutaway.trial.named_rows import NamedRows, Places, names_at
+
+__all__ = ["StatisticsIndex", "TensorStatistics"]
+
+# What a reduction can be derived from.
+_NUMBERS = ("size", "nonfinite", "zeros", "min", "max", "mean", "std", "l1", "l2", "abs_min")
+
+
+class _Part:
+    """Some rows of `trace/statistics`, all of listed steps."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.worker = batch.segment.worker
+        self.rows = batch.content
+        self.steps = batch.content.column("step").to_numpy()
+        self.distinct_steps = set(neighbours(self.steps)[0].tolist())
+        self.names = NamedRows(batch.content)
+
+    def with_worker(self, places: Places | None = None) -> pa.Table:
+        if places is None:
+            table = pa.Table.from_batches([self.rows.record_batch()])
+        else:
+            table = pa.table({name: self.rows.take(name, places) for name in SCHEMAS[STATISTICS].names})
+        return table.append_column("worker", pa.repeat(pa.scalar(self.worker), len(table)))
+
+
+class _Run(NamedTuple):
+    """The statistics of one tensor from one part: where each step stands in the columns."""
+
+    places: dict[int, int]
+    columns: tuple[list[float], ...]
+
+
+class TensorStatistics:
+    """The statistics of one tensor."""
+
+    def __init__(self) -> None:
+        self.seen = 0  # parts looked at
+        self._by_worker: dict[str, list[_Run]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._by_worker)
+
+    def add(self, part: _Part, name: str) -> None:
+        """Take in the rows of a tensor in one part."""
+        places = part.names.places(name)
+        if not len(places):
+            return
+        columns = tuple(part.rows.take(column, places).to_numpy().tolist() for column in _NUMBERS)
+        steps = {step: i for i, step in enumerate(part.steps[places].tolist())}
+        self._by_worker.setdefault(part.worker, []).append(_Run(steps, columns))
+
+    def workers(self, step: int) -> list[str]:
+        """Return the workers that have statistics at a global step, sorted."""
+        return sorted(worker for worker, runs in self._by_worker.items() if any(step in run.places for run in runs))
+
+    def row(self, step: int, worker: str | None = None) -> dict[str, float] | None:
+        """Return the statistics at a global step, by default of the first worker by name that has any."""
+        for name in sorted(self._by_worker) if worker is None else (worker,):
+            for run in reversed(self._by_worker.get(name, ())):
+                place = run.places.get(step)
+                if place is not None:
+                    return {key: column[place] for key, column in zip(_NUMBERS, run.columns, strict=True)}
+        return None
+
+
+class StatisticsIndex:
+    """All rows of `trace/statistics` whose steps are listed."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._parts: list[_Part] = []
+        self._tensors: dict[str, TensorStatistics] = {}
+        self._names: set[str] = set()
+        self._named = 0
+
+    def add(self, batch: Batch) -> None:
+        """Take in rows."""
+        self._parts.append(_Part(batch))
+
+    def names(self, steps: Set[int] | None = None) -> set[str]:
+        """Return the tensors that have statistics, ever or at one of some global steps."""
+        if steps is not None:
+            return names_at(steps, ((part.names, part.steps, part.distinct_steps) for part in self._parts))
+        for part in self._parts[self._named :]:
+            self._names |= part.names.names()
+        self._named = len(self._parts)
+        return self._names
+
+    def of(self, name: str) -> TensorStatistics:
+        """Return the statistics of one tensor; empty where there are none."""
+        found = self._tensors.get(name)
+        if found is None:
+            found = TensorStatistics()
+        for part in self._parts[found.seen :]:
+            found.add(part, name)
+        found.seen = len(self._parts)
+        if found:
+            self._tensors[name] = found
+        return found
+
+    def table(self, names: Sequence[str] | None = None) -> pa.Table:
+        """Return the rows of some tensors, or of all, with the column `worker` added."""
+        tables = []
+        for part in self._parts:
+            if names is None:
+                tables.append(part.with_worker())
+                continue
+            places = [part.names.places(name) for name in names]
+            if places:
+                tables.append(part.with_worker(np.sort(np.concatenate(places))))
+        schema = SCHEMAS[STATISTICS].append(pa.field("worker", pa.string()))
+        return pa.concat_tables([schema.empty_table(), *tables])

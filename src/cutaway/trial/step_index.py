@@ -1,0 +1,188 @@
+"""Which steps a run has recorded: their modes, who wrote them, and up to which one all workers have.
+
+Knows rows and numbers, not files: `Follower` feeds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cutaway.run.segments import SegmentName
+from cutaway.run.tables import Batch
+from cutaway.tensors.modes import ModeKeys
+
+__all__ = ["StepIndex", "StepRange"]
+
+Ints = npt.NDArray[np.int64]
+
+
+class StepRange:
+    """The steps that a trial looks at: `first <= step < end`, each side open where it is None."""
+
+    def __init__(self, first: int | None = None, end: int | None = None) -> None:
+        self.first, self.end = first, end
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether no step is left out."""
+        return self.first is None and self.end is None
+
+    def __contains__(self, step: int) -> bool:
+        return (self.first is None or step >= self.first) and (self.end is None or step < self.end)
+
+    def mask(self, steps: Ints, limit: int | None = None) -> npt.NDArray[np.bool_]:
+        """Say for each step whether it is in range, and before the first step that a later attempt took over."""
+        inside = np.ones(len(steps), bool)
+        if self.first is not None:
+            inside &= steps >= self.first
+        for end in (self.end, limit):
+            if end is not None:
+                inside &= steps < end
+        return inside
+
+
+class StepIndex:
+    """The steps that have their row in `trace/steps`; such a step is listed, and all of its other rows are there."""
+
+    def __init__(self, within: StepRange, window: int) -> None:
+        self.within = within
+        self._window = window
+        self.version = 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything, as when a new attempt has replaced steps."""
+        self._modes: dict[int, tuple[ModeKeys, int]] = {}
+        self._globals: dict[ModeKeys, dict[int, int]] = {}
+        self._listed: dict[tuple[str, int], set[int]] = {}
+        self._last: dict[ModeKeys, int] = {}
+        self._open: set[int] = set()  # not known to be complete
+        self._complete = -1  # with every step before it
+        self._sorted: dict[ModeKeys, list[int]] = {}
+        self.past_end = False  # whether the training has left the range
+        self.version += 1
+
+    def add(self, batch: Batch, limit: int | None) -> None:
+        """Take in rows of `trace/steps`, up to the first step that a later attempt took over."""
+        steps, mode_steps = (batch.content.column(name).to_numpy() for name in ("step", "mode_step"))
+        modes = batch.content.column("mode")
+        if self.within.end is not None and len(steps) and steps.max() >= self.within.end:
+            self.past_end = True
+        shown = self.within.mask(steps, limit)
+        if not shown.all():
+            steps, mode_steps, modes = steps[shown], mode_steps[shown], modes.filter(pa.array(shown))
+        if not len(steps):
+            return
+        encoded = modes.dictionary_encode()
+        codes = encoded.indices.to_numpy()
+        for code, name in enumerate(encoded.dictionary.to_pylist()):
+            mode = ModeKeys[name]
+            of_mode = codes == code
+            own, globals_ = mode_steps[of_mode].tolist(), steps[of_mode].tolist()
+            self._modes.update(zip(globals_, ((mode, mode_step) for mode_step in own), strict=True))
+            if mode is not ModeKeys.GLOBAL:
+                self._globals.setdefault(mode, {}).update(zip(own, globals_, strict=True))
+                self._last[mode] = max(self._last.get(mode, -1), int(mode_steps[of_mode].max()))
+        found = steps.tolist()
+        self._last[ModeKeys.GLOBAL] = max(self._last.get(ModeKeys.GLOBAL, -1), int(steps.max()))
+        self._listed.setdefault((batch.segment.worker, batch.segment.attempt), set()).update(found)
+        self._open.update(step for step in found if step > self._complete)
+        self._sorted.clear()
+        self.version += 1
+
+    def judge(self, expected: Collection[str], attempt: int, *, ended: bool, missing: int = 0) -> None:
+        """Work out which steps are complete.
+
+        A step is when the attempt that wrote it is over, or when all `expected` workers of the running one have listed
+        it; and then so is every step before it. `missing` workers have been announced and not shown up yet.
+        """
+        if not self._open:
+            return
+        before = self._complete
+        if ended:
+            self._complete = max(self._open)
+        else:
+            running = [self._listed.get((worker, attempt), set()) for worker in expected]
+            over = [steps for (_, number), steps in self._listed.items() if number != attempt]
+            for step in self._open:
+                whole = not missing and all(step in steps for steps in running)
+                if whole or any(step in steps for steps in over):
+                    self._complete = max(self._complete, step)
+        self._close()
+        if len(self._open) > self._window:
+            self._complete = sorted(self._open)[max(self._window // 2 - 1, 0)]
+            self._close()
+        if self._complete != before:
+            self.version += 1
+
+    def _close(self) -> None:
+        self._open = {step for step in self._open if step > self._complete}
+
+    def is_complete(self, step: int) -> bool:
+        """Whether every worker that will write this step has."""
+        return step <= self._complete
+
+    def listed(self, segment: SegmentName) -> frozenset[int] | set[int]:
+        """Return the steps that the writer of a segment has listed, as far as they are shown."""
+        return self._listed.get((segment.worker, segment.attempt), frozenset())
+
+    def __contains__(self, step: int) -> bool:
+        return step in self._modes
+
+    def __len__(self) -> int:
+        return len(self._modes)
+
+    def mode(self, step: int) -> tuple[ModeKeys, int] | None:
+        """Return the mode of a global step and its number in that mode."""
+        return self._modes.get(step)
+
+    def global_step(self, mode: ModeKeys, mode_step: int) -> int | None:
+        """Return the global step of a mode's own step, or None where it is not recorded."""
+        if mode is ModeKeys.GLOBAL:
+            return mode_step if mode_step in self._modes else None
+        return self._globals.get(mode, {}).get(mode_step)
+
+    def modes(self) -> list[ModeKeys]:
+        """Return the modes that steps were recorded in; GLOBAL is not one of them."""
+        return sorted(self._globals, key=lambda mode: mode.value)
+
+    def workers(self, attempt: int | None = None) -> set[str]:
+        """Return who has recorded steps, in one attempt or in all that are shown."""
+        return {worker for worker, number in self._listed if attempt in (None, number)}
+
+    def recorded(self, mode: ModeKeys) -> list[int]:
+        """Return the steps of a mode, numbered in that mode, in order."""
+        if mode not in self._sorted:
+            self._sorted[mode] = sorted(self._modes if mode is ModeKeys.GLOBAL else self._globals.get(mode, {}))
+        return self._sorted[mode]
+
+    def last_complete(self, mode: ModeKeys) -> int:
+        """Return the last complete step of a mode, numbered in that mode, or -1."""
+        if not self._open:
+            return self._last.get(mode, -1)
+        steps = self.recorded(mode)
+        complete = (step for step in reversed(steps) if self.is_complete(self._as_global(mode, step)))
+        return next(complete, -1)
+
+    def _as_global(self, mode: ModeKeys, step: int) -> int:
+        return step if mode is ModeKeys.GLOBAL else self._globals[mode][step]
+
+    def in_mode(self, steps: Iterable[int], mode: ModeKeys) -> list[int]:
+        """Return those of some global steps that belong to a mode, numbered in that mode, in order."""
+        if mode is ModeKeys.GLOBAL:
+            return sorted(steps)
+        found = (self._modes[step] for step in steps)
+        return sorted(mode_step for own, mode_step in found if own is mode)
+
+    def mode_columns(self, steps: Ints) -> tuple[pa.Array, pa.Array]:
+        """Return the mode names and mode steps of rows with these global steps; null where a step is not listed."""
+        nothing: tuple[None, None] = (None, None)
+        values, places = np.unique(steps, return_inverse=True)
+        found = [self._modes.get(step, nothing) for step in values.tolist()]
+        names = pa.array([None if mode is None else mode.name for mode, _ in found], pa.string())
+        numbers = pa.array([mode_step for _, mode_step in found], pa.int64())
+        return names.take(pa.array(places)), numbers.take(pa.array(places))

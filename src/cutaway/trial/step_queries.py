@@ -1,0 +1,156 @@
+"""The questions about a run's state, steps and modes that a trial answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from cutaway.errors import NoMoreData, StepNotYetAvailable, StepUnavailable, TrialError
+from cutaway.run.leases import RunState
+from cutaway.run.tables import Damage
+from cutaway.tensors.modes import ModeKeys
+from cutaway.trial.follower import Follower
+from cutaway.trial.refreshing import refresh
+from cutaway.trial.step_state import StepState
+
+__all__ = ["Mode", "StepQueries"]
+
+Mode = ModeKeys | str
+
+POLL_SECONDS = 0.02
+MOST_POLL_SECONDS = 0.5
+
+
+class StepQueries:
+    """The half of a `Trial` that needs no tensors' names."""
+
+    def __init__(self, follower: Follower) -> None:
+        self._follower = follower
+
+    # -- how it stands ---------------------------------------------------------------------------------------------
+
+    @property
+    def dynamic_refresh(self) -> bool:
+        """Whether queries look for what is new; `no_refresh` and `refresh` set it for a while."""
+        return self._follower.dynamic
+
+    @dynamic_refresh.setter
+    def dynamic_refresh(self, value: bool) -> None:
+        self._follower.dynamic = value
+
+    @property
+    def damage(self) -> list[Damage]:
+        """What of this run was found damaged so far; each was logged once. `run.verify()` checks every byte."""
+        return self._follower.damage
+
+    @property
+    def loaded_all_steps(self) -> bool:
+        """Whether the training has ended and everything that it wrote has been read."""
+        self._follower.maybe_refresh()
+        return self._follower.loaded_all
+
+    def job_finished(self) -> bool:
+        """Whether the training has ended, however it did; `state()` says how."""
+        return self.loaded_all_steps
+
+    def state(self) -> RunState:
+        """Say what became of the training: running, finished, failed, ended, lost or crashed."""
+        return self._follower.state()
+
+    def workers(self) -> list[str]:
+        """Return the workers that write to the run, sorted by name."""
+        self._follower.maybe_refresh()
+        return sorted(self._follower.workers())
+
+    # -- steps and modes -------------------------------------------------------------------------------------------
+
+    def steps(self, mode: Mode = ModeKeys.GLOBAL, show_incomplete_steps: bool = False) -> list[int]:  # noqa: FBT001, FBT002 - upstream's signature
+        """Return the steps at which tensors were saved, in order.
+
+        With several workers a step counts once all of them have written it, the training has ended, or a later step
+        counts; `show_incomplete_steps` lists the others too.
+        """
+        self._follower.maybe_refresh()
+        return self._shown(self._follower.tensors().steps, mode, incomplete=show_incomplete_steps)
+
+    def recorded_steps(self, mode: Mode = ModeKeys.GLOBAL, show_incomplete_steps: bool = False) -> list[int]:  # noqa: FBT001, FBT002
+        """Return the steps that left a record: statistics, scalars or times, with or without saved tensors."""
+        self._follower.maybe_refresh()
+        index = self._follower.steps
+        return self._shown(index.recorded(ModeKeys.GLOBAL), mode, incomplete=show_incomplete_steps)
+
+    def modes(self) -> list[ModeKeys]:
+        """Return the modes that the run has steps of. Steps of no mode are GLOBAL, which is not listed."""
+        self._follower.maybe_refresh()
+        return self._follower.steps.modes()
+
+    def mode(self, global_step: int) -> ModeKeys | None:
+        """Return the mode of a global step, or None where it is not recorded."""
+        found = self._mode(global_step)
+        return None if found is None else found[0]
+
+    def mode_step(self, global_step: int) -> int | None:
+        """Return the number of a global step in its own mode, or None where it is not recorded."""
+        found = self._mode(global_step)
+        return None if found is None else found[1]
+
+    def global_step(self, mode: Mode, mode_step: int) -> int | None:
+        """Return the global step of a mode's own step, or None where it is not recorded."""
+        self._follower.maybe_refresh()
+        return self._follower.steps.global_step(ModeKeys.parse(mode), mode_step)
+
+    def has_passed_step(self, step: int, mode: Mode = ModeKeys.GLOBAL) -> StepState:
+        """Say whether a step was saved, was passed without being saved, or may still come."""
+        self._follower.maybe_refresh()
+        index, parsed = self._follower.steps, ModeKeys.parse(mode)
+        recorded = index.global_step(parsed, step)
+        if recorded is not None and recorded in self._follower.tensors().steps:
+            return StepState.AVAILABLE if index.is_complete(recorded) else StepState.NOT_YET_AVAILABLE
+        passed = step < index.last_complete(parsed) or (recorded is not None and index.is_complete(recorded))
+        never = parsed is ModeKeys.GLOBAL and step not in index.within
+        over = self._follower.loaded_all or index.past_end
+        return StepState.UNAVAILABLE if passed or never or over else StepState.NOT_YET_AVAILABLE
+
+    def wait_for_steps(self, required_steps: Iterable[int], mode: Mode = ModeKeys.GLOBAL) -> None:
+        """Wait until the steps can be read, as long as the training lives.
+
+        Raises `StepUnavailable` for a step that was passed without being saved, `NoMoreData` when the run ended first.
+        """
+        with refresh(self):
+            for step in required_steps:
+                pause = POLL_SECONDS
+                while isinstance(why := self.why_unavailable(step, mode), StepNotYetAvailable):
+                    time.sleep(pause)
+                    pause = min(pause * 1.5, MOST_POLL_SECONDS)
+                if why is not None:
+                    raise why
+
+    def why_unavailable(self, step: int, mode: Mode = ModeKeys.GLOBAL) -> TrialError | None:
+        """Return the error that says why a step cannot be read, or None where it can."""
+        parsed, state = ModeKeys.parse(mode), self.has_passed_step(step, mode)
+        if state is StepState.AVAILABLE:
+            return None
+        if state is StepState.NOT_YET_AVAILABLE:
+            return StepNotYetAvailable(step, parsed.name)
+        last = max(self._shown(self._follower.tensors().steps, parsed, incomplete=True), default=-1)
+        over = self._follower.loaded_all or self._follower.steps.past_end
+        return NoMoreData(step, parsed.name, last) if over and step > last else StepUnavailable(step, parsed.name)
+
+    def _shown(self, steps: Iterable[int], mode: Mode, *, incomplete: bool) -> list[int]:
+        index = self._follower.steps
+        shown = steps if incomplete else [step for step in steps if index.is_complete(step)]
+        return index.in_mode(shown, ModeKeys.parse(mode))
+
+    def _mode(self, global_step: int) -> tuple[ModeKeys, int] | None:
+        self._follower.maybe_refresh()
+        return self._follower.steps.mode(global_step)
+
+    def _steps_meant(self, step: int | None, mode: ModeKeys) -> set[int] | None:
+        """Return the global steps that a step and a mode ask for; None for all."""
+        index = self._follower.steps
+        if step is not None:
+            found = index.global_step(mode, step)
+            return set() if found is None else {found}
+        if mode is ModeKeys.GLOBAL:
+            return None
+        return {one for one in (index.global_step(mode, own) for own in index.recorded(mode)) if one is not None}
