@@ -96,8 +96,9 @@ class Shelf(nn.Module):
         return value
 
     def step(self) -> None:
-        """One forward."""
-        self(self._nothing)
+        """One forward, without gradients: nothing is trained here."""
+        with torch.no_grad():
+            self(self._nothing)
 
 
 def log_spaced(smallest: int, largest: int, count: int) -> list[int]:

@@ -57,13 +57,13 @@ class SeriesTimes:
 
 def measure_writes(name: str, scratch: Path, *, repeats: int, steps: int = WRITE_STEPS) -> WriteRates:
     """Alternate the tool's writing and plain writing of the same bytes."""
-    shelf = Shelf(WRITE_SIZES)
-    step_bytes = _step_bytes(shelf)
     tool_rates: list[float] = []
     plain_rates: list[float] = []
     recorded = 0
     for repeat in range(repeats + 1):
         folder = scratch / f"write-{repeat}"
+        shelf = Shelf(WRITE_SIZES)  # a new one each time: closing smdebug's hook leaves it on the module
+        step_bytes = _step_bytes(shelf)
         plain = _plain_seconds(shelf, scratch / "plain", steps)
         tool = load(name, Mode.TENSORS)
         seconds = _write_steps(tool, shelf, folder, steps)
