@@ -47,7 +47,7 @@ class Effort:
     calls: int
 
 
-FULL = Effort(scale=1.0, peer_triples=100, blocks=4, peer_blocks=2, block_scale=1.0, repeats=7, steps=1000, calls=5000)
+FULL = Effort(scale=1.0, peer_triples=60, blocks=3, peer_blocks=2, block_scale=1.0, repeats=7, steps=1000, calls=5000)
 QUICK = Effort(scale=0.06, peer_triples=10, blocks=2, peer_blocks=1, block_scale=0.2, repeats=2, steps=200, calls=500)
 
 
@@ -77,7 +77,8 @@ class Bench:
         absent: list[Absent] = []
         for task, tools in STORE_TASKS.items():
             for tool in tools if self._with_peers else (OURS,):
-                amounts = {"repeats": self._effort.repeats, "steps": self._effort.steps, "calls": self._effort.calls}
+                repeats = self._effort.repeats if tool == OURS else max(2, self._effort.repeats // 2)
+                amounts = {"repeats": repeats, "steps": self._effort.steps, "calls": self._effort.calls}
                 answer = self._ask({"task": task, "tool": tool, **amounts}, f"store: {task}")
                 if isinstance(answer, str):
                     absent.append(Absent(f"{task}, {tool}", answer))

@@ -53,7 +53,7 @@ class Case:
     triples: int = 500
     # Bytes that one step writes; so much memory is made ready before each stretch and block (`machine.touch_pages`).
     step_bytes: int = 0
-    # Steps in one uninterrupted block of the sustained measurement; bounded by the default disk budget of 5 GB.
+    # Steps in one uninterrupted block of the sustained measurement.
     block: int = 100
     with_peers: bool = False
 
@@ -81,7 +81,7 @@ def _cases(
             every=10,
             lead=0,
             steps=10,
-            triples=150,
+            triples=120,
             block=block,
         ),
         Case(
@@ -118,7 +118,7 @@ def _cases(
 
 
 CASES: tuple[Case, ...] = (
-    *_cases("cnn", "CNN", statistics=1.08, tensors=1.06, step_bytes=CNN_BYTES, block=100),
+    *_cases("cnn", "CNN", statistics=1.08, tensors=1.06, step_bytes=CNN_BYTES, block=60),
     *_cases("mlp", "MLP", statistics=1.25, tensors=1.5, step_bytes=MLP_BYTES, block=200),
     Case(
         "mlp-both",
