@@ -1,0 +1,143 @@
+"""What the demo tells at its end: read back from the run folder, as any other process would."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from rich.text import Text
+
+from cutaway.cli.grid import Cell, Column
+from cutaway.cli.opening import shown_path
+from cutaway.cli.output import Screen
+from cutaway.cli.run_facts import scalar_facts
+from cutaway.cli.words import count, number, size
+from cutaway.run import run_sizes
+from cutaway.run.schemas import VALUES
+from cutaway.trial import create_trial
+
+if TYPE_CHECKING:
+    from cutaway.cli.demo import Trained
+    from cutaway.cli.run_facts import Facts
+
+__all__ = ["print_report", "what_it_saw"]
+
+GRADIENT = "gradient/"
+HARDEST = 4
+# Where equal epochs differ by more than this, a ratio would be a lie.
+MOST_NOISE = 0.1
+
+
+def what_it_saw(trained: Trained) -> Facts:
+    """Read the run back and return what is worth telling."""
+    trial = create_trial(str(trained.run.path))
+    statistics, scalars = trial.statistics(), scalar_facts(trial.scalars())
+    gradients = _gradients(statistics)
+    return {
+        "run": trained.run.name,
+        "path": shown_path(trained.run.path),
+        "steps": len(trial.step_table()),
+        "loss": _scalar(scalars, "loss", "TRAIN"),
+        "accuracy": _scalar(scalars, "accuracy", "EVAL"),
+        "gradients": {"largest": gradients[0], "smallest": gradients[-1]},
+        "zeros": _zeros(statistics),
+        "statistics_rows": len(statistics),
+        "bytes": sum(run_sizes(trained.run).values()),
+        "cost": None if trained.cost is None else asdict(trained.cost),
+        "hardest": _hardest(trained),
+        "next": [
+            f"cutaway tensors {shown_path(trained.run.path)}",
+            f"cutaway runs show {shown_path(trained.run.path)}",
+        ],
+    }
+
+
+def print_report(report: Facts) -> None:
+    """Print it for a person."""
+    screen = Screen()
+    loss, accuracy, gradients = report["loss"], report["accuracy"], report["gradients"]
+    screen.line()
+    screen.line(Text(f"What Cutaway saw in {count(report['steps'], 'step')}", style="bold"))
+    spark = screen.spark(loss["series"], 24)
+    largest, smallest = gradients["largest"], gradients["smallest"]
+    hard = ", ".join(f"{one['sample']} (a {one['label']}{_taken_for(one)})" for one in report["hardest"])
+    pairs: list[tuple[Cell, Cell]] = [
+        ("loss", Text(f"{number(loss['first'])} → {number(loss['last'])}  ").append(spark)),
+        ("test digits", f"{accuracy['last']:.1%} read right; {accuracy['first']:.1%} after the first epoch"),
+        ("gradients", f"largest in {_norm(largest)}, smallest in {_norm(smallest)}"),
+        ("zeros", f"{report['zeros']['share']:.0%} of the gradient of {report['zeros']['tensor']}"),
+        ("hardest", hard),
+        ("written", f"{report['statistics_rows']:,} rows of statistics, {size(report['bytes'])} in all"),
+        ("cost", _cost(report["cost"])),
+    ]
+    screen.pairs(pairs, indent=2)
+    screen.line()
+    screen.line(Text("Next", style="bold"))
+    told = ("what every tensor did, a line each", "the run on one page")
+    rows: list[list[Cell]] = [
+        [Text(f"  {command}", style="bold"), what] for command, what in zip(report["next"], told, strict=True)
+    ]
+    screen.table([Column(""), Column("", drop=1)], rows)
+
+
+def _gradients(statistics: pa.Table) -> list[Facts]:
+    """Return each parameter with the median l2 norm of its gradient, the largest first."""
+    rows = statistics.filter(pc.starts_with(statistics["tensor"], GRADIENT))
+    grouped = rows.group_by("tensor").aggregate([("l2", "approximate_median")])
+    found = [
+        {"tensor": name.removeprefix(GRADIENT), "l2": norm}
+        for name, norm in zip(grouped["tensor"].to_pylist(), grouped["l2_approximate_median"].to_pylist(), strict=True)
+    ]
+    return sorted(found, key=lambda one: -one["l2"])
+
+
+def _zeros(statistics: pa.Table) -> Facts:
+    """Return the gradient of which most was exactly zero, over all steps."""
+    rows = statistics.filter(pc.starts_with(statistics["tensor"], GRADIENT))
+    sums = rows.group_by("tensor").aggregate([("zeros", "sum"), ("size", "sum")]).to_pylist()
+    shares = {row["tensor"].removeprefix(GRADIENT): row["zeros_sum"] / max(row["size_sum"], 1) for row in sums}
+    most = max(shares, key=lambda name: shares[name])
+    return {"tensor": most, "share": shares[most]}
+
+
+def _hardest(trained: Trained) -> list[Facts]:
+    """Return the training samples with the highest loss over the second half of the training."""
+    values = trained.run.table(VALUES).read()
+    values = values.filter(pc.equal(values["name"], "loss"))
+    late = values.filter(pc.greater_equal(values["step"], pc.divide(pc.max(values["step"]), 2)))
+    means = late.group_by("sample").aggregate([("value", "mean")])
+    losses: npt.NDArray[np.float64] = means["value_mean"].to_numpy()
+    found = []
+    for i in np.argsort(-losses)[:HARDEST]:
+        sample = means["sample"][int(i)].as_py()
+        index = int(sample.partition("/")[2])
+        guess = {"label": trained.labels[index], "prediction": trained.predictions[index]}
+        found.append({"sample": sample, "loss": float(losses[i]), **guess})
+    return found
+
+
+def _scalar(scalars: list[Facts], name: str, mode: str) -> Facts:
+    return next(one for one in scalars if (one["name"], one["mode"]) == (name, mode))
+
+
+def _norm(gradient: Facts) -> str:
+    return f"{gradient['tensor']} (l2 {number(gradient['l2'])})"
+
+
+def _taken_for(hard: Facts) -> str:
+    return "" if hard["label"] == hard["prediction"] else f", taken for a {hard['prediction']}"
+
+
+def _cost(cost: Facts | None) -> str:
+    if cost is None:
+        return "not measured in so short a training"
+    times = f"{1000 * cost['watched_seconds']:.0f} ms an epoch, {1000 * cost['bare_seconds']:.0f} ms without the hook"
+    if cost["busy"] or cost["noise"] > MOST_NOISE:
+        noise = f"two epochs without it differ by {cost['noise']:.0%}"
+        return f"not measurable while other programs use this machine ({times}; {noise})"
+    ratio = cost["watched_seconds"] / cost["bare_seconds"]
+    return f"{ratio:.2f}x: {times} (median of {cost['triples']}; two without it differ by {cost['noise']:.0%})"

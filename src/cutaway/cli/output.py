@@ -1,0 +1,141 @@
+"""Where the commands write: results to stdout, everything else to stderr, as text for people or as one JSON object."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from cutaway.cli.grid import Cell, Column, fit
+from cutaway.cli.sparkline import ASCII_BLOCKS, BLOCKS, NOT_FINITE, sparkline
+from cutaway.cli.words import printable
+
+__all__ = ["STATE_STYLES", "Screen", "emit_json", "error_object", "heading", "print_error"]
+
+STATE_STYLES = {
+    "running": "bold green",
+    "finished": "green",
+    "failed": "bold red",
+    "ended": "yellow",
+    "lost": "bold yellow",
+    "crashed": "bold red",
+}
+# A pipe has no width: cutting names there would only hurt whoever reads them next.
+UNLIMITED = 10_000
+
+
+class Screen:
+    """Text for people. Colours only in a terminal and without NO_COLOR; never wider than the terminal."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        self.console = Console(stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=False)
+        self.is_terminal = self.console.is_terminal
+        # Rich takes COLUMNS into account, and 80 where neither it nor a terminal says how wide.
+        limited = self.is_terminal or "COLUMNS" in self.console._environ  # noqa: SLF001
+        self.width = self.console.width if limited else None
+        self.console.width = self.width or UNLIMITED
+        self.unicode = _can_write(self.console, BLOCKS)
+
+    def line(self, *parts: Cell, style: str = "") -> None:
+        """Print one line, wrapped between words where it is too long."""
+        whole = Text(style=style)
+        for part in parts:
+            whole.append(part if isinstance(part, Text) else Text(printable(part)))
+        self.console.print(whole)
+
+    def table(self, columns: Sequence[Column], rows: Sequence[Sequence[Cell] | Text]) -> list[str]:
+        """Print rows and return the titles of the columns that did not fit."""
+        fitted = fit(columns, rows, self.width)
+        for line in fitted.lines:
+            self.console.print(line, soft_wrap=True)
+        return fitted.dropped
+
+    def pairs(self, pairs: Sequence[tuple[Cell, Cell]], indent: int = 0) -> None:
+        """Print labels and what they stand for; what is too long goes on below its own beginning."""
+        texts = [(_text(label), _text(value)) for label, value in pairs]
+        left = max((label.cell_len for label, _ in texts), default=0)
+        start = " " * indent
+        for label, value in texts:
+            label.stylize_before("dim")
+            first = Text(start).append(label).append(" " * (left - label.cell_len + (2 if left else 0)))
+            room = None if self.width is None else max(self.width - first.cell_len, 20)
+            lines = [value] if room is None else list(value.wrap(self.console, room))
+            for i, line in enumerate(lines or [value]):
+                margin = first if i == 0 else Text(" " * first.cell_len)
+                self.console.print(Text().append(margin).append(line), soft_wrap=True)
+
+    def spark(self, values: Sequence[float | None], width: int, style: str = "cyan") -> Text:
+        """Draw a series, its non-finite stretches in red."""
+        drawn = Text(sparkline(values, width, blocks=BLOCKS if self.unicode else ASCII_BLOCKS), style=style)
+        drawn.highlight_regex(re.escape(NOT_FINITE), "bold red")
+        return drawn
+
+
+def heading(text: str, note: str = "") -> Text:
+    """Return a heading for a part of a page."""
+    whole = Text(printable(text), style="bold")
+    return whole.append(f"  {printable(note)}", style="not bold dim") if note else whole
+
+
+def emit_json(content: Mapping[str, Any], *, one_line: bool = False) -> None:
+    """Print one JSON object to stdout. NaN and infinities, which JSON lacks, become the strings of those names."""
+    whole = {"ok": True, **content}
+    sys.stdout.write(json.dumps(_as_json(whole), indent=None if one_line else 2, allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+def error_object(message: str, code: str, status: int) -> dict[str, Any]:
+    """Return the one shape of an error in JSON."""
+    error, hint = split_hint(message)
+    return {"ok": False, "error": error, "code": code, "hint": hint, "status": status}
+
+
+def print_error(message: str, label: str = "Error") -> None:
+    """Print what happened, and below it what to do, to stderr."""
+    screen = Screen(stderr=True)
+    error, hint = split_hint(message)
+    screen.line(Text(f"{label}: ", style="bold red"), error)
+    if hint:
+        screen.line(hint)
+
+
+def split_hint(message: str) -> tuple[str, str]:
+    """Split a message after its first sentence: the rest says why, and what to do next.
+
+    >>> split_hint("No run 'x' in runs. Did you mean 'y'?")
+    ("No run 'x' in runs.", "Did you mean 'y'?")
+    """
+    found = re.search(r"[.?!](?= [A-Z`'\"\d])", message)
+    if found is None:
+        return message, ""
+    return message[: found.end()], message[found.end() + 1 :]
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _as_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_as_json(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    return str(value)
+
+
+def _text(cell: Cell) -> Text:
+    return cell if isinstance(cell, Text) else Text(printable(cell))
+
+
+def _can_write(console: Console, text: str) -> bool:
+    try:
+        text.encode(console.encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True

@@ -1,0 +1,203 @@
+"""What the commands about runs tell: gathered from the folder as plain values, which are also their JSON.
+
+Prints nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from cutaway.cli.opening import shown_path
+from cutaway.cli.sparkline import shrink
+from cutaway.cli.states import state_words
+from cutaway.cli.words import seconds_since
+from cutaway.errors import RunDamaged
+from cutaway.run.catalog import run_states
+from cutaway.run.leases import read_leases
+from cutaway.run.preview import last_batches, preview
+from cutaway.run.schemas import FINDINGS, SCALARS, STATISTICS, STEPS
+from cutaway.run.tables import Damage
+from cutaway.tensors import Collections
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from cutaway.run import Run
+
+__all__ = ["Facts", "collections_of", "list_facts", "loss_series", "scalar_facts", "show_facts"]
+
+Facts = dict[str, Any]
+COLLECTIONS = "trace/collections.json"
+# A series in JSON has no more points than this, each the mean of a stretch.
+MOST_POINTS = 120
+# How many places of a long run a list looks at.
+GLANCES = 24
+# How far back from its end a list looks for the last loss of the training.
+MOST_LOOKS_BACK = 256
+# A mode's scalars in this order of interest.
+_MODES = ("TRAIN", "GLOBAL", "EVAL", "PREDICT")
+
+
+def list_facts(runs: Iterable[Run]) -> list[Facts]:
+    """Return a line's worth of facts for each run, reading only a few places of each."""
+    now = datetime.now(UTC)
+    listed = list(runs)
+    return [_line(run, str(state), now) for run, state in zip(listed, run_states(listed), strict=True)]
+
+
+def show_facts(run: Run, *, verify: bool = False) -> Facts:
+    """Return everything that `runs show` tells of one run."""
+    damage = list(run.damage)
+    steps = _steps(run, damage)
+    state = run.state()
+    holder = next(iter(read_leases(run.storage, "train")), {})
+    meaning, following = state_words(state, shown_path(run.path), steps["last"], holder)
+    facts: Facts = {
+        "name": run.name,
+        "path": shown_path(run.path),
+        **{key: value for key, value in run.identity.items() if key not in ("name", "state", "attempts", "format")},
+        "id": run.id,
+        "age_seconds": seconds_since(run.identity.get("created"), datetime.now(UTC)),
+        "state": str(state),
+        "meaning": meaning,
+        "next": following,
+        "attempts": run.identity.get("attempts", []),
+        "steps": steps,
+        "scalars": scalar_facts(_read(run, SCALARS, damage)),
+        "config": run.config(),
+        "collections": _collection_counts(run, damage),
+        "findings": _findings(run, damage),
+    }
+    return {**facts, "damage": [one._asdict() for one in (run.verify() if verify else damage)], "verified": verify}
+
+
+def loss_series(run: Run) -> Facts | None:
+    """Return a glance at the loss over the steps: a scalar that is called so, else what a registered loss returned."""
+    scalars = preview(run, SCALARS, GLANCES)
+    if scalars is not None:
+        named = [fact for fact in scalar_facts(scalars) if "loss" in fact["name"].lower()]
+        if named:
+            return _with_last(run, named[0])
+    statistics = preview(run, STATISTICS, GLANCES)
+    return None if statistics is None else _loss_tensor(statistics, Collections().get("losses").matches)
+
+
+def scalar_facts(table: pa.Table | pa.RecordBatch) -> list[Facts]:
+    """Return each scalar of each mode: its first and last value, and the series between them."""
+    series: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    columns = (table[name].to_pylist() for name in ("name", "mode", "step", "value"))
+    for name, mode, step, value in zip(*columns, strict=True):
+        series.setdefault((name, mode), []).append((step, value))
+    return [
+        _series(name, mode, sorted(series[name, mode], key=lambda point: point[0])) for name, mode in _in_order(series)
+    ]
+
+
+def collections_of(run: Run) -> Collections:
+    """Return the run's collections; the ones that always exist where it wrote none, or they are damaged."""
+    try:
+        document = run.document(COLLECTIONS)
+    except RunDamaged:
+        document = None
+    return Collections() if document is None else Collections.from_dict(document["collections"])
+
+
+def _line(run: Run, state: str, now: datetime) -> Facts:
+    ends = preview(run, STEPS, 2)
+    return {
+        "name": run.name,
+        "path": shown_path(run.path),
+        "state": state,
+        "created": run.identity.get("created"),
+        "age_seconds": seconds_since(run.identity.get("created"), now),
+        "steps": 0 if ends is None else max(ends["step"].to_pylist()) + 1,
+        "loss": loss_series(run),
+    }
+
+
+def _read(run: Run, table: str, damage: list[Damage]) -> pa.Table:
+    reader = run.table(table)
+    rows = reader.read()
+    damage += reader.damage
+    return rows
+
+
+def _steps(run: Run, damage: list[Damage]) -> Facts:
+    rows = _read(run, STEPS, damage)
+    first = min(rows["worker"].to_pylist(), default="")
+    columns = ("worker", "step", "mode", "epoch", "statistics", "thinned")
+    mine = [row for row in zip(*(rows[name].to_pylist() for name in columns), strict=True) if row[0] == first]
+    by_mode: dict[str, int] = {}
+    for row in mine:
+        by_mode[row[2]] = by_mode.get(row[2], 0) + 1
+    epochs = [row[3] for row in mine if row[3] is not None]
+    return {
+        "recorded": len(mine),
+        "last": max((row[1] for row in mine), default=None),
+        "by_mode": by_mode,
+        "epochs": max(epochs) + 1 if epochs else None,
+        "with_statistics": sum(bool(row[4]) for row in mine),
+        "thinned": sum(row[5] or 0 for row in mine),
+        "workers": sorted(set(rows["worker"].to_pylist())),
+    }
+
+
+def _collection_counts(run: Run, damage: list[Damage]) -> list[Facts]:
+    try:
+        run.document(COLLECTIONS)
+    except RunDamaged as error:
+        damage.append(Damage(error.path, error.offset, None, error.reason))
+    seen = preview(run, STATISTICS, GLANCES)
+    names = set() if seen is None else set(seen["tensor"].to_pylist())
+    counts = {
+        found.name: len(found.tensor_names | {name for name in names if found.matches(name)})
+        for found in collections_of(run)
+    }
+    return [{"name": name, "tensors": count} for name, count in counts.items() if count]
+
+
+def _findings(run: Run, damage: list[Damage]) -> list[Facts]:
+    reader = run.table(FINDINGS)
+    reader.poll()
+    damage += reader.damage
+    names = ("code", "severity", "message", "where", "evidence", "source", "time")
+    return [{name: getattr(finding, name) for name in names} for finding in run.findings()]
+
+
+def _with_last(run: Run, glance: Facts) -> Facts:
+    """Put the very last value at the end of a glance: the last batch may have held another mode's scalars."""
+    for batch in islice(last_batches(run, SCALARS), MOST_LOOKS_BACK):
+        for fact in scalar_facts(batch):
+            if (fact["name"], fact["mode"]) == (glance["name"], glance["mode"]):
+                series = glance["series"] if fact["step"] == glance["step"] else [*glance["series"], fact["last"]]
+                return {**glance, "last": fact["last"], "step": fact["step"], "series": series}
+    return glance
+
+
+def _loss_tensor(statistics: pa.Table, is_loss: Callable[[str], bool]) -> Facts | None:
+    series: dict[str, list[tuple[int, float]]] = {}
+    columns = (statistics[name].to_pylist() for name in ("tensor", "step", "mean"))
+    for name, step, value in zip(*columns, strict=True):
+        if is_loss(name):
+            series.setdefault(name, []).append((step, value))
+    name = next(iter(series), None)
+    return None if name is None else _series(name, "", sorted(series[name], key=lambda point: point[0]))
+
+
+def _series(name: str, mode: str, points: list[tuple[int, float]]) -> Facts:
+    values = [value for _, value in points]
+    ends = {"first": values[0], "last": values[-1], "step": points[-1][0]}
+    return {"name": name, "mode": mode, **ends, "series": shrink(values, MOST_POINTS)}
+
+
+def _in_order(series: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Losses first, then by name; of one name the training's before the others."""
+
+    def key(item: tuple[str, str]) -> tuple[bool, int, str, str]:
+        name, mode = item
+        return ("loss" not in name.lower(), _MODES.index(mode) if mode in _MODES else len(_MODES), name, mode)
+
+    return sorted(series, key=key)

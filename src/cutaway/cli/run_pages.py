@@ -1,0 +1,267 @@
+"""How the commands about runs look in a terminal. Gets plain values and prints; reads no run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from cutaway.cli.grid import Cell, Column
+from cutaway.cli.output import STATE_STYLES, Screen, heading
+from cutaway.cli.words import age, count, listed, number, printable, share, size
+
+if TYPE_CHECKING:
+    from cutaway.cli.comparing import Compared, Row
+    from cutaway.cli.run_facts import Facts
+
+__all__ = ["print_compare", "print_list", "print_no_runs", "print_removal", "print_show", "print_size"]
+
+_SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan"}
+MOST_CONFIG_LINES = 12
+MOST_FINDINGS = 8
+BAR_WIDTH = 30
+
+
+def print_list(runs: Sequence[Facts], *, total: int, root: str) -> None:
+    """Print one line per run."""
+    screen = Screen()
+    spark = 24 if (screen.width or 120) >= 100 else 14
+    columns = [
+        Column("run", least=18),
+        Column("state"),
+        Column("age", "right", drop=2),
+        Column("steps", "right", drop=1),
+        Column("loss", "right", drop=3),
+        Column("", drop=4),
+    ]
+    rows: list[list[Cell]] = []
+    for run in runs:
+        loss = run["loss"]
+        rows.append(
+            [
+                Text(printable(run["name"]), style="bold"),
+                Text(run["state"], style=STATE_STYLES[run["state"]]),
+                "·" if run["age_seconds"] is None else age(run["age_seconds"]),
+                f"{run['steps']:,}",
+                "·" if loss is None else _value(loss["last"]),
+                "" if loss is None else screen.spark(loss["series"], spark),
+            ]
+        )
+    screen.table(columns, rows)
+    if total > len(runs):
+        screen.line(f"The newest {len(runs)} of {total:,} in {root}; `-n 0` lists all.", style="dim")
+
+
+def print_no_runs(root: str) -> None:
+    """Say how a run comes to be."""
+    screen = Screen()
+    screen.line(f"No runs in {root} yet. Any of these makes one:")
+    ways = [
+        ("cutaway demo", "trains a small network on handwritten digits, 15 seconds"),
+        ("python examples/torch_hook.py", "a plain PyTorch loop with two lines of ours"),
+        ("with cutaway.attach(model, optimizer):", "around the training loop of your own script"),
+    ]
+    screen.table(
+        [Column("", least=20), Column("", drop=1)], [[Text(f"  {way}", style="bold"), what] for way, what in ways]
+    )
+
+
+def print_show(facts: Facts) -> None:
+    """Print everything about one run."""
+    screen = Screen()
+    screen.line(Text(printable(facts["name"]), style="bold"), "  ", _state(facts["state"]))
+    screen.pairs(_identity(facts))
+    _print_scalars(screen, facts["scalars"])
+    _print_config(screen, facts["config"])
+    if facts["collections"]:
+        screen.line()
+        screen.line(heading("Collections", "tensors that each holds"))
+        held = "   ".join(f"{one['name']} {one['tensors']:,}" for one in facts["collections"])
+        screen.pairs([("", held)], indent=2)
+    _print_findings(screen, facts["findings"])
+    _print_damage(screen, facts["damage"], verified=facts["verified"])
+    screen.line()
+    screen.line(Text("Next: ", style="dim"), facts["next"])
+
+
+def print_size(name: str, parts: dict[str, int]) -> None:
+    """Print the parts of a run by size."""
+    screen = Screen()
+    total = sum(parts.values())
+    screen.line(Text(printable(name), style="bold"), f"  {size(total)}")
+    block = "█" if screen.unicode else "#"
+    rows: list[list[Cell]] = []
+    for part, taken in parts.items():
+        bar = Text(block * max(round(BAR_WIDTH * taken / max(total, 1)), 1), style="cyan")
+        rows.append([f"  {part}", size(taken), share(taken, total), bar])
+    screen.table([Column("", least=12), Column("", "right"), Column("", "right", drop=1), Column("", drop=2)], rows)
+
+
+def print_removal(runs: Sequence[tuple[str, int]]) -> None:
+    """Print what would go."""
+    screen = Screen()
+    if not runs:
+        screen.line("Nothing to remove.")
+        return
+    screen.table([Column("run", least=18), Column("size", "right")], [[name, size(taken)] for name, taken in runs])
+    if len(runs) > 1:
+        screen.line(f"{count(len(runs), 'run')}, {size(sum(taken for _, taken in runs))} in all.", style="dim")
+
+
+def print_compare(compared: Compared, *, everything: bool) -> None:
+    """Print runs side by side; what is equal only where that was asked."""
+    screen = Screen()
+    letters = [chr(ord("A") + i % 26) * (i // 26 + 1) for i in range(len(compared.runs))]
+    for letter, run in zip(letters, compared.runs, strict=True):
+        name = Text(printable(run["name"]), style="bold")
+        screen.line(
+            Text(f"{letter}  ", style="cyan"), name, "  ", _state(run["state"]), f"  {count(run['steps'], 'step')}"
+        )
+    parts = (
+        ("Scalars", compared.scalars, True),
+        ("Config", compared.config, False),
+        ("Versions", compared.versions, False),
+    )
+    for title, rows, always in parts:
+        shown = [row for row in rows if always or everything or not row.equal]
+        same = len(rows) - len(shown)
+        note = f"{count(same, 'setting')} equal; `--all` shows them" if same and title == "Config" else ""
+        note = f"{same} equal" if same and title == "Versions" else note
+        screen.line()
+        screen.line(heading(title, note))
+        if shown:
+            _print_rows(screen, letters, shown)
+        elif not rows:
+            screen.line("  none recorded", style="dim")
+        elif not note:
+            screen.line("  no difference", style="dim")
+
+
+def _print_rows(screen: Screen, letters: Sequence[str], rows: Sequence[Row]) -> None:
+    columns = [Column("", least=14), *(Column(letter, "right", least=7) for letter in letters)]
+    cells: list[list[str | Text]] = []
+    for row in rows:
+        style = "" if row.equal else "bold"
+        cells.append([f"  {row.key}", *(Text(_setting(value), style=style) for value in row.values)])
+    screen.table(columns, cells)
+
+
+def _identity(facts: Facts) -> list[tuple[str, str | Text]]:
+    steps = facts["steps"]
+    versions = facts.get("versions", {})
+    created = str(facts.get("created", "at an unknown time")).replace("T", " ").replace("+00:00", " UTC")
+    ago = "" if facts["age_seconds"] is None else f" ({age(facts['age_seconds'])} ago)"
+    pairs: list[tuple[str, str | Text]] = [
+        ("state", facts["meaning"]),
+        ("folder", facts["path"]),
+        ("created", f"{created}{ago}"),
+        ("steps", _steps(steps)),
+        ("made with", " · ".join(f"{name} {version}" for name, version in versions.items()) or "·"),
+    ]
+    if facts.get("git"):
+        pairs.append(("commit", str(facts["git"])[:12]))
+    if len(facts["attempts"]) > 1:
+        starts = [f"{one['attempt']} from step {one['from_step']}" for one in facts["attempts"]]
+        pairs.append(("attempts", f"{len(starts)}: {', '.join(starts)}"))
+    if len(steps["workers"]) > 1:
+        pairs.append(("workers", listed(steps["workers"], 8)))
+    return pairs
+
+
+def _steps(steps: Facts) -> str:
+    if not steps["recorded"]:
+        return "none yet"
+    modes = " · ".join(f"{mode} {number_of:,}" for mode, number_of in steps["by_mode"].items())
+    epochs = f" in {count(steps['epochs'], 'epoch')}" if steps["epochs"] else ""
+    thinned = f" · {count(steps['thinned'], 'step')} thinned out" if steps["thinned"] else ""
+    return f"{modes}{epochs}{thinned}"
+
+
+def _print_scalars(screen: Screen, scalars: Sequence[Facts]) -> None:
+    if not scalars:
+        return
+    screen.line()
+    screen.line(heading("Scalars"))
+    several = len({one["mode"] for one in scalars}) > 1
+    columns = [
+        Column("", least=14),
+        *([Column("mode", drop=3)] if several else []),
+        Column("first", "right", drop=1),
+        Column("last", "right"),
+        Column("", drop=2),
+    ]
+    rows = [
+        [
+            f"  {one['name']}",
+            *([one["mode"]] if several else []),
+            _value(one["first"]),
+            _value(one["last"], style="bold"),
+            screen.spark(one["series"], 24),
+        ]
+        for one in scalars
+    ]
+    screen.table(columns, rows)
+
+
+def _print_config(screen: Screen, config: dict[str, Any]) -> None:
+    from cutaway.cli.comparing import flatten
+
+    flat = flatten(config)
+    if not flat:
+        return
+    screen.line()
+    # What is off or unset says little about a run.
+    shown = [(key, value) for key, value in flat.items() if value is not None and value is not False]
+    shown = shown[:MOST_CONFIG_LINES]
+    more = len(flat) - len(shown)
+    screen.line(heading("Config", f"{more} more in config.yaml" if more else ""))
+    screen.pairs([(key, _setting(value)) for key, value in shown], indent=2)
+
+
+def _print_findings(screen: Screen, findings: Sequence[Facts]) -> None:
+    screen.line()
+    screen.line(heading("Findings", "" if findings else "none"))
+    worst = sorted(findings, key=lambda one: (list(_SEVERITY_STYLES).index(one["severity"]), one["time"]))
+    screen.pairs([_finding(one) for one in worst[:MOST_FINDINGS]], indent=2)
+    if len(findings) > MOST_FINDINGS:
+        screen.line(f"  {len(findings) - MOST_FINDINGS} more; --json has them all", style="dim")
+
+
+def _finding(finding: Facts) -> tuple[Text, str]:
+    step = finding["where"].get("step")
+    at = "" if step is None else f" (step {step})"
+    label = Text(finding["severity"], style=_SEVERITY_STYLES[finding["severity"]])
+    return label, f"{finding['code']}{at}: {finding['message']}"
+
+
+def _print_damage(screen: Screen, damage: Sequence[Facts], *, verified: bool) -> None:
+    if verified and not damage:
+        screen.line()
+        screen.line("Every byte that has a checksum is as it was written.", style="green")
+    if not damage:
+        return
+    screen.line()
+    screen.line(heading("Damage", "the rest of the run reads as written"))
+    for one in damage[:MOST_FINDINGS]:
+        step = "" if one["step"] is None else f", step {one['step']}"
+        screen.line(
+            Text("  " + printable(f"{one['path']} at byte {one['offset']}{step}: {one['reason']}"), style="red")
+        )
+    if len(damage) > MOST_FINDINGS:
+        screen.line(f"  {len(damage) - MOST_FINDINGS} more; --json has them all", style="dim")
+
+
+def _state(state: str) -> Text:
+    return Text(state, style=STATE_STYLES[state])
+
+
+def _value(value: float, style: str = "") -> Text:
+    finite = abs(value) < float("inf")
+    return Text(number(value), style=style if finite else "bold red")
+
+
+def _setting(value: Any) -> str:
+    if isinstance(value, float):
+        return number(value)
+    return "·" if value is None else str(value)

@@ -1,0 +1,99 @@
+"""One row per tensor, made of columns of statistics. Functions of arrays; reads and prints nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.run.schemas import STATISTIC_COLUMNS
+
+__all__ = ["TensorRow", "group_order", "ordered_collections", "tensor_row"]
+
+# The order in which groups of tensors interest people.
+_GROUPS = ("losses", "metrics", "predictions", "labels", "gradients", "weights", "biases", "outputs", "inputs")
+# Collections that say nothing about a tensor.
+_EVERYWHERE = frozenset({"all", "default", "layers"})
+# Counts stay numbers where a tensor is not finite; everything else is a fault there.
+_COUNTS = frozenset({"nonfinite", "zeros"})
+MOST_POINTS = 120
+
+Column = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class TensorRow:
+    """One tensor: its statistics at one step, and how the chosen one went over all steps.
+
+    `series` holds at most 120 values, each the mean of an equal stretch of steps; NaN where a value was not finite.
+    """
+
+    name: str
+    collections: list[str]
+    step: int
+    size: int
+    statistics: dict[str, float | None]
+    steps: int
+    nonfinite_steps: int
+    first_nonfinite_step: int | None
+    series: list[float | None]
+
+    @property
+    def group(self) -> str:
+        """The collection under which it is listed."""
+        return self.collections[0] if self.collections else "other"
+
+
+def tensor_row(name: str, collections: list[str], columns: Mapping[str, Column], at: int, statistic: str) -> TensorRow:
+    """Make the row of one tensor from its columns, which are in the order of steps; `at` is the place to show."""
+    steps, bad = columns["step"], columns["nonfinite"] > 0
+    series = columns[statistic].astype(np.float64)
+    if statistic not in _COUNTS:
+        series[bad] = np.inf
+    return TensorRow(
+        name=name,
+        collections=collections,
+        step=int(steps[at]),
+        size=int(columns["size"][at]),
+        statistics={key: _number(columns[key][at], key) for key in STATISTIC_COLUMNS},
+        steps=len(steps),
+        nonfinite_steps=int(bad.sum()),
+        first_nonfinite_step=int(steps[bad][0]) if bad.any() else None,
+        series=_stretches(series, missing=statistic == "change"),
+    )
+
+
+def ordered_collections(names: Iterable[str]) -> list[str]:
+    """Put the collection that says most about a tensor first, and leave out those that say nothing."""
+    told = [name for name in names if name not in _EVERYWHERE]
+    return sorted(told, key=lambda name: _GROUPS.index(name) if name in _GROUPS else len(_GROUPS))
+
+
+def group_order(row: TensorRow) -> tuple[int, str]:
+    """Sort rows by group; within one, sorting keeps the order in which the model has them."""
+    return (_GROUPS.index(row.group) if row.group in _GROUPS else len(_GROUPS), row.group)
+
+
+def _stretches(series: npt.NDArray[np.float64], *, missing: bool) -> list[float | None]:
+    """Average into at most `MOST_POINTS` stretches. Infinity is a fault, NaN may be a missing value."""
+    if len(series) > MOST_POINTS:
+        starts = np.linspace(0, len(series), MOST_POINTS, endpoint=False).astype(int)
+        known = ~np.isnan(series) if missing else np.ones(len(series), bool)
+        counts = np.add.reduceat(known.astype(int), starts)
+        with np.errstate(invalid="ignore"):
+            series = np.add.reduceat(np.where(known, series, 0.0), starts) / np.where(counts, counts, np.nan)
+    return [
+        None if missing and math.isnan(value) else value if math.isfinite(value) else math.nan
+        for value in series.tolist()
+    ]
+
+
+def _number(value: Any, column: str) -> float | None:
+    if isinstance(value, np.integer):
+        return int(value)
+    # A column of doubles gives its nulls as NaN; only the change since the last statistics can be null.
+    return None if column == "change" and np.isnan(value) else float(value)

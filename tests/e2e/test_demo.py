@@ -1,0 +1,51 @@
+"""The demo in a process of its own, as a new user meets it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("sklearn")
+
+
+def test_the_demo_tells_what_it_saw_and_what_to_do_next(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "cutaway", "demo", "--epochs", "4"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (run,) = (tmp_path / "runs").iterdir()
+    assert len((done.stdout + done.stderr).splitlines()) <= 40
+    for words in ("loss", "gradients", "zeros", "hardest", "training/", "rows of statistics", "cost"):
+        assert words in done.stdout
+    for command in (f"cutaway tensors runs/{run.name}", f"cutaway runs show runs/{run.name}"):
+        assert command in done.stdout
+    assert str(run.relative_to(tmp_path)) in done.stderr
+    shown = subprocess.run(
+        [sys.executable, "-m", "cutaway", "runs", "show", run.name, "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        check=True,
+    )
+    facts = json.loads(shown.stdout)
+    assert facts["state"] == "finished"
+    assert facts["findings"] == []
+    assert facts["steps"]["by_mode"] == {"TRAIN": 4 * 24, "EVAL": 4 * 5}
+
+
+def test_the_demo_answers_in_json(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "cutaway", "demo", "--epochs", "1", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    report = json.loads(done.stdout)
+    assert report["steps"] == 24 + 5
+    assert report["cost"] is None
+    assert 0 < report["loss"]["last"] < report["loss"]["first"]
+    assert report["gradients"]["largest"]["l2"] > report["gradients"]["smallest"]["l2"] > 0
+    assert all(one["sample"].startswith("training/") for one in report["hardest"])
+    assert {"run", "path", "accuracy", "zeros", "statistics_rows", "bytes", "next"} <= set(report)
