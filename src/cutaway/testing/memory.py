@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from cutaway.errors import ConfigurationError, StorageError
 from cutaway.run.storage import Bytes
 
-__all__ = ["MemoryStorage"]
+__all__ = ["MemoryAppender", "MemoryStorage"]
 
 
 class MemoryStorage:

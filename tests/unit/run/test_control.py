@@ -17,7 +17,7 @@ def storage(tmp_path: Path) -> LocalStorage:
 
 
 def _request(action: str = "stop", role: str = "train", **more: object) -> Request:
-    return Request(action, role, who="anna", why="the loss is NaN", **more)  # type: ignore[arg-type]
+    return Request(action, role, who="anna", why="the loss is NaN", **more)
 
 
 def test_a_request_arrives_as_it_was_asked(storage: LocalStorage) -> None:

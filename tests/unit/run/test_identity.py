@@ -165,7 +165,7 @@ def test_an_attempt_that_died_before_it_was_listed_is_passed_over(run: Run) -> N
 
 def test_an_attempt_that_cannot_be_listed_is_given_up(run: Run) -> None:
     faulty = FaultyStorage(run.storage, Fault(call=2, error=28))
-    real, run.storage = run.storage, faulty  # type: ignore[assignment]
+    real, run.storage = run.storage, faulty
     with pytest.raises(StorageError, match="No space left"):
         run.begin_attempt()
     run.storage = real

@@ -1,0 +1,140 @@
+"""What the forked processes of these tests do. Each gets a function that reports a number to the test."""
+
+from __future__ import annotations
+
+import os
+import resource
+import tempfile
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from cutaway.errors import RunExists, RunLocked, StorageError
+from cutaway.run import Run, RunState, WriterId, segments
+from cutaway.run.schemas import STATISTICS, STEPS, TENSORS
+
+Report = Callable[[int], None]
+
+WON, LOST = 1, 0
+
+
+def tensor_of(attempt: int, step: int) -> np.ndarray:
+    """The tensor that an attempt saves at a step: any byte of it tells where it belongs."""
+    return np.random.default_rng([attempt, step]).integers(0, 256, 200 + 37 * (step % 5)).astype(np.uint8)
+
+
+def warm_up() -> None:
+    """Do once what is slow the first time, so that no child pays for it: pyarrow looks for pandas, for one."""
+    with tempfile.TemporaryDirectory() as folder:
+        Run.create(f"{folder}/run").write_document("trace/collections.json", {})
+        write(lambda number: None, f"{folder}/run", steps=2)
+        Run.open(f"{folder}/run").verify()
+
+
+def write(report: Report, path: str, steps: int = 1 << 30) -> None:
+    """Open the next attempt, and write steps, statistics, tensors and a document until somebody makes an end of it.
+
+    Reports the attempt, then each step as soon as everything of it is written.
+    """
+    # Small segments, so that kills meet the change from one to the next.
+    segments.SEGMENT_BYTES, segments.BLOB_BYTES = 6000, 2000
+    run = Run.open(path)
+    number, lease = run.begin_attempt()
+    report(number)
+    who = WriterId("train", "worker_0", number)
+    tables = {table: run.writer(table, who) for table in (STEPS, STATISTICS, TENSORS)}
+    first = run.next_step()
+    for step in range(first, first + steps):
+        tables[STATISTICS].append_rows({"step": [step] * 3, "tensor": ["a", "b", "c"], "min": [0.5, 1.5, step]}, step)
+        row = {"step": [step], "tensor": ["a"], "dtype": ["uint8"]}
+        tables[TENSORS].append_tensors(row, step, [tensor_of(number, step)])
+        tables[STEPS].append_rows({"step": [step], "mode": ["TRAIN"], "samples": [[f"training/{step}", None]]}, step)
+        if step % 8 == 0:
+            run.storage.replace("trace/collections.json", run.storage.read("trace/collections.json"), durable=False)
+            lease.beat()
+        report(step)
+    for table in tables.values():
+        table.close()
+    lease.release(RunState.FINISHED)
+
+
+def hold(report: Report, path: str, end: str = "", role: str = "train", worker: str = "worker_0") -> None:
+    """Claim the next attempt, end in the given state, or wait for the end that somebody makes."""
+    run = Run.open(path)
+    if role == "train" and worker == "worker_0":
+        number, lease = run.begin_attempt()
+    else:
+        number, lease = 0, run.join_attempt(worker, 0)
+    report(number)
+    if not end:
+        time.sleep(60)
+    elif end != "vanish":
+        lease.release(RunState(end))
+
+
+def claim(report: Report, path: str, at: float) -> None:
+    """Try to open the next attempt at a given moment, and stay alive if that succeeded."""
+    run = Run.open(path)
+    _spin_until(at)
+    try:
+        run.begin_attempt()
+    except RunLocked:
+        report(LOST)
+        return
+    report(WON)
+    time.sleep(60)
+
+
+def create(report: Report, path: str, at: float) -> None:
+    """Try to create a run at a given moment."""
+    _spin_until(at)
+    try:
+        Run.create(path)
+    except RunExists:
+        report(LOST)
+    else:
+        report(WON)
+
+
+def fork_while_writing(report: Report, path: str) -> None:
+    """Write, and fork a child that inherits the open writer and tries to use it."""
+    run = Run.open(path)
+    number, lease = run.begin_attempt()
+    writer = run.writer(STEPS, WriterId("train", "worker_0", number))
+    writer.append_rows({"step": [0]}, 0)
+    child = os.fork()
+    if not child:
+        try:
+            writer.append_rows({"step": [999]}, 999)
+        except StorageError:
+            report(LOST)
+        writer.close()
+        lease.release(RunState.FAILED)
+        os._exit(0)
+    os.waitpid(child, 0)
+    writer.append_rows({"step": [1]}, 1)
+    writer.close()
+    lease.release(RunState.FINISHED)
+    report(WON)
+
+
+def write_until_full(report: Report, path: str, limit: int) -> None:
+    """Write under a limit on the size of a file: a real short write, then a real error, then a new segment."""
+    segments.SEGMENT_BYTES = 10 * limit
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    run = Run.open(path)
+    number, _ = run.begin_attempt()
+    writer = run.writer(STEPS, WriterId("train", "worker_0", number))
+    for step in range(60):
+        try:
+            writer.append_rows({"step": [step], "mode": ["x" * 100]}, step)
+        except StorageError:
+            report(-1)
+        else:
+            report(step)
+
+
+def _spin_until(moment: float) -> None:
+    while time.monotonic() < moment:
+        pass
