@@ -127,29 +127,28 @@ def _unwritten(answer: Answer) -> tuple[str, ...]:
 
 
 def _series_rows(answers: dict[str, Answer]) -> list[StoreRow]:
+    """Our milliseconds, then how many times longer each peer takes: step by step, and in its one call if it has one."""
     if OURS not in answers:
         return []
-    rows = []
-    for tool in ("smdebug", "safetensors"):
-        if tool not in answers:
-            continue
-        problems = tuple(f"{one} read wrong values" for one in (OURS, tool) if not answers[one]["correct"])
-        ours, peer = (_floats(answers[one]["opening"]) + _floats(answers[one]["reading"]) for one in (OURS, tool))
-        steps = answers[OURS]["steps"]
-        label = f"read 1 KB at {steps:,} steps, one by one: {_called(tool, answers[tool])} / ours"
-        figures = f"{_split(answers[tool])} / {_split(answers[OURS])}"
-        rows.append(_store_row(f"series-{tool}", label, figures, ratio_interval(peer, ours), problems))
-        peer_at_once = _floats(answers[tool]["at_once"] or peer)
-        at_once = _floats(answers[OURS]["at_once"])
-        if at_once.size:
-            figures = f"{np.median(peer_at_once) * 1e3:.1f} / {np.median(at_once) * 1e3:.1f} ms"
-            estimate = ratio_interval(peer_at_once, at_once)
-            rows.append(
-                _store_row(
-                    f"series-at-once-{tool}", "  the same, in one call where there is one", figures, estimate, problems
-                )
-            )
+    ours = answers[OURS]
+    seconds = {tool: _floats(one["opening"]) + _floats(one["reading"]) for tool, one in answers.items()}
+    label = f"read 1 KB at {ours['steps']:,} steps, milliseconds"
+    rows = [_store_row("series", label, _split(ours), median_interval(seconds[OURS] * 1e3), _misread(answers, OURS))]
+    for tool in [one for one in answers if one != OURS]:
+        peer, problems = answers[tool], _misread(answers, OURS, tool)
+        figures = f"{_split(peer)} / {_split(ours)}"
+        estimate = ratio_interval(seconds[tool], seconds[OURS])
+        label = f"read step by step: {_called(tool, peer)} / ours"
+        rows.append(_store_row(f"series-{tool}", label, figures, estimate, problems))
+        at_once = [_floats(peer["at_once"]) if peer["at_once"] else seconds[tool], _floats(ours["at_once"])]
+        figures = " / ".join(f"{np.median(times) * 1e3:.1f} ms" for times in at_once)
+        label = "  the same in one call, where there is one"
+        rows.append(_store_row(f"series-at-once-{tool}", label, figures, ratio_interval(*at_once), problems))
     return rows
+
+
+def _misread(answers: dict[str, Answer], *tools: str) -> tuple[str, ...]:
+    return tuple(f"{tool} read wrong values" for tool in tools if not answers[tool]["correct"])
 
 
 def _scalar_rows(answers: dict[str, Answer]) -> list[StoreRow]:

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import ClassVar
 
 import cutaway.torch as smd
-from cutaway.trial import create_trial
-
 from benchmarks.accuracy import Array, Key, Statistics
 from benchmarks.adapters.tool import Series, Tool, plain_name, recorded_name
 from benchmarks.cases import Mode
 from benchmarks.models import Shelf, Trainee
+from cutaway.trial import create_trial
 
 COLLECTIONS = ("weights", "biases", "gradients")
 COMPARED = ("size", "nonfinite", "zeros", "min", "max", "mean", "std", "l1", "l2")
