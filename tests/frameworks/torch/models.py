@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import torch
-import torch.nn.functional as F
 from torch import nn
+from torch.nn import functional
 
 
 class Net(nn.Module):
@@ -48,4 +48,4 @@ def train(model: nn.Module, optimizer: torch.optim.Optimizer, loss: nn.Module, s
 
 
 def plain_loss(model: nn.Module, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    return F.cross_entropy(model(x), y)
+    return functional.cross_entropy(model(x), y)

@@ -64,7 +64,14 @@ def test_a_module_used_twice_gets_increasing_indices_that_start_again_each_step(
     saved = Recorded(tmp_path / "run").tensors()
     for step in (0, 1):
         of_step = {name for at, name in saved if at == step}
-        assert of_step == {"relu_input_0", "relu_input_1", "relu_output_0", "relu_output_1", "fc_input_0", "fc_output_0"}
+        assert of_step == {
+            "relu_input_0",
+            "relu_input_1",
+            "relu_output_0",
+            "relu_output_1",
+            "fc_input_0",
+            "fc_output_0",
+        }
         assert not saved[step, "relu_output_0"].array.any()
         assert saved[step, "relu_input_1"].array.tolist() == saved[step, "fc_output_0"].array.tolist()
 

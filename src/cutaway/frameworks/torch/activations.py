@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from cutaway.capture.records import Offer, StepRecord
-from cutaway.frameworks.torch.tensors import copy_of, tensors_in
+from cutaway.frameworks.torch.tensors import copy_of, has_gradient, tensors_in
 
 __all__ = ["Activations"]
 
@@ -53,7 +53,7 @@ class Activations:
         return [
             name
             for name, module in self._tapped.items()
-            if name not in self._fired and any(p.grad is not None for p in module.parameters(recurse=False))
+            if name not in self._fired and any(has_gradient(p) for p in module.parameters(recurse=False))
         ]
 
     def _wanted(self, prefix: str, tensors: Iterable[torch.Tensor]) -> list[Offer]:

@@ -1,4 +1,4 @@
-"""What a model is made of, and whether it still is: layers are replaced, added, resized and unfrozen in mid-training."""
+"""What a model is made of, and whether it still is: layers are replaced, resized and unfrozen in mid-training."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Anatomy:
 
     def __init__(self, root: torch.nn.Module) -> None:
         # Read at every step: the public way would make every name anew.
-        self._parts = [part for module in root.modules() for part in (module._modules, module._parameters)]
+        self._parts = [part for m in root.modules() for part in (m._modules, m._parameters)]  # noqa: SLF001
         self.parameters = list(parameter_names(root))
         self.is_complete = not any(isinstance(p, torch.nn.UninitializedParameter) for _, p in self.parameters)
         self._members = self._look()

@@ -31,7 +31,7 @@ from cutaway.frameworks.torch.names import module_names, parameter_names, unwrap
 from cutaway.frameworks.torch.parameters import ParameterCapture
 from cutaway.frameworks.torch.samples import SampledLoader
 from cutaway.frameworks.torch.taps import Tap
-from cutaway.frameworks.torch.tensors import copy_of, tensors_in
+from cutaway.frameworks.torch.tensors import copy_of, has_gradient, tensors_in
 from cutaway.tensors.collection import ModuleTensors
 from cutaway.tensors.json_config import CONFIG_VARIABLES, HookConfig
 from cutaway.tensors.modes import ModeKeys
@@ -113,8 +113,10 @@ class Hook(BaseHook):
         self._activations: Activations | None = None
         self._modules: dict[torch.nn.Module, str] = {}
         self._losses: list[float | torch.Tensor] = []
-        self._outputs: dict[str, int] = {}  # how often each loss was called in this step
+        self._counts: dict[str, int] = {}  # what each loss received and returned so far in this step
         self._parameter_taps: list[RemovableHandle] = []
+        self._is_silent = False  # whether backward passes come without a forward
+        self._hears_outputs = True  # whether the gradient of the model's output tells of every backward
         self._clock = 0.0
         self._last_end: float | None = None
         self._batch_size: int | None = None
@@ -122,6 +124,8 @@ class Hook(BaseHook):
         self._trains = False
         self._in_backward = False
         self._had_backward = False
+        self._awaits_update = False
+        self._in_closure = False
         versions = {"cutaway": cutaway.__version__, "torch": torch.__version__}
         super().__init__(settings, this_worker(), versions)
 
@@ -150,6 +154,8 @@ class Hook(BaseHook):
             return
         self._handles.append(module.register_forward_pre_hook(Tap(self, self._before_forward, "forward"), prepend=True))
         self._handles.append(module.register_forward_hook(Tap(self, self._after_forward, "forward")))
+        # Until a forward is seen: a model that is compiled from now on may never call its hooks.
+        self._tap_parameters()
         count = sum(p.numel() for p in root.parameters() if not isinstance(p, torch.nn.UninitializedParameter))
         devices = sorted({str(p.device) for p in root.parameters()})
         self._config.update(model=type(root).__name__, parameters=count, device=", ".join(devices) or "cpu")
@@ -222,74 +228,89 @@ class Hook(BaseHook):
 
     # -- the life of a step ------------------------------------------------------------------------------------------
 
-    def _before_forward(self, _module: torch.nn.Module, inputs: tuple[Any, ...]) -> None:
+    def _before_forward(self, module: torch.nn.Module, inputs: tuple[Any, ...]) -> None:
+        if self._is_repeated():
+            return
+        self._is_silent = False
         grad = torch.is_grad_enabled() and self._mode not in _QUIET_MODES
         record = self._open
-        if record is not None and not (grad and self._accumulates()):
+        if record is not None and not (grad and self._accumulates(module)):
             self._end_step()
             record = None
         if record is None:
             if "batch_size" not in self._config:
                 first = next(tensors_in(inputs), None)
                 self._config["batch_size"] = None if first is None or not first.dim() else first.shape[0]
-            self._start(trains=grad)
+            self._start(trains=grad and module.training)
         elif self._samples is not None:
             record.samples = [*(record.samples or []), *self._samples]
             self._samples = None
         self._clock = time.perf_counter()
 
-    def _accumulates(self) -> bool:
+    def _is_repeated(self) -> bool:
+        """Whether what runs now was seen already, or is a trial: recomputed in a backward, or a closure run again."""
+        return torch._C._current_graph_task_id() != -1 or (self._in_closure and self._had_backward)  # noqa: SLF001 - torch has no public way
+
+    def _accumulates(self, module: torch.nn.Module) -> bool:
         """Whether another forward belongs to the open step: gradients pile up until the optimizer's step."""
-        if self._optimizer is None or not self._trains:
+        if self._optimizer is None or not self._trains or self._in_backward:
+            # A backward that has not come to its end has raised.
             return False
-        if not self._had_backward or self._root is None:
-            return True
+        if not self._had_backward:
+            return module.training
         # Gradients that were reset without an update (a skipped step of mixed precision) ended that step.
-        return any(p.grad is not None for p in self._root.parameters())
+        return any(has_gradient(p) for p in module.parameters())
 
     def _start(self, *, trains: bool) -> StepRecord:
         record = self._begin_step()
         if record.wanted:
             self._look_at_model()
-        self._trains, self._had_backward = trains, False
-        self._outputs.clear()
+        self._trains, self._in_backward = trains, False
+        self._awaits_update = self._awaits_update and not trains
+        self._counts.clear()
         if self._activations is not None:
             self._activations.begin()
         if self._data_seconds:
             record.seconds["data"] = self._data_seconds
             self._data_seconds = 0.0
-        if record.due and not trains:
+        if not trains and (record.due or self.selection.watches_nan):
             self._capture_parameters(record, gradients=False)
         return record
 
     def _after_forward(self, _module: Any, _inputs: Any, outputs: Any) -> None:
         record = self._open
-        if record is None:
+        if record is None or self._is_repeated():
             return
         now = time.perf_counter()
         record.seconds["forward"] = record.seconds.get("forward", 0.0) + now - self._clock
         self._clock = now
-        if self._trains and record.wanted and not self._parameter_taps:
+        if self._hears_outputs and torch.is_grad_enabled() and self._mode not in _QUIET_MODES:
             self._await_backward(outputs)
 
     def _await_backward(self, outputs: Any) -> None:
         """Hear of the backward pass through the gradient of what the model returned."""
         waiting = False
         for tensor in tensors_in(outputs):
-            if tensor.requires_grad:
+            if tensor.grad_fn is not None:
                 tensor.register_hook(Tap(self, self._on_gradient, "the backward"))  # type: ignore[no-untyped-call]
                 waiting = True
+        self._hears_outputs = waiting
         if not waiting:
             self._tap_parameters()
+        elif self._parameter_taps:
+            self._untap_parameters()
 
     def _after_module(self, module: torch.nn.Module, inputs: Any, outputs: Any) -> None:
         record = self._open
-        if record is not None and record.wanted and self._activations is not None:
+        if record is not None and record.wanted and self._activations is not None and not self._is_repeated():
             self._activations.offer(record, self._modules[module], inputs, outputs)
 
     def _after_loss(self, loss: torch.nn.Module, inputs: Any, outputs: Any) -> None:
+        self._end_silent_step()
         record = self._open
-        if record is None:
+        if record is None and self._is_silent:
+            record = self._start(trains=torch.is_grad_enabled())
+        if record is None or self._is_repeated():
             return
         name = self._modules[loss]
         if record.wanted or record.samples is not None:
@@ -297,17 +318,21 @@ class Hook(BaseHook):
             if record.samples is not None and self._trains:
                 self._add_sample_values(record, loss, received)
             if record.wanted:
-                for i, tensor in enumerate(received):
-                    if self.selection.wants(f"{name}_input_{i}"):
-                        record.offers.append(copy_of(f"{name}_input_{i}", tensor))
+                self._offer_all(record, f"{name}_input", received)
         self._offer_outputs(name, outputs)
 
     def _offer_outputs(self, name: str, outputs: Any) -> None:
+        if self._is_repeated():
+            return
         record = self._open or self._start(trains=torch.is_grad_enabled())
-        for tensor in tensors_in(outputs):
-            index = self._outputs.get(name, 0)
-            self._outputs[name] = index + 1
-            full = f"{name}_output_{index}"
+        self._offer_all(record, f"{name}_output", tensors_in(outputs))
+
+    def _offer_all(self, record: StepRecord, prefix: str, tensors: Iterable[torch.Tensor]) -> None:
+        """Copy what is wanted of a loss or of a recorded value; a second one of a step gets the next indices."""
+        for tensor in tensors:
+            index = self._counts.get(prefix, 0)
+            self._counts[prefix] = index + 1
+            full = f"{prefix}_{index}"
             if tensor.numel() == 1 and self._is_loss(full):
                 self._losses.append(tensor.item() if tensor.is_cpu else tensor.detach().clone())
             if record.wanted and self.selection.wants(full):
@@ -334,13 +359,14 @@ class Hook(BaseHook):
 
     def _after_backward(self) -> None:
         self._in_backward = False
-        if self._mode in _QUIET_MODES:
+        if self._mode in _QUIET_MODES or (self._in_closure and self._had_backward):
             return
+        self._end_silent_step()
         record = self._open
         if record is None:
             self._say_silent_root()
             record = self._start(trains=True)
-        self._had_backward = True
+        self._trains = self._had_backward = self._awaits_update = True
         if not record.wanted:
             return
         self._capture_parameters(record, gradients=True)
@@ -349,28 +375,41 @@ class Hook(BaseHook):
                 self.say(
                     f"hook-silent:{name}",
                     f"Module {name!r} was trained, but its hook did not run: its activations are not recorded. "
-                    "torch.compile left the hook out; attach before the first compiled call, or do not compile it.",
+                    "torch.compile leaves hooks of inner modules out, and a module whose weights are used without "
+                    "calling it never runs its own.",
                     step=record.step,
                 )
 
+    def _end_silent_step(self) -> None:
+        """Where neither a forward nor an optimizer is seen, whatever follows a backward is the next step."""
+        if self._is_silent and self._had_backward and self._optimizer is None:
+            self._end_step()
+
     def _before_update(self, _: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        if self._in_closure:
+            # The last update did not come to its end: its closure raised.
+            self._end_step()
+        self._in_closure = _closure(args, kwargs) is not None
         record, now = self._open, time.perf_counter()
-        if record is None:
-            if (args[0] if args else kwargs.get("closure")) is not None:
-                return
-            self._say_silent_root()
-            record = self._start(trains=True)
-        else:
+        if record is not None:
             # Everything since the forward ended: the loss, the backward, and what the loop does with gradients.
             record.seconds["backward"] = now - self._clock
-        if record.wanted and not self._had_backward:
-            # No gradient of the model's output was asked for; these may already be clipped.
+        elif not self._in_closure and self._mode not in _QUIET_MODES:
+            self._say_silent_root()
+            record = self._start(trains=True)
+        if record is not None and record.wanted and not self._is_known():
+            # No gradient of the model's output was asked for; these may already be clipped, and are without scale.
+            self._hears_outputs = False
             self._tap_parameters()
-            self._capture_parameters(record, gradients=True)
+            self._capture_parameters(record, gradients=True, scaled=False)
         self._clock = now
 
+    def _is_known(self) -> bool:
+        """Whether the gradients of the update that begins were recorded, will be, or must not be."""
+        return self._awaits_update or self._in_closure or self._mode in _QUIET_MODES
+
     def _after_update(self, *_: Any) -> None:
-        record = self._open
+        record, self._in_closure, self._awaits_update = self._open, False, False
         if record is None or self._optimizer is None:
             return
         record.seconds["optimizer"] = time.perf_counter() - self._clock
@@ -385,6 +424,9 @@ class Hook(BaseHook):
     def _end_step(self) -> None:
         record = self._open
         if record is not None:
+            if record.due and self._trains and not self._had_backward:
+                # Nobody asked for gradients, so nothing has changed the weights since.
+                self._capture_parameters(record, gradients=False)
             if self._losses:
                 record.scalars.append(("loss", sum(float(loss) for loss in self._losses) / len(self._losses)))
                 self._losses.clear()
@@ -392,30 +434,32 @@ class Hook(BaseHook):
             if record.samples and self._last_end is not None and self._trains:
                 record.scalars.append(("throughput", len(record.samples) / max(now - self._last_end, 1e-9)))
             self._last_end = now
+        self._had_backward = False
         super()._end_step()
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _tap_parameters(self, *, again: bool = False) -> None:
+    def _tap_parameters(self) -> None:
         """Hear of the backward pass through every parameter: costs more, but needs no forward that we see."""
-        if self._root is None or (self._parameter_taps and not again):
+        if self._root is None or self._parameter_taps:
             return
+        for name, parameter in parameter_names(self._root):
+            if parameter.requires_grad and not isinstance(parameter, torch.nn.UninitializedParameter):
+                tap = Tap(self, self._on_gradient, f"the backward of {name}")
+                self._parameter_taps.append(parameter.register_hook(tap))  # type: ignore[no-untyped-call]
+
+    def _untap_parameters(self) -> None:
         for handle in self._parameter_taps:
             handle.remove()
         self._parameter_taps.clear()
-        for name, parameter in parameter_names(self._root):
-            if parameter.requires_grad:
-                tap = Tap(self, self._on_gradient, f"the backward of {name}")
-                self._parameter_taps.append(parameter.register_hook(tap))  # type: ignore[no-untyped-call]
-        self._handles += self._parameter_taps
 
-    def _capture_parameters(self, record: StepRecord, *, gradients: bool) -> None:
+    def _capture_parameters(self, record: StepRecord, *, gradients: bool, scaled: bool = True) -> None:
         if self._parameters is None:
             # Lazy modules have their parameters only now, after the first forward.
             self._look_at_model()
         if self._parameters is None:
             return
-        scale = float(self._scaler.get_scale()) if self._scaler is not None else 1.0
+        scale = float(self._scaler.get_scale()) if self._scaler is not None and scaled else 1.0
         patience = TENSOR_PATIENCE if record.due else STATISTICS_PATIENCE
         if not self._parameters.capture(record, patience=patience, gradients=gradients, scale=scale):
             record.statistics, record.due, record.wanted = False, frozenset(), False
@@ -429,7 +473,8 @@ class Hook(BaseHook):
         self._anatomy = Anatomy(self._root)
         self._tap_modules(self._root)
         if self._parameter_taps:
-            self._tap_parameters(again=True)
+            self._untap_parameters()
+            self._tap_parameters()
         if self._anatomy.is_complete:
             self._parameters = ParameterCapture(self._anatomy.parameters, self.selection.wants)
 
@@ -462,6 +507,7 @@ class Hook(BaseHook):
                     record.offers.append(copy_of(full, value))
 
     def _say_silent_root(self) -> None:
+        self._is_silent = True
         name = type(self._root).__name__ if self._root is not None else "the model"
         self.say(
             "hook-silent",
@@ -505,6 +551,7 @@ class Hook(BaseHook):
                 hook.close()
 
     def _detach(self) -> None:
+        self._untap_parameters()
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
@@ -523,3 +570,8 @@ def _when_backward_ends(call: Tap, *, after: bool) -> None:
     """
     queue = torch.autograd.Variable._execution_engine.queue_callback  # noqa: SLF001 - torch has no public way
     queue((lambda: queue(call)) if after else call)
+
+
+def _closure(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> object:
+    """Return the closure that an optimizer's step was given; its arguments begin with the optimizer itself."""
+    return args[1] if len(args) > 1 else kwargs.get("closure")

@@ -9,7 +9,7 @@ import torch
 
 from cutaway.capture.records import Offer
 
-__all__ = ["copy_of", "tensors_in"]
+__all__ = ["copy_of", "has_gradient", "tensors_in"]
 
 
 def copy_of(name: str, tensor: torch.Tensor, *, activity: bool = False) -> Offer:
@@ -34,3 +34,12 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from tensors_in(item)
+
+
+def has_gradient(parameter: torch.Tensor) -> bool:
+    """Whether a parameter has more than the zeros that `zero_grad(set_to_none=False)` leaves."""
+    gradient = parameter.grad
+    if gradient is None:
+        return False
+    values = gradient if gradient.layout is torch.strided else gradient.coalesce().values()
+    return bool(values.any())
