@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.run.schemas import SCHEMAS, STATISTICS
@@ -15,8 +17,9 @@ from cutaway.trial.named_rows import NamedRows, Places, names_at
 
 __all__ = ["StatisticsIndex", "TensorStatistics"]
 
-# What a reduction can be derived from.
+# What a reduction can be derived from, and what belongs to no single value.
 _NUMBERS = ("size", "nonfinite", "zeros", "min", "max", "mean", "std", "l1", "l2", "abs_min")
+_WINDOW = (*_NUMBERS, "change")
 
 
 class _Part:
@@ -37,11 +40,26 @@ class _Part:
         return table.append_column("worker", pa.repeat(pa.scalar(self.worker), len(table)))
 
 
-class _Run(NamedTuple):
-    """The statistics of one tensor from one part: where each step stands in the columns."""
+class _Series:
+    """The statistics of one tensor in one part."""
 
-    places: dict[int, int]
-    columns: tuple[list[float], ...]
+    def __init__(self, part: _Part, places: Places) -> None:
+        self.steps = part.steps[places]
+        self._part = part
+        self._places = places
+
+    @cached_property
+    def place(self) -> dict[int, int]:
+        """Where each step stands."""
+        return {step: i for i, step in enumerate(self.steps.tolist())}
+
+    @cached_property
+    def numbers(self) -> tuple[list[float], ...]:
+        """The columns that single reductions are derived from, as quick to index as Python allows."""
+        return tuple(self.column(name).tolist() for name in _NUMBERS)
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        return np.asarray(self._part.rows.take(name, self._places).to_numpy(zero_copy_only=False))
 
 
 class TensorStatistics:
@@ -49,7 +67,7 @@ class TensorStatistics:
 
     def __init__(self) -> None:
         self.seen = 0  # parts looked at
-        self._by_worker: dict[str, list[_Run]] = {}
+        self._by_worker: dict[str, list[_Series]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._by_worker)
@@ -57,24 +75,27 @@ class TensorStatistics:
     def add(self, part: _Part, name: str) -> None:
         """Take in the rows of a tensor in one part."""
         places = part.names.places(name)
-        if not len(places):
-            return
-        columns = tuple(part.rows.take(column, places).to_numpy().tolist() for column in _NUMBERS)
-        steps = {step: i for i, step in enumerate(part.steps[places].tolist())}
-        self._by_worker.setdefault(part.worker, []).append(_Run(steps, columns))
-
-    def workers(self, step: int) -> list[str]:
-        """Return the workers that have statistics at a global step, sorted."""
-        return sorted(worker for worker, runs in self._by_worker.items() if any(step in run.places for run in runs))
+        if len(places):
+            self._by_worker.setdefault(part.worker, []).append(_Series(part, places))
+            self._by_worker = dict(sorted(self._by_worker.items()))
 
     def row(self, step: int, worker: str | None = None) -> dict[str, float] | None:
         """Return the statistics at a global step, by default of the first worker by name that has any."""
-        for name in sorted(self._by_worker) if worker is None else (worker,):
-            for run in reversed(self._by_worker.get(name, ())):
-                place = run.places.get(step)
+        for name in self._by_worker if worker is None else (worker,):
+            for series in reversed(self._by_worker.get(name, ())):
+                place = series.place.get(step)
                 if place is not None:
-                    return {key: column[place] for key, column in zip(_NUMBERS, run.columns, strict=True)}
+                    return {key: column[place] for key, column in zip(_NUMBERS, series.numbers, strict=True)}
         return None
+
+    def window(self, start: int, stop: int) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns of the first worker by name for `start <= step < stop`, ascending in `step`."""
+        series = next(iter(self._by_worker.values()), [])
+        steps = np.concatenate([np.empty(0, np.int64), *(one.steps for one in series)])
+        wanted = np.flatnonzero((steps >= start) & (steps < stop))
+        wanted = wanted[np.argsort(steps[wanted], kind="stable")]
+        columns = {name: np.concatenate([np.empty(0), *(one.column(name) for one in series)]) for name in _WINDOW}
+        return {"step": steps[wanted], **{name: column[wanted] for name, column in columns.items()}}
 
 
 class StatisticsIndex:

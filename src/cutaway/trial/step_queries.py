@@ -84,20 +84,21 @@ class StepQueries:
         self._follower.maybe_refresh()
         return self._follower.steps.modes()
 
-    def mode(self, global_step: int) -> ModeKeys | None:
-        """Return the mode of a global step, or None where it is not recorded."""
-        found = self._mode(global_step)
-        return None if found is None else found[0]
+    def mode(self, global_step: int) -> ModeKeys:
+        """Return the mode of a global step. Raises what `why_unavailable` says where it is not recorded."""
+        return self._mode(global_step)[0]
 
-    def mode_step(self, global_step: int) -> int | None:
-        """Return the number of a global step in its own mode, or None where it is not recorded."""
-        found = self._mode(global_step)
-        return None if found is None else found[1]
+    def mode_step(self, global_step: int) -> int:
+        """Return the number of a global step in its own mode. Raises where it is not recorded."""
+        return self._mode(global_step)[1]
 
-    def global_step(self, mode: Mode, mode_step: int) -> int | None:
-        """Return the global step of a mode's own step, or None where it is not recorded."""
+    def global_step(self, mode: Mode, mode_step: int) -> int:
+        """Return the global step of a mode's own step. Raises where it is not recorded."""
         self._follower.maybe_refresh()
-        return self._follower.steps.global_step(ModeKeys.parse(mode), mode_step)
+        found = self._follower.steps.global_step(ModeKeys.parse(mode), mode_step)
+        if found is None:
+            raise self.why_unavailable(mode_step, mode) or StepUnavailable(mode_step, ModeKeys.parse(mode).name)
+        return found
 
     def has_passed_step(self, step: int, mode: Mode = ModeKeys.GLOBAL) -> StepState:
         """Say whether a step was saved, was passed without being saved, or may still come."""
@@ -141,9 +142,12 @@ class StepQueries:
         shown = steps if incomplete else [step for step in steps if index.is_complete(step)]
         return index.in_mode(shown, ModeKeys.parse(mode))
 
-    def _mode(self, global_step: int) -> tuple[ModeKeys, int] | None:
+    def _mode(self, global_step: int) -> tuple[ModeKeys, int]:
         self._follower.maybe_refresh()
-        return self._follower.steps.mode(global_step)
+        found = self._follower.steps.mode(global_step)
+        if found is None:
+            raise self.why_unavailable(global_step) or StepUnavailable(global_step)
+        return found
 
     def _steps_meant(self, step: int | None, mode: ModeKeys) -> set[int] | None:
         """Return the global steps that a step and a mode ask for; None for all."""

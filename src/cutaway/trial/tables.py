@@ -12,7 +12,7 @@ from cutaway.run.tables import TableReader
 from cutaway.tensors.modes import ModeKeys
 from cutaway.trial.step_index import StepIndex
 
-__all__ = ["filtered", "findings_table", "rows_in_range", "with_modes"]
+__all__ = ["filtered", "findings_table", "rows_in_range", "samples_at", "with_modes"]
 
 
 def rows_in_range(reader: TableReader, steps: StepIndex, *, listed: bool) -> pa.Table:
@@ -43,6 +43,18 @@ def filtered(table: pa.Table, *, mode: ModeKeys = ModeKeys.GLOBAL, **wanted: Seq
             allowed = [values] if isinstance(values, str) else list(values)
             table = table.filter(pc.is_in(table[column], pa.array(allowed, pa.string())))
     return table
+
+
+def samples_at(reader: TableReader, steps: StepIndex, step: int) -> list[str | None] | None:
+    """Return the ids of the samples of one listed step, of its workers one after the other by name."""
+    found: dict[str, list[str | None]] = {}
+    for batch in reader.batches:
+        limit = reader.limit(batch.segment)
+        if step in steps.listed(batch.segment) and (limit is None or step < limit):
+            for place in np.flatnonzero(batch.content.column("step").to_numpy() == step):
+                found[batch.segment.worker] = batch.content.take("samples", np.array([place]))[0].as_py()
+    known = [ids for _, ids in sorted(found.items()) if ids is not None]
+    return [one for ids in known for one in ids] if known else None
 
 
 def findings_table(reader: TableReader) -> pa.Table:

@@ -25,7 +25,7 @@ from cutaway.trial.follower import Follower
 from cutaway.trial.html import facts_table, listed
 from cutaway.trial.step_index import StepRange
 from cutaway.trial.step_queries import Mode, StepQueries
-from cutaway.trial.tables import filtered, findings_table, rows_in_range, with_modes
+from cutaway.trial.tables import filtered, findings_table, rows_in_range, samples_at, with_modes
 from cutaway.trial.tensor import Tensor
 
 __all__ = ["Trial"]
@@ -144,6 +144,21 @@ class Trial(StepQueries):
     def predictions(self, step: int, mode: Mode = ModeKeys.GLOBAL) -> list[Array]:
         """Return the saved predictions that the loss received at a step."""
         return self._values_of("predictions", step, mode)
+
+    def value(self, tensor: str, step: int) -> Array:
+        """Return a tensor's value at a global step; short for `tensor(name).value(step)`."""
+        return self.tensor(tensor).value(step)
+
+    def samples(self, step: int) -> list[str | None] | None:
+        """Return the ids of the samples that a global step was fed, of all workers; None where none are known."""
+        self.mode(step)  # raises where there is no such step
+        return samples_at(self._follower.reader(STEPS), self._follower.steps, step)
+
+    def statistics_window(self, tensor: str, start: int, stop: int) -> dict[str, Array]:
+        """Return the columns of a tensor's statistics for `start <= step < stop`, ascending; of the first worker."""
+        self.tensor(tensor)  # raises where there is no such tensor
+        self._follower.maybe_refresh()
+        return self._follower.statistics().of(tensor).window(start, stop)
 
     # -- tables for people -----------------------------------------------------------------------------------------
 
