@@ -14,6 +14,8 @@ __all__ = ["app"]
 app = typer.Typer(
     name="cutaway",
     add_completion=False,
+    # Plain help: it reads the same in a terminal, a log and the documentation, and costs no rendering.
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -21,7 +23,10 @@ app = typer.Typer(
 
 @app.callback(
     invoke_without_command=True,
-    epilog="Start with `cutaway demo`. RUN is a folder, a run's name, or the unique beginning of one.",
+    epilog=(
+        "Start with `cutaway demo`. Where a command takes a RUN, give its folder, its name, or the unique beginning of "
+        "its name. Every command has --json and --help."
+    ),
 )
 def options(
     *,
@@ -35,6 +40,6 @@ def options(
         raise typer.Exit
 
 
-app.command("demo")(demo.demo)
+app.command("demo", short_help="Train a small network here and tell what was seen.")(demo.demo)
 app.add_typer(runs.app, name="runs")
-app.command("tensors")(tensors.tensors)
+app.command("tensors", short_help="Show what every tensor of a run did, also live.")(tensors.tensors)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -36,11 +37,16 @@ class Screen:
     def __init__(self, *, stderr: bool = False) -> None:
         self.console = Console(stderr=stderr, highlight=False, markup=False, emoji=False, soft_wrap=False)
         self.is_terminal = self.console.is_terminal
-        # Rich takes COLUMNS into account, and 80 where neither it nor a terminal says how wide.
-        limited = self.is_terminal or "COLUMNS" in self.console._environ  # noqa: SLF001
-        self.width = self.console.width if limited else None
-        self.console.width = self.width or UNLIMITED
         self.unicode = _can_write(self.console, BLOCKS)
+        # Rich goes by COLUMNS or the terminal, and takes 80 where neither says how wide.
+        self._limited = self.is_terminal or "COLUMNS" in os.environ
+        if not self._limited:
+            self.console.width = UNLIMITED
+
+    @property
+    def width(self) -> int | None:
+        """The width that lines must fit, asked anew since a terminal can be resized; None where there is no limit."""
+        return self.console.width if self._limited else None
 
     def line(self, *parts: Cell, style: str = "") -> None:
         """Print one line, wrapped between words where it is too long."""

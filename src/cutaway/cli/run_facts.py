@@ -34,7 +34,7 @@ COLLECTIONS = "trace/collections.json"
 # A series in JSON has no more points than this, each the mean of a stretch.
 MOST_POINTS = 120
 # How many places of a long run a list looks at.
-GLANCES = 24
+GLANCES = 48
 # How far back from its end a list looks for the last loss of the training.
 MOST_LOOKS_BACK = 256
 # A mode's scalars in this order of interest.

@@ -20,7 +20,10 @@ app = typer.Typer(help="List, show, compare, measure and remove runs.", no_args_
 
 RunText = Annotated[str, typer.Argument(metavar="RUN", help="A folder, a name, or the unique beginning of one.")]
 Root = Annotated[
-    Path | None, typer.Argument(metavar="[ROOT]", help="The folder of runs. [default: runs/]", show_default=False)
+    Path | None,
+    typer.Argument(
+        metavar="ROOT", help="The folder of runs; by default `runs`, here or under CUTAWAY_HOME.", show_default=False
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
@@ -33,7 +36,7 @@ def runs(context: typer.Context) -> None:
         list_runs()
 
 
-@app.command("list")
+@app.command("list", short_help="List the runs of a folder, the newest first.")
 def list_runs(
     root: Root = None,
     *,
@@ -57,14 +60,17 @@ def list_runs(
         print_no_runs(shown_path(folder))
 
 
-@app.command()
+@app.command(short_help="Show one run on one page.")
 def show(
     run: RunText,
     *,
     verify: Annotated[bool, typer.Option("--verify", help="Read every byte and check it against its sum.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show one run: who made it, what became of it, what it holds, and what was found wrong."""
+    """Show one run: who made it, what became of it, what it holds, and what was found wrong.
+
+    Damage that is met on the way is named; `--verify` looks for all of it.
+    """
     from cutaway.cli.output import emit_json
     from cutaway.cli.run_facts import show_facts
     from cutaway.cli.run_pages import print_show
@@ -76,9 +82,9 @@ def show(
         print_show(facts)
 
 
-@app.command()
+@app.command(short_help="Show what differs between runs.")
 def compare(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN RUN...", help="Two or more runs.")],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN", help="Two or more runs.")],
     *,
     everything: Annotated[bool, typer.Option("--all", help="Show what is equal, too.")] = False,
     as_json: AsJson = False,
@@ -114,7 +120,7 @@ def size(run: RunText, *, as_json: AsJson = False) -> None:
         print_size(found.name, parts)
 
 
-@app.command()
+@app.command(short_help="Remove all but the newest runs of a folder.")
 def prune(
     root: Root = None,
     *,

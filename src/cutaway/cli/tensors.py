@@ -30,14 +30,22 @@ def tensors(
     collection: Annotated[str | None, typer.Option(help="Only tensors of this collection.")] = None,
     step: Annotated[int | None, typer.Option(help="The values at this step, instead of the last.")] = None,
     statistic: Annotated[str, typer.Option(help="The statistic that is drawn over the steps.")] = "l2",
-    mode: Annotated[str | None, typer.Option(help="TRAIN, EVAL, PREDICT or GLOBAL. [default: TRAIN]")] = None,
-    worker: Annotated[str | None, typer.Option(help="One of several workers. [default: the first]")] = None,
+    mode: Annotated[
+        str | None, typer.Option(help="TRAIN, EVAL, PREDICT or GLOBAL; TRAIN where there are several.")
+    ] = None,
+    worker: Annotated[str | None, typer.Option(help="One of several workers; the first unless given.")] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep looking until the training ends.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object; with --follow one a line.")] = False,
 ) -> None:
     """Show the statistics of every tensor of a run, and how one of them went over the steps.
 
     Works while another process trains. NaN and infinities are counted apart, drawn as x, and said in red.
+
+    \b
+    cutaway tensors mnist                         the last step of every tensor
+    cutaway tensors mnist --follow --regex conv   some tensors, while they train
+    cutaway tensors mnist --statistic mean        another statistic over the steps
+    cutaway tensors mnist --step 1200 --json      one step, for a program
     """
     from cutaway.cli.output import Screen, emit_json
     from cutaway.cli.tensor_pages import page
@@ -91,6 +99,11 @@ def _follow(screen: Screen, view: TensorView) -> Snapshot:
     from rich.live import Live
 
     with Live(console=screen.console, auto_refresh=False, transient=True) as live:
-        for snapshot in snapshots(view):
-            live.update(Group(*page(screen, snapshot, height=screen.console.height)), refresh=True)
+        try:
+            for snapshot in snapshots(view):
+                live.update(Group(*page(screen, snapshot, height=screen.console.height)), refresh=True)
+        except KeyboardInterrupt:
+            # What was last seen stays on the screen; at the end of a training the whole page takes its place.
+            live.transient = False
+            raise
     return snapshot
