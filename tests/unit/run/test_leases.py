@@ -91,14 +91,25 @@ def test_a_beat_after_the_release_does_not_bring_it_back(storage: MemoryStorage)
     assert training_states([storage], sleep=_never) == [RunState.FINISHED]
 
 
-def test_beats_on_another_thread_never_overtake_the_release(storage: MemoryStorage) -> None:
-    for attempt in range(30):
-        lease = Lease(storage, "run", CHIEF._replace(attempt=attempt))
-        beats = threading.Thread(target=lambda lease=lease: [lease.beat() for _ in range(5)])
-        beats.start()
-        lease.release(RunState.FINISHED)
-        beats.join()
-        assert training_states([storage], sleep=_never) == [RunState.FINISHED]
+def test_a_slow_beat_of_another_thread_does_not_overtake_the_release() -> None:
+    class Slow(MemoryStorage):
+        beating, released = threading.Event(), threading.Event()
+
+        def replace(self, key: str, data: bytes, *, durable: bool = True, exclusive: bool = False) -> None:
+            if b'"beat": 1' in data and b"running" in data:
+                self.beating.set()
+                self.released.wait(0.1)  # nobody releases meanwhile, or else this write would come last
+            super().replace(key, data, durable=durable, exclusive=exclusive)
+
+    storage = Slow()
+    lease = Lease(storage, "run", CHIEF)
+    thread = threading.Thread(target=lease.beat)
+    thread.start()
+    assert storage.beating.wait(5)
+    lease.release(RunState.FINISHED)
+    storage.released.set()
+    thread.join()
+    assert training_states([storage], sleep=_never) == [RunState.FINISHED]
 
 
 def test_a_process_that_is_gone_has_crashed(storage: MemoryStorage) -> None:
