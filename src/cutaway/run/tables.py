@@ -6,7 +6,7 @@ Never locks, repairs or waits: what is not indexed yet is not there yet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from cutaway.run.raw_file import RawFile
 from cutaway.run.schemas import SCHEMAS
 from cutaway.run.segment_reader import Batch, Damage, SegmentReader
-from cutaway.run.segments import RawPlace, SegmentName
+from cutaway.run.segments import RawPlace, SegmentName, WriterId
 from cutaway.run.storage import Storage
 
 __all__ = ["Attempt", "Batch", "Damage", "TableReader"]
@@ -112,12 +112,20 @@ class TableReader:
         reader.poll()
         found = list(reader.damage)
         if ended:
-            for segment in reader._segments.values():
-                found += segment.leftovers()
+            found += reader.leftovers()
             found += self._without_index()
         for batch in reader._batches:
             found += reader._segments[batch.segment].check_raw(batch)
         return found
+
+    def leftovers(self, writers: Collection[WriterId] | None = None) -> list[Damage]:
+        """Name what segments hold after their last entry, and that they were not closed, of some writers or of all.
+
+        Ask for those that write no more. Where they closed their files, each of these is damage.
+        """
+        segments = self._segments.values()
+        chosen = [one for one in segments if writers is None or WriterId(*one.name[:3]) in writers]
+        return [damage for segment in chosen for damage in segment.leftovers()]
 
     def _without_index(self) -> list[Damage]:
         """Name the segments whose index is gone. One that holds no batch yet was being created when its writer died."""

@@ -47,6 +47,7 @@ class Follower:
         self._fresh_until = 0.0
         self._readers: dict[str, TableReader] = {}
         self._named: dict[str, int] = {}
+        self._ended: set[str] = set()  # tables whose ends have been checked
         self._tensors, self._statistics = SavedTensors(), StatisticsIndex()
         self._tensor_rows = ListedRows(self.reader(TENSORS), self.steps)
         self._statistic_rows = ListedRows(self.reader(STATISTICS), self.steps)
@@ -89,7 +90,7 @@ class Follower:
                 self.steps.add(batch, reader.limit(batch.segment))
         # The state was looked at before the rows were: where it says that the run had ended, these are all.
         self._judge(ended=state is not RunState.RUNNING)
-        self.note_damage()
+        self.note_damage(STEPS)
         self._fresh_until = time.monotonic() + STALE_SECONDS
 
     def state(self) -> RunState:
@@ -111,7 +112,7 @@ class Follower:
             self._tensors_at = self.steps.version
             if self.loaded_all:
                 reader.settle()
-            self.note_damage()
+            self.note_damage(TENSORS)
         return self._tensors
 
     def statistics(self) -> StatisticsIndex:
@@ -120,16 +121,18 @@ class Follower:
             for batch in self._statistic_rows.poll():
                 self._statistics.add(batch)
             self._statistics_at = self.steps.version
-            self.note_damage()
+            self.note_damage(STATISTICS)
         return self._statistics
 
-    def note_damage(self) -> None:
-        """Name what the readers have found since the last time."""
-        for table, reader in self._readers.items():
-            seen = self._named.get(table, 0)
-            if len(reader.damage) > seen:
-                self._named[table] = len(reader.damage)
-                self.name_damage(reader.damage[seen:])
+    def note_damage(self, table: str) -> None:
+        """Name what the reader of a table has found since the last time."""
+        found, seen = self._readers[table].damage, self._named.get(table, 0)
+        if len(found) > seen:
+            self._named[table] = len(found)
+            self.name_damage(found[seen:])
+        if self.loaded_all and table not in self._ended:
+            self._ended.add(table)
+            self.name_damage(self._readers[table].leftovers(self._liveness.closed))
 
     def name_damage(self, found: Iterable[Damage]) -> None:
         """Record damage and log each once: a gap in what is shown is never silent."""
@@ -148,6 +151,7 @@ class Follower:
         self.steps.clear()
         for batch in reader.batches:
             self.steps.add(batch, reader.limit(batch.segment))
+        self._ended.clear()
         self._tensors.clear()
         self._statistics.clear()
         self._tensor_rows.restart()

@@ -13,8 +13,12 @@ from typing import Any
 from cutaway.run.identity import Run
 from cutaway.run.leases import CHIEF, LEASE_SECONDS, RunState, read_leases
 from cutaway.run.process import is_alive, is_here
+from cutaway.run.segments import WriterId
 
 __all__ = ["Liveness"]
+
+# A writer that ended so has closed its files.
+CLOSED = (RunState.FINISHED, RunState.FAILED)
 
 
 class Liveness:
@@ -26,6 +30,7 @@ class Liveness:
         self._seen: dict[tuple[str, int], tuple[int, float]] = {}  # of each lease its beat, and when it came
         self.attempt = -1
         self.workers: set[str] = set()  # that still write
+        self.closed: set[WriterId] = set()  # that closed their files
 
     def look(self) -> RunState | None:
         """Return what the training is doing, or None where nobody has claimed the run yet."""
@@ -33,6 +38,7 @@ class Liveness:
         self.attempt = max((lease["attempt"] for lease in leases), default=-1)
         states = {lease["worker"]: self._state(lease) for lease in leases if lease["attempt"] == self.attempt}
         self.workers = {worker for worker, state in states.items() if state is RunState.RUNNING}
+        self.closed = {WriterId("train", worker, self.attempt) for worker, state in states.items() if state in CLOSED}
         if not states:
             return None
         return RunState.RUNNING if self.workers else states.get(CHIEF, next(iter(states.values())))

@@ -219,8 +219,9 @@ class Trial(StepQueries):
 
         Columns: id, code, severity, message, where (JSON), evidence (JSON), time, source.
         """
+        self._follower.maybe_refresh()
         table = findings_table(self._follower.reader(FINDINGS))
-        self._follower.note_damage()
+        self._follower.note_damage(FINDINGS)
         return table
 
     # -- inside ----------------------------------------------------------------------------------------------------
@@ -228,7 +229,7 @@ class Trial(StepQueries):
     def _rows(self, table: str, *, listed: bool) -> pa.Table:
         self._follower.maybe_refresh()
         found = rows_in_range(self._follower.reader(table), self._follower.steps, listed=listed)
-        self._follower.note_damage()
+        self._follower.note_damage(table)
         return found
 
     def _has(self, name: str) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import random
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cutaway.errors import RunDamaged
-from cutaway.run import Run
+from cutaway.run import Run, RunState
 from cutaway.trial import create_trial
 from tests.unit.trial.conftest import Write, flip
 
@@ -107,3 +110,44 @@ def test_a_damaged_identity_is_named_and_costs_no_data(run: Run) -> None:
     assert [damage.path for damage in trial.damage] == ["run.json"]
     assert len(trial.steps()) == 30
     assert "run.json" in trial._repr_html_()
+
+
+@pytest.mark.parametrize("table", ["tensors", "statistics", "steps"])
+def test_an_index_that_lost_its_end_is_named(run: Run, table: str) -> None:
+    path = _file(run, table, "idx")
+    path.write_bytes(path.read_bytes()[:-200])
+    trial = create_trial(run.path)
+    trial.statistics()
+    assert 0 < len(trial.steps()) <= 30
+    assert {damage.path.rpartition("/")[0] for damage in trial.damage} == {f"trace/{table}"}
+
+
+def test_what_a_kill_leaves_behind_is_not_called_damage(write: Write) -> None:
+    writing = write("killed")
+    writing.step(0, {"a.weight": np.zeros(3)}, {"a.weight": np.zeros(3)})
+    writing.leases["worker_0"].release(RunState.ENDED)  # its files are not closed
+    trial = create_trial(writing.run.path)
+    trial.statistics()
+    assert trial.steps() == [0]
+    assert trial.damage == []
+
+
+def test_random_flips_and_cuts_are_named_and_never_show_a_wrong_number(run: Run, tmp_path: Path) -> None:
+    chance = random.Random(0)
+    for attempt in range(60):
+        copy = tmp_path / f"copy-{attempt}"
+        shutil.copytree(run.path, copy)
+        path = chance.choice(sorted(path for path in (copy / "trace").rglob("*") if path.is_file()))
+        if chance.random() < 0.6:
+            flip(path, chance.randrange(path.stat().st_size), chance.randrange(8))
+        else:
+            path.write_bytes(path.read_bytes()[: chance.randrange(path.stat().st_size)])
+        trial = create_trial(copy)
+        for name in trial.tensor_names():
+            for step in trial.tensor(name).steps():
+                with contextlib.suppress(RunDamaged):
+                    assert trial.tensor(name).value(step)[19] == step + NAMES.index(name)
+        rows = trial.statistics().to_pylist()
+        assert all(row["max"] == row["step"] + NAMES.index(row["tensor"]) for row in rows)
+        trial.collections()
+        assert trial.damage, path
