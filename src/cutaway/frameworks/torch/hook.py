@@ -284,7 +284,9 @@ class Hook(BaseHook):
         now = time.perf_counter()
         record.seconds["forward"] = record.seconds.get("forward", 0.0) + now - self._clock
         self._clock = now
-        if self._hears_outputs and torch.is_grad_enabled() and self._mode not in _QUIET_MODES:
+        # Of a step that nobody wants, the backward matters only where mixed precision may skip its update.
+        wanted = record.wanted or self._scaler is not None
+        if wanted and self._hears_outputs and torch.is_grad_enabled() and self._mode not in _QUIET_MODES:
             self._await_backward(outputs)
 
     def _await_backward(self, outputs: Any) -> None:
