@@ -49,7 +49,14 @@ class Run:
         return f"Run({str(self.path)!r})"
 
     @classmethod
-    def create(cls, path: Path | str | None = None, *, name: str = "", **identity: Any) -> Run:
+    def create(
+        cls,
+        path: Path | str | None = None,
+        *,
+        name: str = "",
+        versions: Mapping[str, str] | None = None,
+        **identity: Any,
+    ) -> Run:
         """Make a new run, exactly at `path` or at `runs/<name>-<UTC time>`. Raises `RunExists` where there is one."""
         about = {
             "project": Path.cwd().name,
@@ -111,7 +118,14 @@ class Run:
         return self.path.name
 
     def save_identity(self) -> None:
-        """Write `run.json`; only the chief of a training does."""
+        """Write `run.json`; only the chief of a training does.
+
+        Attempts that another process has listed meanwhile stay: a training that was taken for lost may come back.
+        """
+        with contextlib.suppress(FileNotFoundError, RunDamaged):
+            there = read_document(self.storage, _IDENTITY)
+            listed = [*there.get("attempts", []), *self.identity.get("attempts", [])]
+            self.identity["attempts"] = list({one["attempt"]: one for one in listed}.values())
         write_document(self.storage, _IDENTITY, self.identity)
 
     def attempts(self) -> list[Attempt]:

@@ -224,14 +224,15 @@ class TableWriter:
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[_Segment]:
-        """Give the segment to write to, and leave it behind when the storage fails."""
+        """Give the segment to write to, and leave it behind when a write fails or is interrupted."""
         if os.getpid() != self._process:
             message = f"Process {os.getpid()} cannot write to {self._table!r}: process {self._process} does."
             raise StorageError(message)
         with self._lock:
             try:
                 yield self._open_segment()
-            except StorageError:
+            except BaseException:
+                # Also Ctrl-C: it may come after the bytes and before we counted them.
                 self._leave()
                 raise
 

@@ -144,6 +144,20 @@ def test_an_open_run_notices_the_next_attempt(run: Run) -> None:
     assert other.attempts() == [Attempt(0, 0)]
 
 
+def test_a_training_that_comes_back_after_the_next_one_began_does_not_undo_it(run: Run) -> None:
+    number, lease = run.begin_attempt()
+    write_document(
+        run.storage,
+        "leases/train-worker_0-0.json",
+        {"role": "train", "worker": "worker_0", "attempt": 0, "state": "lost"},
+    )
+    _train(Run.open(run.path), range(3))
+    lease.release(RunState.FINISHED)
+    run.identity["state"] = RunState.FINISHED
+    run.save_identity()
+    assert Run.open(run.path).attempts() == [Attempt(number, 0), Attempt(1, 0)]
+
+
 def test_a_second_training_of_one_run_is_refused_until_the_first_ends(run: Run) -> None:
     _, lease = run.begin_attempt()
     with pytest.raises(RunLocked, match="Wait until that process ends"):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +16,7 @@ from cutaway.run import segments as module
 from cutaway.run.checksum import CHECKSUM
 from cutaway.run.schemas import SCALARS, SCHEMAS, STEPS, TENSORS
 from cutaway.run.segments import ENTRY, Header, RawPlace, SegmentName, TableWriter, WriterId, parse_header
+from cutaway.run.storage import LocalStorage
 from cutaway.run.tables import TableReader
 from cutaway.testing.faults import Fault, FaultyStorage
 from cutaway.testing.memory import MemoryStorage
@@ -242,6 +245,28 @@ def test_a_closing_mark_that_cannot_be_written_does_not_stop_the_writer(
     _append(writer, 2)
     writer.close()
     assert _steps(storage) == [0, 2]
+
+
+def test_an_interrupt_between_writing_and_counting_costs_no_later_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storage, real = LocalStorage(tmp_path), os.writev
+    writer = TableWriter(storage, STEPS, WHO)
+    _append(writer, 0)
+
+    def interrupted(handle: int, pieces: Sequence[bytes]) -> int:
+        real(handle, pieces)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "writev", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _append(writer, 1)
+    monkeypatch.setattr(os, "writev", real)
+    _append(writer, 2)
+    writer.close()
+    reader = TableReader(storage, STEPS, list)
+    assert reader.read()["step"].to_pylist() == [0, 2]
+    assert reader.damage == []
 
 
 def test_a_later_writer_of_the_same_name_takes_the_next_number(storage: MemoryStorage) -> None:
