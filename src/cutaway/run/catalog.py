@@ -16,6 +16,33 @@ from cutaway.run.schemas import SCHEMAS
 
 __all__ = ["find_run", "list_runs", "prune_runs", "remove_run", "run_sizes"]
 
+# Everything that a run folder has at its top; see docs/reference/format.md.
+LAYOUT = frozenset(
+    (
+        "run.json",
+        "config.yaml",
+        "leases",
+        "control",
+        "trace",
+        "scalars",
+        "values",
+        "samples",
+        "previews",
+        "overlays",
+        "tests.yaml",
+        "annotations.json",
+        "jobs",
+        "checkpoints",
+        "models",
+        "reports",
+        "findings",
+        "requests",
+        "logs",
+    )
+)
+# A document that was being replaced when its writer died lies beside as `.run.json.<pid>`.
+LAYOUT_STEMS = frozenset(name.split(".")[0] for name in LAYOUT)
+
 
 def list_runs(root: Path | str | None = None) -> list[Run]:
     """Return the runs directly in a folder, newest first."""
@@ -82,13 +109,27 @@ def prune_runs(root: Path | str | None = None, *, keep: int) -> list[Run]:
 
 
 def _delete(run: Run) -> None:
-    """Delete a run folder, `run.json` last: where that is interrupted, the run is still listed and can be removed."""
+    """Delete a run folder, `run.json` last: where that is interrupted, the run is still listed and can be removed.
+
+    A folder that holds more than a run (`out_dir="."` makes one of a whole project) is left alone.
+    """
+    foreign = sorted(entry.name for entry in run.path.iterdir() if not _is_ours(entry.name))
+    if foreign:
+        message = (
+            f"{str(run.path)!r} holds more than a run ({', '.join(foreign[:3])}), so it is not deleted. "
+            "Move those files away, or delete the run's own by hand: run.json, trace, scalars, values, leases."
+        )
+        raise ConfigurationError(message)
     for entry in run.path.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
         elif entry.name != "run.json":
             entry.unlink()
     shutil.rmtree(run.path)
+
+
+def _is_ours(name: str) -> bool:
+    return name in LAYOUT or (name.startswith(".") and name.split(".")[1] in LAYOUT_STEMS)
 
 
 def _created(run: Run) -> str:

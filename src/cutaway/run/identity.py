@@ -60,7 +60,7 @@ class Run:
         """Make a new run, exactly at `path` or at `runs/<name>-<UTC time>`. Raises `RunExists` where there is one."""
         about = {
             "project": Path.cwd().name,
-            "versions": {"python": platform.python_version()},
+            "versions": {"python": platform.python_version(), **(versions or {})},
             "git": _git_commit(),
             "attempts": [],
             **identity,

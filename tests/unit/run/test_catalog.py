@@ -142,7 +142,7 @@ def test_a_removal_that_was_interrupted_can_be_repeated(root: Path, monkeypatch:
 def test_what_a_link_points_at_is_not_removed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     kept = tmp_path_factory.mktemp("kept")
     (kept / "data").write_text("mine")
-    (root / "cifar" / "link").symlink_to(kept)
+    (root / "cifar" / "logs").symlink_to(kept)
     remove_run(Run.open(root / "cifar"))
     assert (kept / "data").read_text() == "mine"
 
@@ -181,3 +181,14 @@ def test_states_of_many_runs_come_together(root: Path) -> None:
     runs[0].begin_attempt()
     runs[1].begin_attempt()[1].release(RunState.FAILED)
     assert run_states(runs) == [RunState.RUNNING, RunState.FAILED, RunState.ENDED]
+
+
+def test_a_folder_that_holds_more_than_a_run_is_not_deleted(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "project")
+    (run.path / "train.py").write_text("print('mine')")
+    with pytest.raises(ConfigurationError, match=r"train\.py"):
+        remove_run(run)
+    assert (run.path / "train.py").exists()
+    (run.path / "train.py").unlink()
+    remove_run(run)
+    assert not run.path.exists()
