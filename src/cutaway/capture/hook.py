@@ -27,7 +27,7 @@ from cutaway.capture.settings import HookSettings, is_switched_off
 from cutaway.capture.steps import StepCounter
 from cutaway.capture.tensorboard import EventWriter
 from cutaway.capture.workers import Worker, open_run
-from cutaway.errors import ConfigurationError, StorageError
+from cutaway.errors import ConfigurationError, StorageError, did_you_mean
 from cutaway.run.identity import Run
 from cutaway.run.leases import RunState
 from cutaway.tensors.collection import Collection
@@ -59,6 +59,8 @@ class BaseHook:
         self._steps = StepCounter()
         self._mode = ModeKeys.GLOBAL
         self._epoch: int | None = None
+        self._counts_epochs = True
+        self._said: set[str] = set()
         self._open: StepRecord | None = None
         self._samples: list[str | None] | None = None
         self._config: dict[str, Any] = {}
@@ -81,8 +83,8 @@ class BaseHook:
         self._mode = ModeKeys.parse(mode)
 
     def set_epoch(self, epoch: int) -> None:
-        """Say which epoch the steps that follow belong to."""
-        self._epoch = int(epoch)
+        """Say which epoch the steps that follow belong to; whoever says so counts epochs alone from then on."""
+        self._epoch, self._counts_epochs = int(epoch), False
 
     def set_config(self, config: Mapping[str, Any]) -> None:
         """Add to the run's `config.yaml`: hyperparameters and whatever else should be found again."""
@@ -94,6 +96,7 @@ class BaseHook:
 
         Ids become `<subset>/<id>`; an id that already begins with a subset is taken as it is.
         """
+        check_subset(subset)
         self._samples = None if ids is None else [_sample_id(one, subset) for one in ids]
 
     def save_scalar(self, name: str, value: float, sm_metric: bool = False, timestamp: float | None = None) -> None:  # noqa: FBT001, FBT002 - upstream's signature
@@ -107,6 +110,7 @@ class BaseHook:
 
     def save_sample_values(self, ids: Sequence[object], *, subset: str = "training", **values: Sequence[float]) -> None:
         """Record one number per sample under each name: `hook.save_sample_values(ids, loss=losses)`."""
+        check_subset(subset)
         samples = [_sample_id(one, subset) for one in ids]
         for name, numbers in values.items():
             column = [float(number) for number in numbers]
@@ -244,8 +248,14 @@ class BaseHook:
         """Record and log something the user should know about the capture, once."""
         if self._recorder is not None:
             self._recorder.say(code, "warning", message, **where)
-        elif self.active:
+        elif self.active and code not in self._said:
+            self._said.add(code)
             log.warning("%s", message)
+
+    def count_epoch(self, epoch: int) -> None:
+        """Note that a pass over the training samples begins, unless the loop itself says which epoch it is."""
+        if self._counts_epochs:
+            self._epoch = epoch
 
     def _say_thinned(self, step: int) -> None:
         name = "" if self.run is None else self.run.name
@@ -357,10 +367,19 @@ def hook_arguments(config: HookConfig, collections: Callable[[str], Collection])
     }
 
 
+def check_subset(subset: str) -> None:
+    if subset not in SUBSETS:
+        hint = did_you_mean(str(subset), SUBSETS)
+        message = f"`subset` must be one of {', '.join(map(repr, SUBSETS))}, but got {subset!r}.{hint}"
+        raise ConfigurationError(message)
+
+
 def _sample_id(one: object, subset: str) -> str | None:
     if one is None:
         return None
-    text = str(one.item() if isinstance(one, np.generic) else one)
+    # Numbers of numpy and of frameworks print as numbers, and keys that come as bytes as their text.
+    plain = one.item() if getattr(one, "shape", None) == () and hasattr(one, "item") else one
+    text = plain.decode(errors="replace") if isinstance(plain, bytes) else str(plain)
     return text if text.split("/", 1)[0] in SUBSETS and "/" in text else f"{subset}/{text}"
 
 

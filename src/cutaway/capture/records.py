@@ -15,6 +15,7 @@ from cutaway.tensors.modes import ModeKeys
 __all__ = ["Offer", "StepRecord"]
 
 Array = npt.NDArray[Any]
+SampleValues = Mapping[str, npt.NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,8 @@ class StepRecord:
     seconds: dict[str, float] = field(default_factory=dict)
     samples: list[str | None] | None = None
     scalars: list[tuple[str, float]] = field(default_factory=list)
-    # Computed on the writer thread, from copies: per-sample values of the step by name.
-    sample_values: Callable[[], Mapping[str, npt.NDArray[np.float64]]] | None = None
+    # Samples of a batch, and what computes their values by name on the writer thread, from copies.
+    sample_values: list[tuple[list[str | None], Callable[[], SampleValues]]] = field(default_factory=list)
     thinned: int = 0
 
     @property

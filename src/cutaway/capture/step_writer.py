@@ -230,16 +230,16 @@ def _step_row(record: StepRecord) -> tuple[object, ...]:
 
 
 def _value_columns(record: StepRecord) -> dict[str, pa.Array] | None:
-    """Return the rows of `values` that a step has: every known sample under every name."""
-    if record.sample_values is None or record.samples is None:
+    """Return the rows of `values` that a step has: every known sample of every batch under every name."""
+    samples, names, values = list[pa.Array](), list[pa.Array](), list[pa.Array]()
+    for batch, compute in record.sample_values:
+        known = np.array([sample is not None for sample in batch], bool)
+        column = pa.array([sample for sample in batch if sample is not None], pa.string())
+        for name, numbers in compute().items():
+            samples.append(column)
+            names.append(pa.repeat(pa.scalar(name), len(column)))
+            values.append(pa.array(np.asarray(numbers, np.float64)[known]))
+    if not samples:
         return None
-    found = record.sample_values()
-    known = np.array([sample is not None for sample in record.samples])
-    samples = pa.array([sample for sample in record.samples if sample is not None])
-    numbers = [np.asarray(values, np.float64)[known] for values in found.values()]
-    return {
-        "step": pa.array(np.full(len(samples) * len(found), record.step)),
-        "sample": pa.concat_arrays([samples] * len(found)),
-        "name": pa.concat_arrays([pa.repeat(pa.scalar(name), len(samples)) for name in found]),
-        "value": pa.array(np.concatenate(numbers)),
-    }
+    columns = {"sample": pa.concat_arrays(samples), "name": pa.concat_arrays(names), "value": pa.concat_arrays(values)}
+    return {"step": pa.array(np.full(len(columns["sample"]), record.step)), **columns}

@@ -19,7 +19,7 @@ from torch.utils.hooks import RemovableHandle
 import cutaway
 from cutaway.capture import current
 from cutaway.capture.budget import DEFAULT_BUDGET
-from cutaway.capture.hook import STATISTICS_PATIENCE, TENSOR_PATIENCE, BaseHook, hook_arguments
+from cutaway.capture.hook import STATISTICS_PATIENCE, TENSOR_PATIENCE, BaseHook, check_subset, hook_arguments
 from cutaway.capture.records import StepRecord
 from cutaway.capture.settings import HookSettings
 from cutaway.errors import ConfigurationError
@@ -119,7 +119,7 @@ class Hook(BaseHook):
         self._hears_outputs = True  # whether the gradient of the model's output tells of every backward
         self._clock = 0.0
         self._last_end: float | None = None
-        self._batch_size: int | None = None
+        self._batch_samples: list[str | None] | None = None
         self._data_seconds = 0.0
         self._trains = False
         self._in_backward = False
@@ -195,6 +195,7 @@ class Hook(BaseHook):
 
         `ids[index]` names a sample where given, else its index does. Iterating the training subset counts epochs.
         """
+        check_subset(subset)
         if not self.active:
             return loader
         size = getattr(loader, "batch_size", None)
@@ -232,6 +233,7 @@ class Hook(BaseHook):
         if self._is_repeated():
             return
         self._is_silent = False
+        self._batch_samples = self._samples
         grad = torch.is_grad_enabled() and self._mode not in _QUIET_MODES
         record = self._open
         if record is not None and not (grad and self._accumulates(module)):
@@ -315,10 +317,15 @@ class Hook(BaseHook):
         if record is None or self._is_repeated():
             return
         name = self._modules[loss]
-        if record.wanted or record.samples is not None:
+        samples = self._batch_samples if self._trains else None
+        if record.wanted or samples is not None:
             received = list(tensors_in(inputs))
-            if record.samples is not None and self._trains:
-                self._add_sample_values(record, loss, received)
+            if samples is not None and received and received[0].shape[:1] == (len(samples),):
+                compute = sample_values(loss, received)
+                if compute is not None:
+                    record.sample_values.append((samples, compute))
+                    # A second loss of the same batch would give its samples two values of one name.
+                    self._batch_samples = None
             if record.wanted:
                 self._offer_all(record, f"{name}_input", received)
         self._offer_outputs(name, outputs)
@@ -342,14 +349,6 @@ class Hook(BaseHook):
 
     def _is_loss(self, name: str) -> bool:
         return "losses" in self.selection.collections_of(name)
-
-    def _add_sample_values(self, record: StepRecord, loss: torch.nn.Module, received: list[torch.Tensor]) -> None:
-        compute = sample_values(loss, received)
-        if compute is None or record.sample_values is not None:
-            # Several losses in a step, or micro-batches: only the first is known to belong to all of its samples.
-            return
-        if received[0].shape[0] == len(record.samples or []):
-            record.sample_values = compute
 
     def _on_gradient(self, *_: Any) -> None:
         if not self._in_backward:

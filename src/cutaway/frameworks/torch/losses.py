@@ -16,6 +16,7 @@ __all__ = ["sample_values"]
 _CLASSES = (nn.CrossEntropyLoss, nn.NLLLoss)
 _BINARY = (nn.BCEWithLogitsLoss, nn.BCELoss)
 _OTHERS = (nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss, nn.PoissonNLLLoss, nn.SoftMarginLoss)
+_KNOWN = frozenset(kind.forward for kind in (*_CLASSES, *_BINARY, *_OTHERS))
 # Beyond this, keeping a copy of the predictions would cost more than it tells.
 _MOST_PREDICTIONS = 4_000_000
 
@@ -27,11 +28,15 @@ def sample_values(loss: nn.Module, inputs: Sequence[torch.Tensor]) -> Callable[[
 
     The inputs are copied now; the function runs on the writer thread.
     """
-    if not isinstance(loss, (*_CLASSES, *_BINARY, *_OTHERS)) or len(inputs) < 2:
+    if type(loss).forward not in _KNOWN or len(inputs) < 2:
+        # Someone's own loss, also where it derives from one of these: only its author knows what it does.
         return None
-    if inputs[0].dim() < 1 or inputs[0].numel() > _MOST_PREDICTIONS:
+    if inputs[0].dim() < 1 or not 0 < inputs[0].numel() <= _MOST_PREDICTIONS:
         return None
     predictions, targets = (tensor.detach().clone() for tensor in inputs[:2])
+    if predictions.dtype in (torch.bfloat16, torch.float16):
+        # As autocast computes losses, which is not in force on the writer thread.
+        predictions = predictions.float()
     # The loss as the user configured it (weights, smoothing, ignored labels), but one number a sample.
     single: Any = copy.copy(loss)
     single.reduction = "none"
@@ -41,7 +46,7 @@ def sample_values(loss: nn.Module, inputs: Sequence[torch.Tensor]) -> Callable[[
             losses = type(single).forward(single, predictions, targets)
             values = {"loss": _mean_per_sample(losses)}
             if isinstance(single, _CLASSES) and targets.dim() == 1 and predictions.dim() == 2:
-                values |= _class_values(predictions, targets)
+                values |= _class_values(predictions, targets, single.ignore_index)
             elif isinstance(single, _BINARY):
                 values |= _binary_values(predictions, targets, logits=isinstance(single, nn.BCEWithLogitsLoss))
             return {name: value.double().numpy(force=True) for name, value in values.items()}
@@ -53,8 +58,8 @@ def _mean_per_sample(losses: torch.Tensor) -> torch.Tensor:
     return losses if losses.dim() == 1 else losses.reshape(losses.shape[0], -1).mean(dim=1)
 
 
-def _class_values(predictions: torch.Tensor, targets: torch.Tensor) -> dict[str, torch.Tensor]:
-    known = (targets >= 0) & (targets < predictions.shape[1])
+def _class_values(predictions: torch.Tensor, targets: torch.Tensor, ignored: int) -> dict[str, torch.Tensor]:
+    known = (targets >= 0) & (targets < predictions.shape[1]) & (targets != ignored)
     labels = targets.clamp(0, predictions.shape[1] - 1).unsqueeze(1)
     own = predictions.gather(1, labels).squeeze(1)
     others = predictions.scatter(1, labels, -torch.inf).amax(dim=1)
