@@ -12,6 +12,7 @@ import cutaway
 from cutaway.capture.settings import HookSettings
 from cutaway.errors import CutawayError
 from cutaway.run import RunState
+from cutaway.run.catalog import LAYOUT
 from cutaway.run.schemas import SCHEMAS
 from scripts.make_reference import make_targets, stale_pages
 from scripts.reference_api import MODULES, NOT_DESCRIBED, public_names
@@ -94,6 +95,11 @@ def test_every_command_is_in_the_reference(path: str) -> None:
 def test_every_column_of_a_table_is_on_the_format_page(table: str) -> None:
     text = section("format.md", table)
     assert [name for name in SCHEMAS[table].names if f"| `{name}` |" not in text] == []
+
+
+def test_everything_that_a_run_folder_may_hold_is_on_the_format_page() -> None:
+    text = section("format.md", "The run folder, format 0")
+    assert sorted(name for name in LAYOUT if not re.search(rf"(?m)(^  |`){re.escape(name)}\b", text)) == []
 
 
 def test_every_finding_of_the_capture_is_on_the_format_page() -> None:
