@@ -64,16 +64,16 @@ def checksum_function(kind: int) -> Checksum:
         raise RunFormatError(message) from None
 
 
-def checksum_of_array(kind: int) -> Callable[[npt.NDArray[np.uint8]], int]:
-    """Return the library's own function, which takes an array of bytes and nothing else."""
+def checksum_of_array(kind: int) -> Callable[[npt.NDArray[np.uint8] | bytes], int]:
+    """Return the library's own function, which takes bytes or an array of them and nothing else."""
     checksum_function(kind)  # says what is missing
     return _OF_ARRAY[kind]
 
 
 def checksums(
-    data: npt.NDArray[np.uint8], starts: Iterable[int], ends: Iterable[int], kind: int
+    data: npt.NDArray[np.uint8] | bytes, starts: Iterable[int], ends: Iterable[int], kind: int
 ) -> npt.NDArray[np.uint32]:
-    """Return the checksums of many pieces of an array of bytes."""
+    """Return the checksums of many pieces of bytes."""
     of_array = checksum_of_array(kind)
     return np.array([of_array(data[start:end]) for start, end in zip(starts, ends, strict=True)], np.uint32)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -10,44 +11,69 @@ import numpy.typing as npt
 from cutaway.errors import RunDamaged
 from cutaway.run.checksum import checksum_of_array
 from cutaway.run.segments import ALIGNMENT, RawPlace
-from cutaway.run.storage import Storage
+from cutaway.run.storage import LocalFile, Storage
 
 __all__ = ["RawFile"]
 
 
+# Up to here a copy costs less than the page faults of a map, and a kept file less than opening it each time.
+SMALL_BYTES = 32 << 10
+
+
 class RawFile:
-    """Reads raw tensors: from a map where the file no longer grows and the storage can, else piece by piece."""
+    """Reads raw tensors: small ones as copies, large ones in place where the file no longer grows.
+
+    Storages that can neither keep a file open nor map it are asked for each piece.
+    """
 
     def __init__(self, storage: Storage, path: str, kind: int) -> None:
         self._storage = storage
         self._path = path
         self._checksum = checksum_of_array(kind)
+        self._grows = True
+        self._file: LocalFile | None = None
         self._mapped: npt.NDArray[np.uint8] | None = None
 
     def settle(self) -> None:
         """Note that the file no longer grows."""
-        if self._mapped is None and hasattr(self._storage, "map"):
-            try:
-                self._mapped = np.frombuffer(self._storage.map(self._path), np.uint8)
-            except OSError:
-                # Reading piece by piece names what is wrong with the file.
-                return
+        self._grows = False
 
     def read(self, offset: int, length: int, crc: int) -> npt.NDArray[np.uint8]:
         """Return the bytes of one tensor, read-only. Raises `RunDamaged` where they are not those that were written."""
-        end = offset + length + -length % ALIGNMENT
-        data = self._fetch(offset, end) if self._mapped is None else self._mapped[offset:end]
-        if self._checksum(data) != crc or len(data) != end - offset:
-            missing = end - offset - len(data)
-            raise RunDamaged(self._path, offset, f"{missing} bytes are missing" if missing else "it fails its checksum")
-        return data[:length]
+        return np.frombuffer(self._checked(offset, length, crc), np.uint8)[:length]
+
+    def array(
+        self, offset: int, length: int, crc: int, dtype: np.dtype[Any], shape: tuple[int, ...]
+    ) -> npt.NDArray[Any]:
+        """Return one tensor as a read-only array; raises as `read` does."""
+        data = self._checked(offset, length, crc)
+        return np.ndarray(shape, dtype, data if length else b"")
 
     def view(self, place: RawPlace) -> memoryview:
-        """Return the bytes of one tensor as they lie in the file."""
+        """Return the bytes of one tensor."""
         return self.read(*place).data
 
-    def _fetch(self, offset: int, end: int) -> npt.NDArray[Any]:
+    def _checked(self, offset: int, length: int, crc: int) -> bytes | npt.NDArray[np.uint8]:
+        """Return the bytes of one tensor with their padding."""
+        padded = length + -length % ALIGNMENT
+        file = self._file
+        if file is not None and padded <= SMALL_BYTES:
+            data: bytes | npt.NDArray[np.uint8] = os.pread(file.descriptor, padded, offset)
+        else:
+            data = self._fetch(offset, padded)
+        if len(data) != padded or self._checksum(data) != crc:
+            missing = padded - len(data)
+            raise RunDamaged(self._path, offset, f"{missing} bytes are missing" if missing else "it fails its checksum")
+        return data
+
+    def _fetch(self, offset: int, padded: int) -> bytes | npt.NDArray[np.uint8]:
         try:
-            return np.frombuffer(self._storage.read(self._path, offset, end - offset), np.uint8)
+            if padded <= SMALL_BYTES and hasattr(self._storage, "open"):
+                self._file = self._storage.open(self._path)
+            elif padded > SMALL_BYTES and not self._grows and hasattr(self._storage, "map"):
+                if self._mapped is None:
+                    self._mapped = np.frombuffer(self._storage.map(self._path), np.uint8)
+                return self._mapped[offset : offset + padded]
+            return self._storage.read(self._path, offset, padded)
         except OSError as error:
             raise RunDamaged(self._path, offset, f"it cannot be read: {error.strerror or error}") from error

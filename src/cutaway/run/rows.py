@@ -77,6 +77,8 @@ class StackedRows:
         self._base = view.ctypes.data
         self._columns: dict[str, pa.Array] = {}
         self._repeated: dict[str, bool] = {}
+        if self._base % 8 or view.shape[1] % 8:
+            raise NotStackable  # not written by Arrow, which pads everything
         for column in template.columns:
             self._check(column)
 
@@ -91,15 +93,15 @@ class StackedRows:
 
     def take(self, name: str, places: Places) -> pa.Array:
         """Return a column at some places, without gathering all of it where that is easy."""
-        own, kind = self._template[name], self._template.schema.field(name).type
+        own = self._template[name]
+        kind, count = own.type, len(own)
+        if _is_number(kind) and not own.null_count and name not in self._columns:
+            words, start = self._as_words(own.buffers()[1], kind.bit_width // 8)
+            found = words[places // count, start + places % count]
+            return pa.Array.from_buffers(kind, len(places), [None, _buffer(found)])
         if self.repeated(name) is not None:
-            return own.take(pa.array(places % len(own)))
-        if name in self._columns or own.null_count or not _is_number(kind):
-            return self.column(name).take(pa.array(places))
-        width = kind.bit_width // 8
-        starts = self._rows(own.buffers()[1], 0)[1] + places % len(own) * width
-        found = self._view[(places // len(own))[:, None], starts[:, None] + np.arange(width)]
-        return pa.Array.from_buffers(kind, len(places), [None, _buffer(found)])
+            return own.take(pa.array(places % count))
+        return self.column(name).take(pa.array(places))
 
     def repeated(self, name: str) -> pa.Array | None:
         """Return a message's own column where all messages have the same."""
@@ -143,14 +145,18 @@ class StackedRows:
             raise NotStackable
 
     def _holds(self, buffer: pa.Buffer) -> bool:
-        return bool(0 <= buffer.address - self._base <= self._view.shape[1] - buffer.size)
+        start = buffer.address - self._base
+        return bool(0 <= start <= self._view.shape[1] - buffer.size and start % 8 == 0)
 
     def _same(self, buffer: pa.Buffer) -> bool:
-        start = buffer.address - self._base
-        rows: npt.NDArray[Any] = self._view[:, start : start + buffer.size]
-        if not (start % 8 or buffer.size % 8 or self._view.shape[1] % 8 or self._base % 8):
-            rows = self._view.view(np.int64)[:, start // 8 : (start + buffer.size) // 8]
+        # With the zeros after it, so that it can be compared eight bytes at a time.
+        words, start = self._as_words(buffer, 8)
+        rows = words[:, start : start + -(-buffer.size // words.itemsize)]
         return bool((rows == rows[0]).all())
+
+    def _as_words(self, buffer: pa.Buffer, width: int) -> tuple[npt.NDArray[Any], int]:
+        """Return all messages in words of some bytes, and the place of a buffer among those of each message."""
+        return self._view.view(f"u{width}"), (buffer.address - self._base) // width
 
     def _stack(self, array: pa.Array) -> pa.Array:
         kind, count = array.type, len(array) * len(self._view)

@@ -189,7 +189,7 @@ class SegmentReader:
         entries: Entries = np.frombuffer(data, ENTRY, count=len(data) // ENTRY_BYTES)
         starts = range(0, len(entries) * ENTRY_BYTES, ENTRY_BYTES)
         ends = range(ENTRY_BYTES - 4, len(entries) * ENTRY_BYTES, ENTRY_BYTES)
-        good = checksums(np.frombuffer(data, np.uint8), starts, ends, self._kind) == entries["own"]
+        good = checksums(data, starts, ends, self._kind) == entries["own"]
         for i in np.flatnonzero(~good).tolist():
             at = self._position + i * ENTRY_BYTES
             damage.append(Damage(f"{self._stem}.idx", at, None, "an index entry fails its checksum"))
@@ -211,8 +211,8 @@ class SegmentReader:
             damage.append(Damage(path, first + int(starts[i]), int(entries["step"][i]), reason))
         if not good.any():
             return []
-        rows = read_rows(data, starts[good], lengths[good], self._schema)
-        return [Batch(self.name, self._first_step(part, entries), part) for part in rows]
+        rows, steps = read_rows(data, starts[good], lengths[good], self._schema), entries["step"][good]
+        return [Batch(self.name, int(steps[first]), part) for first, part in rows]
 
     def _bytes(self, first: int, end: int, *, closing: bool) -> npt.NDArray[np.uint8]:
         """Return part of the stream: in place where the segment is complete and the storage can."""
@@ -222,12 +222,6 @@ class SegmentReader:
             except OSError as error:
                 raise RunDamaged(f"{self._stem}.arrow", first, _unreadable(error)) from error
         return np.frombuffer(self._read("arrow", first, end - first), np.uint8)
-
-    def _first_step(self, rows: Rows, entries: Entries) -> int:
-        """Return the step of the first row; tables without such a column have only what the index says."""
-        if "step" in SCHEMAS[self._table].names and len(rows):
-            return int(rows.take("step", np.arange(1))[0].as_py())
-        return int(entries["step"][0])
 
 
 def _unreadable(error: OSError) -> str:

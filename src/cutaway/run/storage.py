@@ -11,13 +11,14 @@ import mmap
 import os
 import shutil
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
 from cutaway.errors import ConfigurationError, StorageError
 
-__all__ = ["Appender", "LocalStorage", "Storage"]
+__all__ = ["Appender", "LocalFile", "LocalStorage", "Storage"]
 
 # Linux refuses more pieces than this in one gathered write, and takes at most 2 GB; macOS refuses more than that.
 MOST_PIECES = 1024
@@ -128,6 +129,14 @@ class LocalAppender:
             self._handle = None
 
 
+class LocalFile:
+    """A file of the local file system, held open for reading until nobody needs it any more."""
+
+    def __init__(self, path: Path) -> None:
+        self.descriptor = os.open(path, os.O_RDONLY)
+        weakref.finalize(self, os.close, self.descriptor)
+
+
 class LocalStorage:
     """A storage in a folder of the local (or a mounted) file system."""
 
@@ -213,6 +222,10 @@ class LocalStorage:
             shutil.rmtree(path)
         else:
             path.unlink()
+
+    def open(self, key: str) -> LocalFile:
+        """Open a file for reading many small pieces; local only, so not part of the protocol."""
+        return LocalFile(self.path(key))
 
     def map(self, key: str) -> memoryview:
         """Map a file that no longer grows; local only, so not part of the protocol."""

@@ -112,20 +112,17 @@ class TableReader:
         reader.poll()
         found = list(reader.damage)
         if ended:
-            found += reader.leftovers()
+            for segment in reader._segments.values():
+                found += segment.leftovers()
             found += self._without_index()
         for batch in reader._batches:
             found += reader._segments[batch.segment].check_raw(batch)
         return found
 
-    def leftovers(self, writers: Collection[WriterId] | None = None) -> list[Damage]:
-        """Name what segments hold after their last entry, and that they were not closed, of some writers or of all.
-
-        Ask for those that write no more. Where they closed their files, each of these is damage.
-        """
-        segments = self._segments.values()
-        chosen = [one for one in segments if writers is None or WriterId(*one.name[:3]) in writers]
-        return [damage for segment in chosen for damage in segment.leftovers()]
+    def lost_ends(self, writers: Collection[WriterId]) -> list[Damage]:
+        """Name the segments that have lost their end, of writers that have closed all their files."""
+        unclosed = [one for one in self._segments.values() if not one.closed and WriterId(*one.name[:3]) in writers]
+        return [damage for segment in unclosed for damage in segment.leftovers()]
 
     def _without_index(self) -> list[Damage]:
         """Name the segments whose index is gone. One that holds no batch yet was being created when its writer died."""

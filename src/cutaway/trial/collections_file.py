@@ -24,13 +24,11 @@ def read_collections(run: Run) -> tuple[Collections | None, list[Damage]]:
     """Return the collections of all workers together, None where none were written, and what of them is damaged."""
     found: Collections | None = None
     damage = []
-    for name in run.storage.list("trace"):
-        if not (name.startswith("collections") and name.endswith(".json")):
-            continue
+    for key in _documents(run):
         try:
-            content = run.document(f"trace/{name}") or {}
+            content = run.document(key) or {}
         except RunDamaged as error:
-            damage.append(Damage(f"trace/{name}", 0, None, f"{error.reason}; the default collections are used"))
+            damage.append(Damage(key, 0, None, f"{error.reason}; the default collections are used"))
             continue
         own = Collections.from_dict(content.get("collections", content))
         if found is None:
@@ -47,10 +45,12 @@ def wait_for_collections(run: Run, sleep: Callable[[float], None] = time.sleep) 
 
     Raises `MissingCollectionFiles` where it ended without: then it has no tensors either.
     """
+    if _documents(run):
+        return
     liveness, waited = Liveness(run), 0.0
     while True:
         state = liveness.look()  # before the look for the file: what an ended training has not written never comes
-        if read_collections(run)[0] is not None:
+        if _documents(run):
             return
         if state is not RunState.RUNNING and not (state is None and waited < UNCLAIMED_SECONDS):
             break
@@ -58,3 +58,8 @@ def wait_for_collections(run: Run, sleep: Callable[[float], None] = time.sleep) 
         waited += POLL_SECONDS
     if not run.table(STEPS).poll():
         raise MissingCollectionFiles(run.name)
+
+
+def _documents(run: Run) -> list[str]:
+    names = run.storage.list("trace")
+    return [f"trace/{name}" for name in names if name.startswith("collections") and name.endswith(".json")]

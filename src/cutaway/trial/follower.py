@@ -44,7 +44,7 @@ class Follower:
         self._attempts = list(run.attempts())
         self._liveness = Liveness(run)
         self._state = RunState.RUNNING
-        self._fresh_until = 0.0
+        self.fresh_until = 0.0  # until then nothing new is looked for where something was found
         self._readers: dict[str, TableReader] = {}
         self._named: dict[str, int] = {}
         self._ended: set[str] = set()  # tables whose ends have been checked
@@ -64,7 +64,7 @@ class Follower:
 
     def refresh_if_stale(self) -> None:
         """Look for what is new, unless that was done a moment ago."""
-        if time.monotonic() >= self._fresh_until:
+        if time.monotonic() >= self.fresh_until:
             self.maybe_refresh()
 
     def maybe_refresh(self) -> None:
@@ -75,7 +75,7 @@ class Follower:
     def refresh(self) -> None:
         """Look for what is new. Once the run has ended and all is read, only for another attempt."""
         if self.loaded_all and self._state is not RunState.LOST and self.run.attempts() == self._attempts:
-            self._fresh_until = time.monotonic() + STALE_SECONDS
+            self.fresh_until = time.monotonic() + STALE_SECONDS
             return
         state = self.state()
         reader = self.reader(STEPS)
@@ -91,7 +91,7 @@ class Follower:
         # The state was looked at before the rows were: where it says that the run had ended, these are all.
         self._judge(ended=state is not RunState.RUNNING)
         self.note_damage(STEPS)
-        self._fresh_until = time.monotonic() + STALE_SECONDS
+        self.fresh_until = time.monotonic() + STALE_SECONDS
 
     def state(self) -> RunState:
         """Say what became of the training, without waiting."""
@@ -132,7 +132,7 @@ class Follower:
             self.name_damage(found[seen:])
         if self.loaded_all and table not in self._ended:
             self._ended.add(table)
-            self.name_damage(self._readers[table].leftovers(self._liveness.closed))
+            self.name_damage(self._readers[table].lost_ends(self._liveness.closed))
 
     def name_damage(self, found: Iterable[Damage]) -> None:
         """Record damage and log each once: a gap in what is shown is never silent."""

@@ -5,7 +5,7 @@ Rows stay in their Arrow columns; the places of one tensor are looked up the fir
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from functools import cached_property
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from cutaway.run.tables import Batch
 from cutaway.trial.listed_rows import neighbours
 from cutaway.trial.named_rows import NamedRows, names_at
 
-__all__ = ["Saved", "SavedSteps", "SavedTensors", "read_value"]
+__all__ = ["Entry", "Saved", "SavedSteps", "SavedTensors", "read_value"]
 
 Array = npt.NDArray[Any]
 
@@ -46,16 +46,20 @@ class Saved(NamedTuple):
         return {} if found is None else dict(found)
 
 
+# A `Saved` before anybody needs its names: making a thousand of those would cost as much as reading their rows.
+Entry = tuple[RawFile, int | None, int, int, str, tuple[int, ...] | None, "_Part", int]
+
+
 class SavedSteps:
     """The saved steps of one tensor."""
 
     def __init__(self) -> None:
         self.seen = 0  # parts looked at
-        self.by_worker: dict[str, dict[int, Saved]] = {}
+        self.by_worker: dict[str, dict[int, Entry]] = {}
         # Each step from the first worker by name that has it; with one worker that is all there is.
-        self.first: Mapping[int, Saved] = {}
+        self.first: Mapping[int, Entry] = {}
 
-    def add(self, worker: str, found: Iterable[tuple[int, Saved]]) -> None:
+    def add(self, worker: str, found: Iterable[tuple[int, Entry]]) -> None:
         """Take in what one worker saved."""
         self.by_worker.setdefault(worker, {}).update(found)
         self.by_worker = dict(sorted(self.by_worker.items()))
@@ -86,11 +90,11 @@ class _Part:
         """Whether any row has some."""
         return bool(self.reductions.null_count < len(self.reductions))
 
-    def of(self, name: str) -> Iterator[tuple[int, Saved]]:
-        """Yield each step of one tensor with what was saved."""
+    def of(self, name: str) -> Iterable[tuple[int, Entry]]:
+        """Return each step of one tensor with what was saved."""
         places = self.names.places(name)
         if not len(places):
-            return
+            return ()
         offset, length, crc, dtype, shape = (self._rows.take(name, places) for name in _COLUMNS)
         columns = (
             repeat(self.file),
@@ -102,7 +106,7 @@ class _Part:
             repeat(self),
             places.tolist(),
         )
-        yield from zip(self.steps[places].tolist(), map(Saved._make, zip(*columns)), strict=True)  # noqa: B905 - endless
+        return zip(self.steps[places].tolist(), zip(*columns), strict=True)  # noqa: B905 - endless
 
 
 class SavedTensors:
@@ -151,17 +155,22 @@ class SavedTensors:
         return saved
 
 
-def read_value(saved: Saved) -> Array:
-    """Read a saved value, checked; numpy has no bfloat16, so that comes back as float32. Raises `RunDamaged`."""
-    assert saved.offset is not None
-    data = saved.file.read(saved.offset, saved.length, saved.crc)
-    kind = _DTYPES.get(saved.dtype)
+def read_value(saved: Entry) -> Array | None:
+    """Read a saved value, checked, or return None where only reductions or the shape were saved.
+
+    numpy has no bfloat16, so that comes back as float32. Raises `RunDamaged`.
+    """
+    file, offset, length, crc, dtype, shape, _, _ = saved
+    if offset is None or shape is None:
+        return None
+    kind = _DTYPES.get(dtype)
     if kind is not None:
-        return data.view(kind).reshape(saved.shape)
-    if saved.dtype == "bfloat16":
+        return file.array(offset, length, crc, kind, shape)
+    if dtype == "bfloat16":
         # Its bits are the upper half of those of a float32.
-        return (data.view("<u2").astype(np.uint32) << 16).view(np.float32).reshape(saved.shape)
-    raise RunFormatError(f"Values of type {saved.dtype!r} cannot be read: numpy has no such type.")
+        bits = file.read(offset, length, crc).view("<u2").astype(np.uint32) << 16
+        return bits.view(np.float32).reshape(shape)
+    raise RunFormatError(f"Values of type {dtype!r} cannot be read: numpy has no such type.")
 
 
 _DTYPES = {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import bisect
 import math
+from collections.abc import Mapping
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reduction_config import NORMS, REDUCTIONS, parse_reduction, reduction_key
 from cutaway.tensors.statistics import from_statistics, reduce
 from cutaway.trial.html import facts_table, listed
-from cutaway.trial.saved_tensors import Saved, SavedSteps, read_value
+from cutaway.trial.saved_tensors import Entry, Saved, SavedSteps, read_value
 
 if TYPE_CHECKING:
     from cutaway.trial.follower import Follower
@@ -39,6 +41,7 @@ class Tensor:
         self._trial = trial
         self._follower = follower
         self._steps: SavedSteps | None = None
+        self._first: Mapping[int, Entry] = {}
         self._version = -1  # of the listed steps, when they were looked up
 
     def __repr__(self) -> str:
@@ -76,15 +79,21 @@ class Tensor:
 
         A read-only view of the file where that is complete. bfloat16 comes as float32; `dtype` says what it was.
         """
-        saved = self._saved(step_num, mode, worker)
-        if saved.offset is None:
-            raise TensorUnavailableForStep(self.name, step_num, ModeKeys.parse(mode).name, has_reductions=True)
+        follower, entry = self._follower, None
+        # The common case in line: reading a small tensor over many steps should cost little more than its bytes.
+        if mode is ModeKeys.GLOBAL and worker is None and self._version == follower.steps.version:
+            entry = self._first.get(step_num) if monotonic() < follower.fresh_until else None
+        if entry is None:
+            entry = self._saved(step_num, mode, worker)
         try:
-            return read_value(saved)
+            value = read_value(entry)
         except RunDamaged as error:
-            reason = f"tensor {self.name!r}: {error.reason}"
-            self._follower.name_damage([Damage(error.path, error.offset, int(saved.part.steps[saved.row]), reason)])
+            reason, saved = f"tensor {self.name!r}: {error.reason}", Saved(*entry)
+            follower.name_damage([Damage(error.path, error.offset, int(saved.part.steps[saved.row]), reason)])
             raise
+        if value is None:
+            raise TensorUnavailableForStep(self.name, step_num, ModeKeys.parse(mode).name, has_reductions=True)
+        return value
 
     def values(self, mode: Mode = ModeKeys.GLOBAL, worker: str | None = None) -> dict[int, Array]:
         """Return the value of every step that has one, by step."""
@@ -178,6 +187,7 @@ class Tensor:
     def _saved_steps(self) -> SavedSteps | None:
         if self._version != self._follower.steps.version:
             self._steps = self._follower.tensors().steps_of(self.name)
+            self._first = {} if self._steps is None else self._steps.first
             self._version = self._follower.steps.version
         return self._steps
 
@@ -190,7 +200,8 @@ class Tensor:
             step = self._follower.steps.global_step(ModeKeys.parse(mode), step_num)
         if step is None:
             return None
-        return saved.first.get(step) if worker is None else saved.by_worker.get(worker, {}).get(step)
+        entry = saved.first.get(step) if worker is None else saved.by_worker.get(worker, {}).get(step)
+        return None if entry is None else Saved(*entry)
 
     def _statistics(self, step_num: int, mode: Mode, worker: str | None) -> dict[str, float] | None:
         step = self._follower.steps.global_step(ModeKeys.parse(mode), step_num)

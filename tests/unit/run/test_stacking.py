@@ -23,8 +23,8 @@ def _laid_out(batches: list[pa.RecordBatch]) -> Message:
     return np.frombuffer(b"".join(pieces), np.uint8), np.cumsum(lengths) - lengths, lengths
 
 
-def _table(rows: list[Rows]) -> pa.Table:
-    return pa.Table.from_batches([part.record_batch() for part in rows])
+def _table(rows: list[tuple[int, Rows]]) -> pa.Table:
+    return pa.Table.from_batches([part.record_batch() for _, part in rows])
 
 
 def _value(kind: pa.DataType, chance: random.Random, length: int) -> object:
@@ -70,7 +70,7 @@ def test_stacked_batches_are_what_arrow_reads_one_by_one(
     batches = [
         _batch(schema, chance, rows, length, nulls) for count, rows, length, nulls in groups for _ in range(count)
     ]
-    found = [rows.record_batch() for rows in read_rows(*_laid_out(batches), schema)]
+    found = [rows.record_batch() for _, rows in read_rows(*_laid_out(batches), schema)]
     for part in found:
         part.validate(full=True)
     assert pa.Table.from_batches(found, schema).to_pylist() == pa.Table.from_batches(batches, schema).to_pylist()
@@ -79,7 +79,7 @@ def test_stacked_batches_are_what_arrow_reads_one_by_one(
 def test_a_thousand_equal_batches_come_as_one() -> None:
     schema = SCHEMAS["trace/tensors"]
     batch = _batch(schema, random.Random(0), 60, 2, "none")
-    assert [len(part) for part in read_rows(*_laid_out([batch] * 1000), schema)] == [60_000]
+    assert [len(part) for _, part in read_rows(*_laid_out([batch] * 1000), schema)] == [60_000]
 
 
 def test_batches_with_gaps_between_them_are_not_mixed_up() -> None:
@@ -107,7 +107,7 @@ def test_single_rows_and_columns_are_those_of_the_whole(nulls: str) -> None:
     names = pa.array([f"tensor_{i}" for i in range(6)])
     batches = [_batch(schema, random.Random(i), 6, 2, nulls).set_column(1, "tensor", names) for i in range(40)]
     whole = pa.Table.from_batches(batches)
-    for rows in read_rows(*_laid_out(batches), schema):
+    for _, rows in read_rows(*_laid_out(batches), schema):
         places = np.array([0, 7, 7, 60, len(rows) - 1])
         for column in schema.names:
             expected = whole[column].combine_chunks()[: len(rows)]
@@ -125,7 +125,7 @@ def test_a_column_that_every_batch_repeats_is_known_to() -> None:
         )
         for i in range(20)
     ]
-    [rows] = read_rows(*_laid_out(batches), schema)
+    [(_, rows)] = read_rows(*_laid_out(batches), schema)
     assert {name: rows.repeated(name) is not None for name in schema.names} == {
         "step": False,
         "sample": True,
