@@ -32,6 +32,8 @@ class _Current:
 
     def __init__(self) -> None:
         self.collections = Collections()
+        # What is prepared for a hook that is made while another is the current one.
+        self.next_collections: Collections | None = None
         self.hook: weakref.ref[BaseHook] | None = None
         self.live: weakref.WeakSet[BaseHook] = weakref.WeakSet()
 
@@ -50,15 +52,20 @@ def _forget_hooks_after_fork() -> None:
 os.register_at_fork(after_in_child=_forget_hooks_after_fork)
 
 
-def adopt(hook: BaseHook) -> Collections:
-    """Make a hook the current one and give it the collections prepared so far."""
+def prepare() -> Collections:
+    """Return the collections that the next hook will have; those of the current hook stay its own."""
     before = get_hook()
     if before is not None and _current.collections is before.collections:
-        # The earlier hook keeps its own; the new one starts afresh.
-        _current.collections = Collections()
+        _current.next_collections = _current.next_collections or Collections()
+        return _current.next_collections
+    return _current.collections
+
+
+def adopt(hook: BaseHook) -> None:
+    """Make a hook the current one, once nothing can go wrong with it any more."""
+    _current.collections, _current.next_collections = hook.collections, None
     _current.hook = weakref.ref(hook)
     _current.live.add(hook)
-    return _current.collections
 
 
 def retire(hook: BaseHook) -> None:

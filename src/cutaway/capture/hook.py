@@ -27,7 +27,7 @@ from cutaway.capture.settings import HookSettings, is_switched_off
 from cutaway.capture.steps import StepCounter
 from cutaway.capture.tensorboard import EventWriter
 from cutaway.capture.workers import Worker, open_run
-from cutaway.errors import ConfigurationError, StorageError, did_you_mean
+from cutaway.errors import ConfigurationError, RunError, StorageError, did_you_mean
 from cutaway.run.identity import Run
 from cutaway.run.leases import RunState
 from cutaway.tensors.collection import Collection
@@ -68,10 +68,11 @@ class BaseHook:
         self._dropped = 0
         self._due_seen = 0
         self.active = not is_switched_off() and (settings.include_workers == "all" or worker.rank == 0)
-        self.collections = current.adopt(self)
+        self.collections = current.prepare()
         self._included = self._include()
         if self.active and not settings.dry_run:
             self._open_run(versions)
+        current.adopt(self)
         # Closes at exit what the user did not close; the reference keeps the hook alive until then.
         atexit.register(self._close_at_exit)
 
@@ -297,10 +298,15 @@ class BaseHook:
     def _open_run(self, versions: Mapping[str, str]) -> None:
         identity = {"framework": self.framework, "versions": dict(versions)}
         self.run, who, lease = open_run(self.settings, self.worker, **identity)
-        if self.settings.resume:
-            self._steps = StepCounter.after(self.run)
-        if who.attempt > 0:
-            self._config = self.run.config()
+        try:
+            if self.settings.resume:
+                self._steps = StepCounter.after(self.run)
+            if who.attempt > 0:
+                self._config = self.run.config()
+        except RunError:
+            # Nobody will ever write to this attempt; the next one must not find it alive.
+            lease.release(RunState.FAILED)
+            raise
         events = None
         if self.settings.export_tensorboard:
             folder = self.settings.tensorboard_dir
@@ -385,8 +391,9 @@ def _sample_id(one: object, subset: str) -> str | None:
 
 def _number(name: str, value: Any) -> float:
     try:
-        return float(value)
-    except (TypeError, ValueError):
+        # Frameworks warn when a number that knows its gradient becomes a plain one.
+        return float(value.detach() if hasattr(value, "detach") else value)
+    except (TypeError, ValueError, RuntimeError):
         message = f"`save_scalar` takes a single number, but got {name}={value!r}."
         raise ConfigurationError(message) from None
 

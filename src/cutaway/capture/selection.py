@@ -93,7 +93,12 @@ class Selection:
         """Whether anything of this tensor is wanted: at least its statistics."""
         wanted = self._statistics.get(tensor)
         if wanted is None:
-            wanted = bool(self.collections_of(tensor)) or any(found.matches(tensor) for found in self._always)
+            wanted = (
+                bool(self.collections_of(tensor))
+                or any(found.matches(tensor) for found in self._always)
+                # Also what nobody saves: a tensor that is not looked at cannot be seen to turn into NaN.
+                or bool(self.due_for_nan(tensor))
+            )
             self._statistics[tensor] = wanted
         return wanted
 

@@ -49,21 +49,13 @@ class HookSettings:
             hint = did_you_mean(str(self.include_workers), ("one", "all"))
             message = f"`include_workers` must be 'one' or 'all', but got {self.include_workers!r}.{hint}"
             raise ConfigurationError(message)
-        if not isinstance(self.statistics_every, int) or self.statistics_every < 0:
-            message = f"`statistics_every >= 0` must hold, but got statistics_every={self.statistics_every!r}."
-            raise ConfigurationError(message)
-        if self.disk_budget <= 0:
-            message = f"`disk_budget > 0` must hold, but got disk_budget={self.disk_budget}."
-            raise ConfigurationError(message)
-        if self.resume and self.out_dir is None:
-            message = "`resume=True` needs the `out_dir` of the run to continue. `cutaway runs list` shows them."
-            raise ConfigurationError(message)
-        if self.from_step is not None and not self.resume:
-            message = f"`from_step` belongs to `resume=True`, but got from_step={self.from_step} without it."
-            raise ConfigurationError(message)
-        if self.out_dir is not None and "://" in str(self.out_dir):
-            message = f"`out_dir` must be a local path for now, but got {str(self.out_dir)!r}."
-            raise ConfigurationError(message)
+        _check_whole("statistics_every", self.statistics_every, ">= 0")
+        _check_whole("disk_budget", self.disk_budget, "> 0")
+        self._check_paths()
+        self._check_resume()
+        if self.include_collections is not None and not isinstance(self.include_collections, str):
+            # A generator can be read only once.
+            object.__setattr__(self, "include_collections", tuple(self.include_collections))
         for name in ("include_regex", "channel_activity"):
             patterns = texts(getattr(self, name), name) if getattr(self, name) is not None else ()
             for pattern in patterns:
@@ -73,7 +65,43 @@ class HookSettings:
         if self.reduction_config is not None:
             object.__setattr__(self, "reduction_config", ReductionConfig.parse(self.reduction_config))
 
+    def _check_paths(self) -> None:
+        if not isinstance(self.name, str):
+            message = f"`name` must be a text, but got name={self.name!r}."
+            raise ConfigurationError(message)
+        for name in ("out_dir", "tensorboard_dir"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, (str, os.PathLike)) or not str(value)):
+                message = f"`{name}` must be the path of a folder, but got {name}={value!r}."
+                raise ConfigurationError(message)
+            if "://" in str(value):
+                message = f"`{name}` must be a local path for now, but got {str(value)!r}."
+                raise ConfigurationError(message)
+        if self.tensorboard_dir is not None and Path(self.tensorboard_dir).is_file():
+            message = f"`tensorboard_dir` must be a folder, but {str(self.tensorboard_dir)!r} is a file."
+            raise ConfigurationError(message)
+
+    def _check_resume(self) -> None:
+        if self.resume and self.out_dir is None:
+            message = "`resume=True` needs the `out_dir` of the run to continue. `cutaway runs list` shows them."
+            raise ConfigurationError(message)
+        if self.from_step is not None:
+            _check_whole("from_step", self.from_step, ">= 0")
+            if not self.resume:
+                message = f"`from_step` belongs to `resume=True`, but got from_step={self.from_step} without it."
+                raise ConfigurationError(message)
+
     @property
     def folder(self) -> Path | None:
         """The run folder that was asked for, or None for one of our own choice."""
         return None if self.out_dir is None else Path(self.out_dir).expanduser()
+
+
+def _check_whole(name: str, value: object, rule: str) -> None:
+    """Refuse what is no whole number, or one that breaks the rule `>= 0` or `> 0`."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        message = f"`{name}` must be a whole number, but got {name}={value!r}."
+        raise ConfigurationError(message)
+    if value < 0 or (value == 0 and rule == "> 0"):
+        message = f"`{name} {rule}` must hold, but got {name}={value}."
+        raise ConfigurationError(message)

@@ -136,7 +136,7 @@ class Hook(BaseHook):
         if path is None:
             message = f"Give the path of a JSON configuration, or set {CONFIG_VARIABLES[0]}."
             raise ConfigurationError(message)
-        return cls(**hook_arguments(HookConfig.from_file(path), current.get_collection))
+        return cls(**hook_arguments(HookConfig.from_file(path), current.prepare().get))
 
     # -- registration ------------------------------------------------------------------------------------------------
 
@@ -152,7 +152,8 @@ class Hook(BaseHook):
         self._modules = {inner: name for name, inner in module_names(root)}
         if not self.active:
             return
-        self._handles.append(module.register_forward_pre_hook(Tap(self, self._before_forward, "forward"), prepend=True))
+        before = Tap(self, self._before_forward, "forward")
+        self._handles.append(module.register_forward_pre_hook(before, prepend=True, with_kwargs=True))
         self._handles.append(module.register_forward_hook(Tap(self, self._after_forward, "forward")))
         # Until a forward is seen: a model that is compiled from now on may never call its hooks.
         self._tap_parameters()
@@ -169,7 +170,8 @@ class Hook(BaseHook):
         if self.active:
             self._modules[loss] = type(loss).__name__
             self._config["loss"] = type(loss).__name__
-            self._handles.append(loss.register_forward_hook(Tap(self, self._after_loss, "the loss")))
+            tap = Tap(self, self._after_loss, "the loss")
+            self._handles.append(loss.register_forward_hook(tap, with_kwargs=True))
 
     def register_optimizer(self, optimizer: torch.optim.Optimizer, scaler: torch.amp.GradScaler | None = None) -> None:
         """Watch an optimizer: it ends steps, and its learning rate is recorded.
@@ -229,7 +231,7 @@ class Hook(BaseHook):
 
     # -- the life of a step ------------------------------------------------------------------------------------------
 
-    def _before_forward(self, module: torch.nn.Module, inputs: tuple[Any, ...]) -> None:
+    def _before_forward(self, module: torch.nn.Module, *inputs: Any) -> None:
         if self._is_repeated():
             return
         self._is_silent = False
@@ -304,12 +306,12 @@ class Hook(BaseHook):
         elif self._parameter_taps:
             self._untap_parameters()
 
-    def _after_module(self, module: torch.nn.Module, inputs: Any, outputs: Any) -> None:
+    def _after_module(self, module: torch.nn.Module, args: Any, kwargs: Any, outputs: Any) -> None:
         record = self._open
         if record is not None and record.wanted and self._activations is not None and not self._is_repeated():
-            self._activations.offer(record, self._modules[module], inputs, outputs)
+            self._activations.offer(record, self._modules[module], (args, kwargs), outputs)
 
-    def _after_loss(self, loss: torch.nn.Module, inputs: Any, outputs: Any) -> None:
+    def _after_loss(self, loss: torch.nn.Module, args: Any, kwargs: Any, outputs: Any) -> None:
         self._end_silent_step()
         record = self._open
         if record is None and self._is_silent:
@@ -319,7 +321,7 @@ class Hook(BaseHook):
         name = self._modules[loss]
         samples = self._batch_samples if self._trains else None
         if record.wanted or samples is not None:
-            received = list(tensors_in(inputs))
+            received = list(tensors_in((args, kwargs)))
             if samples is not None and received and received[0].shape[:1] == (len(samples),):
                 compute = sample_values(loss, received)
                 if compute is not None:
@@ -486,7 +488,8 @@ class Hook(BaseHook):
             self._modules[target] = name
             if module not in activations and activations.needs_tap(name):
                 activations.add(name, module)
-                self._handles.append(target.register_forward_hook(Tap(self, self._after_module, f"module {name}")))
+                tap = Tap(self, self._after_module, f"module {name}")
+                self._handles.append(target.register_forward_hook(tap, with_kwargs=True))
                 self._activations = activations
 
     def _new_activations(self) -> Activations:
