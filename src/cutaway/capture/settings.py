@@ -66,9 +66,7 @@ class HookSettings:
             object.__setattr__(self, "reduction_config", ReductionConfig.parse(self.reduction_config))
 
     def _check_paths(self) -> None:
-        if not isinstance(self.name, str):
-            message = f"`name` must be a text, but got name={self.name!r}."
-            raise ConfigurationError(message)
+        _check_text("name", self.name)
         for name in ("out_dir", "tensorboard_dir"):
             value = getattr(self, name)
             if value is not None and (not isinstance(value, (str, os.PathLike)) or not str(value)):
@@ -104,4 +102,10 @@ def _check_whole(name: str, value: object, rule: str) -> None:
         raise ConfigurationError(message)
     if value < 0 or (value == 0 and rule == "> 0"):
         message = f"`{name} {rule}` must hold, but got {name}={value}."
+        raise ConfigurationError(message)
+
+
+def _check_text(name: str, value: object) -> None:
+    if not isinstance(value, str):
+        message = f"`{name}` must be a text, but got {name}={value!r}."
         raise ConfigurationError(message)

@@ -103,7 +103,7 @@ def test_a_healthy_run_saves_no_step_besides_its_schedule(tmp_path: Path) -> Non
 
 
 def test_a_nan_in_a_tensor_that_is_not_watched_saves_nothing(tmp_path: Path) -> None:
-    config = smd.SaveConfig(save_interval=5, when_nan=["Net_fc2.bias"])
+    config = smd.SaveConfig(save_interval=5, when_nan=["^Net_fc2.bias"])
     recorded = run(tmp_path / "run", include_collections=["weights"], save_config=config, poison=7)
     assert recorded.saved_at(WEIGHT) == [0, 5, 10]
 
