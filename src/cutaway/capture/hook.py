@@ -28,6 +28,7 @@ from cutaway.capture.steps import StepCounter
 from cutaway.capture.tensorboard import EventWriter
 from cutaway.capture.workers import Worker, open_run
 from cutaway.errors import ConfigurationError, RunError, StorageError, did_you_mean
+from cutaway.run.catalog import run_sizes
 from cutaway.run.identity import Run
 from cutaway.run.leases import RunState
 from cutaway.tensors.collection import Collection
@@ -312,9 +313,17 @@ class BaseHook:
             folder = self.settings.tensorboard_dir
             events = EventWriter(Path(folder) if folder is not None else self.run.path / "logs")
         self._config.setdefault("command", sys.argv)
-        self._recorder = Recorder(self.run, who, lease, DiskBudget(self.settings.disk_budget), events)
+        self._recorder = Recorder(self.run, who, lease, self._budget(self.run), events)
         if events is not None:
             self._recorder.say("tensorboard-scalars-only", "info", "TensorBoard gets scalars; histograms come later.")
+
+    def _budget(self, run: Run) -> DiskBudget:
+        """Return what this process may still write: its share, less what earlier attempts have taken."""
+        writers = self.worker.count if self.settings.include_workers == "all" else 1
+        budget = DiskBudget(max(self.settings.disk_budget // writers, 1))
+        if self.settings.resume:
+            budget.spend(sum(run_sizes(run).values()) // writers)
+        return budget
 
     def _write_collections(self) -> None:
         if self.run is None or self.worker.rank != 0:

@@ -24,10 +24,11 @@ JOIN_SECONDS = 120.0
 
 
 class Worker(NamedTuple):
-    """A process of a training: its rank, and what all processes of the launch have in common."""
+    """A process of a training: its rank, and what all processes of the launch have in common, their count too."""
 
     rank: int = 0
     launch: str = ""
+    count: int = 1
 
     @property
     def name(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,6 +41,16 @@ def _runs_go_to_the_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     for name in ("CUTAWAY", "USE_SMDEBUG", "CUTAWAY_LOG_LEVEL", "TORNASOLE_LOG_LEVEL", "SMDEBUG_LOG_LEVEL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("CUTAWAY_HOME", str(tmp_path))
+
+
+@pytest.fixture(scope="session")
+def zygote() -> Iterator[Any]:
+    """What makes processes that tests may kill."""
+    from tests.frameworks.torch.zygote import Zygote
+
+    process = Zygote()
+    yield process
+    process.close()
 
 
 @pytest.fixture(autouse=True)

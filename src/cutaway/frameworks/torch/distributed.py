@@ -13,10 +13,10 @@ __all__ = ["this_worker"]
 
 def this_worker() -> Worker:
     """Return this process's rank and the name of its launch; a training of one process is rank 0."""
-    rank = int(os.environ.get("RANK", "0") or 0)
+    rank, count = (int(os.environ.get(name) or default) for name, default in (("RANK", 0), ("WORLD_SIZE", 1)))
     if torch.distributed.is_available() and torch.distributed.is_initialized():
-        rank = torch.distributed.get_rank()
-    return Worker(rank, _launch())
+        rank, count = torch.distributed.get_rank(), torch.distributed.get_world_size()
+    return Worker(rank, _launch(), count)
 
 
 def _launch() -> str:

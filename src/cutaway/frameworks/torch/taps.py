@@ -34,8 +34,8 @@ class Tap:
         self._where = where
 
     def __call__(self, *args: Any) -> None:
-        # While torch traces a model (compile, export) there are no values to see; hooks must leave no mark there.
-        if torch.compiler.is_compiling() or not self._hook.active:
+        # While torch traces a model (compile, export, jit) there are no values to see; hooks must leave no mark there.
+        if not self._hook.active or torch.compiler.is_compiling() or torch.jit.is_tracing():
             return
         try:
             self._function(*args)
