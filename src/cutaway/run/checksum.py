@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +16,16 @@ import numpy.typing as npt
 
 from cutaway.errors import RunFormatError
 
-__all__ = ["CHECKSUM", "CRC32", "CRC32C", "checksum", "checksum_function", "checksum_of_array", "checksums"]
+__all__ = [
+    "CHECKSUM",
+    "CRC32",
+    "CRC32C",
+    "checksum",
+    "checksum_function",
+    "checksum_of_array",
+    "checksums",
+    "checksums_of_rows",
+]
 
 CRC32, CRC32C = 0, 1
 
@@ -76,6 +86,32 @@ def checksums(
     """Return the checksums of many pieces of bytes."""
     of_array = checksum_of_array(kind)
     return np.array([of_array(data[start:end]) for start, end in zip(starts, ends, strict=True)], np.uint32)
+
+
+def checksums_of_rows(rows: npt.NDArray[np.uint8], kind: int) -> npt.NDArray[np.uint32]:
+    """Return the checksum of each row of a table of bytes.
+
+    A checksum is linear: it is that of zeros, combined with what each byte alone would change.
+    """
+    changes = _changes(kind, rows.shape[1])
+    found = changes[np.arange(rows.shape[1]), rows]
+    zeros = checksum_function(kind)(bytes(rows.shape[1]))
+    combined: npt.NDArray[np.uint32] = np.bitwise_xor.reduce(found, axis=1)
+    return combined ^ np.uint32(zeros)
+
+
+@cache
+def _changes(kind: int, width: int) -> npt.NDArray[np.uint32]:
+    """For each place in a row and each byte there: how the row's checksum differs from that of zeros."""
+    polynomial = np.uint32({CRC32: 0xEDB88320, CRC32C: 0x82F63B78}[kind])
+    last = np.arange(256, dtype=np.uint32)
+    for _ in range(8):
+        last = np.where(last & 1, (last >> 1) ^ polynomial, last >> 1)
+    changes = np.empty((width, 256), np.uint32)
+    changes[-1] = last
+    for place in range(width - 2, -1, -1):  # each byte after it is a zero, which shifts the change on
+        changes[place] = last[changes[place + 1] & 0xFF] ^ (changes[place + 1] >> 8)
+    return changes
 
 
 checksum = checksum_function(CHECKSUM)

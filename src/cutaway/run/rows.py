@@ -2,7 +2,7 @@
 
 Most batches of a training differ in their numbers only: the same rows, the same names. Such neighbours have byte for
 byte the same description, so one of them tells where each column lies in all of them, and numpy gathers the columns
-that are asked for at the speed of memory. `PlainRows` are those that Arrow has read itself.
+that are asked for at the speed of memory. The others Arrow reads itself: many at a time, or one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-__all__ = ["NotStackable", "PlainRows", "Rows", "StackedRows"]
+__all__ = ["NotStackable", "PlainRows", "Rows", "StackedRows", "StreamRows"]
 
 Bytes = npt.NDArray[np.uint8]
 Places = npt.NDArray[np.intp]
@@ -64,6 +64,42 @@ class PlainRows:
         return self._batch
 
 
+class StreamRows:
+    """The rows of a stream of messages of different layouts, each column read by Arrow when it is asked for."""
+
+    def __init__(self, stream: bytes, schema: pa.Schema) -> None:
+        self._stream = stream
+        self._schema = schema
+        self._columns: dict[str, pa.Array] = {}
+
+    def __len__(self) -> int:
+        return len(self.column(self._schema.names[0]))
+
+    def column(self, name: str) -> pa.Array:
+        """Return a whole column, read the first time."""
+        if name not in self._columns:
+            only = pa.ipc.IpcReadOptions(included_fields=[self._schema.get_field_index(name)])
+            chunks = pa.ipc.open_stream(self._stream, options=only).read_all().column(0)
+            self._columns[name] = pa.concat_arrays(chunks.chunks)
+        return self._columns[name]
+
+    def take(self, name: str, places: Places) -> pa.Array:
+        """Return a column at some places."""
+        return self.column(name).take(pa.array(places))
+
+    def repeated(self, name: str) -> pa.Array | None:  # noqa: ARG002 - nobody has looked
+        """Return None: it is not known."""
+        return None
+
+    def record_batch(self) -> pa.RecordBatch:
+        """Return all columns."""
+        missing = [name for name in self._schema.names if name not in self._columns]
+        if missing:
+            table = pa.ipc.open_stream(self._stream).read_all()
+            self._columns |= {name: pa.concat_arrays(table[name].chunks) for name in missing}
+        return pa.RecordBatch.from_arrays([self._columns[name] for name in self._schema.names], schema=self._schema)
+
+
 class NotStackable(Exception):
     """A column that Arrow must read itself."""
 
@@ -99,8 +135,10 @@ class StackedRows:
             words, start = self._as_words(own.buffers()[1], kind.bit_width // 8)
             found = words[places // count, start + places % count]
             return pa.Array.from_buffers(kind, len(places), [None, _buffer(found)])
-        if self.repeated(name) is not None:
-            return own.take(pa.array(places % count))
+        # One tensor stands in the same row of every message, and there its texts and shapes are mostly the same.
+        row = int(places[0]) % count if len(places) else 0
+        if (places % count == row).all() and self._row_is_same(own, row):
+            return own.take(pa.array(np.full(len(places), row)))
         return self.column(name).take(pa.array(places))
 
     def repeated(self, name: str) -> pa.Array | None:
@@ -153,6 +191,27 @@ class StackedRows:
         words, start = self._as_words(buffer, 8)
         rows = words[:, start : start + -(-buffer.size // words.itemsize)]
         return bool((rows == rows[0]).all())
+
+    def _row_is_same(self, array: pa.Array, row: int) -> bool:
+        """Whether one row holds the same in every message; False also where that is not easily told."""
+        kind = array.type
+        if array.null_count == len(array):
+            return True
+        if array.null_count or not (
+            pa.types.is_string(kind) or (pa.types.is_list(kind) and _is_number(kind.value_type))
+        ):
+            return False
+        words, start = self._as_words(array.buffers()[1], 4)
+        ends = words[:, start + row : start + row + 2]
+        if (ends != ends[0]).any() or (pa.types.is_list(kind) and array.values.null_count):
+            return False
+        first, last = (int(end) for end in ends[0])
+        width = kind.value_type.bit_width // 8 if pa.types.is_list(kind) else 1
+        if first == last:
+            return True
+        words, start = self._as_words(array.buffers()[-1], width)
+        inner = words[:, start + first : start + last]
+        return bool((inner == inner[0]).all())
 
     def _as_words(self, buffer: pa.Buffer, width: int) -> tuple[npt.NDArray[Any], int]:
         """Return all messages in words of some bytes, and the place of a buffer among those of each message."""

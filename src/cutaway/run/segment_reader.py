@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.errors import RunDamaged, RunFormatError
-from cutaway.run.checksum import CHECKSUM, checksums
+from cutaway.run.checksum import CHECKSUM, checksums, checksums_of_rows
 from cutaway.run.raw_file import RawFile
 from cutaway.run.rows import Rows
 from cutaway.run.schemas import SCHEMAS
@@ -187,9 +187,8 @@ class SegmentReader:
     def _good_entries(self, data: bytes, damage: list[Damage]) -> tuple[Entries, npt.NDArray[np.intp]]:
         """Return the entries that pass their own checksum, and which ones of all they are."""
         entries: Entries = np.frombuffer(data, ENTRY, count=len(data) // ENTRY_BYTES)
-        starts = range(0, len(entries) * ENTRY_BYTES, ENTRY_BYTES)
-        ends = range(ENTRY_BYTES - 4, len(entries) * ENTRY_BYTES, ENTRY_BYTES)
-        good = checksums(data, starts, ends, self._kind) == entries["own"]
+        rows = np.frombuffer(data, np.uint8, len(entries) * ENTRY_BYTES).reshape(-1, ENTRY_BYTES)
+        good = checksums_of_rows(rows[:, : ENTRY_BYTES - 4], self._kind) == entries["own"]
         for i in np.flatnonzero(~good).tolist():
             at = self._position + i * ENTRY_BYTES
             damage.append(Damage(f"{self._stem}.idx", at, None, "an index entry fails its checksum"))

@@ -12,15 +12,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cutaway.run.rows import NotStackable, PlainRows, Rows, StackedRows
+from cutaway.run.rows import NotStackable, PlainRows, Rows, StackedRows, StreamRows
 
 __all__ = ["read_rows"]
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 
-# Below this many equal neighbours, finding out that they are equal costs more than it saves.
-FEWEST = 8
+# Stacking, and a stream of Arrow's own, pay from about this many batches on.
+FEWEST_TO_STACK = 64
+FEWEST_TO_STREAM = 8
 # A message starts with a mark and the length of its description.
 PREFIX = np.dtype([("mark", "<u4"), ("description", "<u4")])
 
@@ -34,7 +35,7 @@ def read_rows(data: Bytes, starts: Ints, lengths: Ints, schema: pa.Schema) -> li
     loose: list[int] = []
     for first, last in _equal_neighbours(data, starts, lengths):
         stacked = None
-        if last - first >= FEWEST:
+        if last - first >= FEWEST_TO_STACK:
             stacked = _stack(_as_grid(data, int(starts[first]), last - first, int(lengths[first])), schema)
         if stacked is None:
             loose += range(first, last)
@@ -50,7 +51,7 @@ def _equal_neighbours(data: Bytes, starts: Ints, lengths: Ints) -> Iterator[tupl
     ends = starts + lengths
     changes = np.flatnonzero((lengths[1:] != lengths[:-1]) | (starts[1:] != ends[:-1])) + 1
     for first, last in pairwise([0, *changes.tolist(), len(starts)]):
-        if last - first < FEWEST:
+        if last - first < FEWEST_TO_STACK:
             yield first, last
             continue
         grid = _as_grid(data, int(starts[first]), last - first, int(lengths[first]))
@@ -78,9 +79,8 @@ def _read_loose(
     """Read batches of different layouts through Arrow."""
     ends = starts + lengths
     pieces = [data[starts[i] : ends[i]] for i in loose]
-    if len(pieces) < FEWEST:
+    if len(pieces) < FEWEST_TO_STREAM:
         batches = [pa.ipc.read_record_batch(pa.py_buffer(piece), schema) for piece in pieces]
         return [(i, PlainRows(batch)) for i, batch in zip(loose, batches, strict=True)]
     stream = b"".join([schema.serialize(), *(piece.data for piece in pieces)])
-    table = pa.ipc.open_stream(stream).read_all().combine_chunks()
-    return [(loose[0], PlainRows(batch)) for batch in table.to_batches()]
+    return [(loose[0], StreamRows(stream, schema))]

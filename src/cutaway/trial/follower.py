@@ -107,8 +107,8 @@ class Follower:
         """Return the saved tensors of all listed steps."""
         if self._tensors_at != self.steps.version:
             reader = self.reader(TENSORS)
-            for batch in self._tensor_rows.poll():
-                self._tensors.add(batch, reader.raw_file(batch.segment))
+            for listed in self._tensor_rows.poll():
+                self._tensors.add(listed, reader.raw_file(listed.batch.segment))
             self._tensors_at = self.steps.version
             if self.loaded_all:
                 reader.settle()
@@ -118,8 +118,8 @@ class Follower:
     def statistics(self) -> StatisticsIndex:
         """Return the statistics of all listed steps."""
         if self._statistics_at != self.steps.version:
-            for batch in self._statistic_rows.poll():
-                self._statistics.add(batch)
+            for listed in self._statistic_rows.poll():
+                self._statistics.add(listed)
             self._statistics_at = self.steps.version
             self.note_damage(STATISTICS)
         return self._statistics

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -10,9 +12,16 @@ from cutaway.run.rows import PlainRows
 from cutaway.run.tables import Batch, TableReader
 from cutaway.trial.step_index import StepIndex
 
-__all__ = ["ListedRows", "neighbours"]
+__all__ = ["Listed", "ListedRows", "neighbours"]
 
 Ints = npt.NDArray[np.int64]
+
+
+class Listed(NamedTuple):
+    """Rows of listed steps, and which steps these are."""
+
+    batch: Batch
+    steps: set[int]
 
 
 class ListedRows:
@@ -27,7 +36,7 @@ class ListedRows:
         """Look at every row again, as when a new attempt has replaced steps."""
         self._waiting = list(self._reader.batches)
 
-    def poll(self) -> list[Batch]:
+    def poll(self) -> list[Listed]:
         """Return the rows whose steps have been listed since the last poll."""
         candidates, self._waiting = [*self._waiting, *self._reader.poll()], []
         found = []
@@ -39,16 +48,17 @@ class ListedRows:
                 self._waiting.append(waiting)
         return found
 
-    def _split(self, batch: Batch) -> tuple[Batch | None, Batch | None]:
+    def _split(self, batch: Batch) -> tuple[Listed | None, Batch | None]:
         """Divide rows into those of listed steps and those that wait; what is replaced or out of range is dropped."""
         values, counts = neighbours(batch.content.column("step").to_numpy())
         # Without those of replaced steps, and of steps out of range.
-        listed = self._steps.listed(batch.segment)
-        if listed.issuperset(values.tolist()):
-            return batch, None
+        listed, distinct = self._steps.listed(batch.segment), set(values.tolist())
+        if distinct <= listed:
+            return Listed(batch, distinct), None
         visible = self._steps.within.mask(values, self._reader.limit(batch.segment))
         shown = np.fromiter((step in listed for step in values.tolist()), bool, len(values))
-        return _picked(batch, shown, counts), _picked(batch, visible & ~shown, counts)
+        ready, waiting = _picked(batch, shown, counts), _picked(batch, visible & ~shown, counts)
+        return None if ready is None else Listed(ready, distinct & listed), waiting
 
 
 def neighbours(values: Ints) -> tuple[Ints, Ints]:

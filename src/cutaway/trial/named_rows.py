@@ -6,7 +6,6 @@ from collections.abc import Iterable, Set
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.run.rows import Rows
@@ -25,37 +24,40 @@ class NamedRows:
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
-        # Where every step has the same names, those of one step tell all.
-        self._every_step = rows.repeated("tensor")
         self._looks = 0
         self._codes: npt.NDArray[np.int32] | None = None
         self._known: dict[str, int] = {}
+        # Where every step has the same names, those of one step tell all.
+        step = rows.repeated("tensor")
+        self._period = 0 if step is None else len(step)
+        self._in_step: dict[str, list[int]] = {}
+        for place, name in enumerate([] if step is None else step.to_pylist()):
+            self._in_step.setdefault(name, []).append(place)
 
     def places(self, name: str) -> Places:
         """Return where a name stands, in order."""
-        if self._every_step is not None:
-            own, count = self._find(self._every_step, name), len(self._rows) // len(self._every_step)
-            return (own + np.arange(count)[:, None] * len(self._every_step)).reshape(-1)
-        return self._find(self._rows.column("tensor"), name)
+        if self._period:
+            own = np.array(self._in_step.get(name, []), np.intp)
+            return (np.arange(0, len(self._rows), self._period)[:, None] + own).reshape(-1)
+        self._looks += 1
+        if self._codes is None and self._looks <= LOOKS_BEFORE_SORTING:
+            return np.flatnonzero(pc.equal(self._rows.column("tensor"), name).to_numpy(zero_copy_only=False))
+        return np.flatnonzero(self._sort() == self._known.get(name, -1))
 
     def names(self) -> set[str]:
         """Return all names, each once."""
-        self._sort(self._rows.column("tensor") if self._every_step is None else self._every_step)
+        if self._period:
+            return set(self._in_step)
+        self._sort()
         return set(self._known)
 
     def names_at(self, places: npt.NDArray[np.bool_]) -> set[str]:
         """Return the names of some rows, each once."""
         return set(self._rows.take("tensor", np.flatnonzero(places)).unique().to_pylist())
 
-    def _find(self, column: pa.StringArray, name: str) -> Places:
-        self._looks += 1
-        if self._codes is None and self._looks <= LOOKS_BEFORE_SORTING:
-            return np.flatnonzero(pc.equal(column, name).to_numpy(zero_copy_only=False))
-        return np.flatnonzero(self._sort(column) == self._known.get(name, -1))
-
-    def _sort(self, column: pa.StringArray) -> npt.NDArray[np.int32]:
+    def _sort(self) -> npt.NDArray[np.int32]:
         if self._codes is None:
-            encoded = column.dictionary_encode()
+            encoded = self._rows.column("tensor").dictionary_encode()
             self._known = {name: code for code, name in enumerate(encoded.dictionary.to_pylist())}
             self._codes = encoded.indices.to_numpy()
         return self._codes

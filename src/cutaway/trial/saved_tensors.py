@@ -17,8 +17,7 @@ import pyarrow.compute as pc
 
 from cutaway.errors import RunFormatError
 from cutaway.run.raw_file import RawFile
-from cutaway.run.tables import Batch
-from cutaway.trial.listed_rows import neighbours
+from cutaway.trial.listed_rows import Listed
 from cutaway.trial.named_rows import NamedRows, names_at
 
 __all__ = ["Entry", "Saved", "SavedSteps", "SavedTensors", "read_value"]
@@ -72,11 +71,11 @@ class SavedSteps:
 class _Part:
     """Some rows of `trace/tensors`, all of listed steps."""
 
-    def __init__(self, batch: Batch, file: RawFile) -> None:
+    def __init__(self, listed: Listed, file: RawFile) -> None:
+        batch, self.distinct_steps = listed
         self.worker = batch.segment.worker
         self.file = file
         self.steps = batch.content.column("step").to_numpy()
-        self.distinct_steps = set(neighbours(self.steps)[0].tolist())
         self.names = NamedRows(batch.content)
         self._rows = batch.content
 
@@ -123,9 +122,9 @@ class SavedTensors:
         self._named = 0
         self.steps: set[int] = set()
 
-    def add(self, batch: Batch, file: RawFile) -> None:
+    def add(self, listed: Listed, file: RawFile) -> None:
         """Take in rows and the file that their values lie in."""
-        part = _Part(batch, file)
+        part = _Part(listed, file)
         self._parts.append(part)
         self.steps |= part.distinct_steps
 

@@ -11,8 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.run.schemas import SCHEMAS, STATISTICS
-from cutaway.run.tables import Batch
-from cutaway.trial.listed_rows import neighbours
+from cutaway.trial.listed_rows import Listed
 from cutaway.trial.named_rows import NamedRows, Places, names_at
 
 __all__ = ["StatisticsIndex", "TensorStatistics"]
@@ -25,11 +24,11 @@ _WINDOW = (*_NUMBERS, "change")
 class _Part:
     """Some rows of `trace/statistics`, all of listed steps."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, listed: Listed) -> None:
+        batch, self.distinct_steps = listed
         self.worker = batch.segment.worker
         self.rows = batch.content
         self.steps = batch.content.column("step").to_numpy()
-        self.distinct_steps = set(neighbours(self.steps)[0].tolist())
         self.names = NamedRows(batch.content)
 
     def with_worker(self, places: Places | None = None) -> pa.Table:
@@ -111,9 +110,9 @@ class StatisticsIndex:
         self._names: set[str] = set()
         self._named = 0
 
-    def add(self, batch: Batch) -> None:
+    def add(self, listed: Listed) -> None:
         """Take in rows."""
-        self._parts.append(_Part(batch))
+        self._parts.append(_Part(listed))
 
     def names(self, steps: Set[int] | None = None) -> set[str]:
         """Return the tensors that have statistics, ever or at one of some global steps."""

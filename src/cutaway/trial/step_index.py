@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.run.rows import Rows
 from cutaway.run.segments import SegmentName
 from cutaway.run.tables import Batch
 from cutaway.tensors.modes import ModeKeys
@@ -56,41 +57,30 @@ class StepIndex:
 
     def clear(self) -> None:
         """Forget everything, as when a new attempt has replaced steps."""
-        self._modes: dict[int, tuple[ModeKeys, int]] = {}
-        self._globals: dict[ModeKeys, dict[int, int]] = {}
+        self._steps: set[int] = set()
         self._listed: dict[tuple[str, int], set[int]] = {}
-        self._last: dict[ModeKeys, int] = {}
         self._open: set[int] = set()  # not known to be complete
         self._complete = -1  # with every step before it
+        self._last = -1
+        self._modes = ModeIndex()
         self._sorted: dict[ModeKeys, list[int]] = {}
         self.past_end = False  # whether the training has left the range
         self.version += 1
 
     def add(self, batch: Batch, limit: int | None) -> None:
         """Take in rows of `trace/steps`, up to the first step that a later attempt took over."""
-        steps, mode_steps = (batch.content.column(name).to_numpy() for name in ("step", "mode_step"))
-        modes = batch.content.column("mode")
+        steps = batch.content.column("step").to_numpy()
         if self.within.end is not None and len(steps) and steps.max() >= self.within.end:
             self.past_end = True
         shown = self.within.mask(steps, limit)
-        if not shown.all():
-            steps, mode_steps, modes = steps[shown], mode_steps[shown], modes.filter(pa.array(shown))
-        if not len(steps):
+        found = (steps if shown.all() else steps[shown]).tolist()
+        if not found:
             return
-        encoded = modes.dictionary_encode()
-        codes = encoded.indices.to_numpy()
-        for code, name in enumerate(encoded.dictionary.to_pylist()):
-            mode = ModeKeys[name]
-            of_mode = codes == code
-            own, globals_ = mode_steps[of_mode].tolist(), steps[of_mode].tolist()
-            self._modes.update(zip(globals_, ((mode, mode_step) for mode_step in own), strict=True))
-            if mode is not ModeKeys.GLOBAL:
-                self._globals.setdefault(mode, {}).update(zip(own, globals_, strict=True))
-                self._last[mode] = max(self._last.get(mode, -1), int(mode_steps[of_mode].max()))
-        found = steps.tolist()
-        self._last[ModeKeys.GLOBAL] = max(self._last.get(ModeKeys.GLOBAL, -1), int(steps.max()))
+        self._modes.add(batch.content, shown)
+        self._last = max(self._last, *found)
+        self._steps.update(found)
         self._listed.setdefault((batch.segment.worker, batch.segment.attempt), set()).update(found)
-        self._open.update(step for step in found if step > self._complete)
+        self._open.update(found if self._complete < 0 else [step for step in found if step > self._complete])
         self._sorted.clear()
         self.version += 1
 
@@ -131,24 +121,24 @@ class StepIndex:
         return self._listed.get((segment.worker, segment.attempt), frozenset())
 
     def __contains__(self, step: int) -> bool:
-        return step in self._modes
+        return step in self._steps
 
     def __len__(self) -> int:
-        return len(self._modes)
+        return len(self._steps)
 
     def mode(self, step: int) -> tuple[ModeKeys, int] | None:
         """Return the mode of a global step and its number in that mode."""
-        return self._modes.get(step)
+        return self._modes.of_steps.get(step)
 
     def global_step(self, mode: ModeKeys, mode_step: int) -> int | None:
         """Return the global step of a mode's own step, or None where it is not recorded."""
         if mode is ModeKeys.GLOBAL:
-            return mode_step if mode_step in self._modes else None
-        return self._globals.get(mode, {}).get(mode_step)
+            return mode_step if mode_step in self._steps else None
+        return self._modes.steps_in(mode).get(mode_step)
 
     def modes(self) -> list[ModeKeys]:
         """Return the modes that steps were recorded in; GLOBAL is not one of them."""
-        return sorted(self._globals, key=lambda mode: mode.value)
+        return [mode for mode in ModeKeys if mode is not ModeKeys.GLOBAL and self._modes.steps_in(mode)]
 
     def workers(self, attempt: int | None = None) -> set[str]:
         """Return who has recorded steps, in one attempt or in all that are shown."""
@@ -157,32 +147,66 @@ class StepIndex:
     def recorded(self, mode: ModeKeys) -> list[int]:
         """Return the steps of a mode, numbered in that mode, in order."""
         if mode not in self._sorted:
-            self._sorted[mode] = sorted(self._modes if mode is ModeKeys.GLOBAL else self._globals.get(mode, {}))
+            self._sorted[mode] = sorted(self._steps if mode is ModeKeys.GLOBAL else self._modes.steps_in(mode))
         return self._sorted[mode]
 
     def last_complete(self, mode: ModeKeys) -> int:
         """Return the last complete step of a mode, numbered in that mode, or -1."""
-        if not self._open:
-            return self._last.get(mode, -1)
-        steps = self.recorded(mode)
-        complete = (step for step in reversed(steps) if self.is_complete(self._as_global(mode, step)))
+        if not self._open and mode is ModeKeys.GLOBAL:
+            return self._last
+        own = self._modes.steps_in(mode)
+        complete = (step for step in reversed(self.recorded(mode)) if self.is_complete(own.get(step, step)))
         return next(complete, -1)
-
-    def _as_global(self, mode: ModeKeys, step: int) -> int:
-        return step if mode is ModeKeys.GLOBAL else self._globals[mode][step]
 
     def in_mode(self, steps: Iterable[int], mode: ModeKeys) -> list[int]:
         """Return those of some global steps that belong to a mode, numbered in that mode, in order."""
         if mode is ModeKeys.GLOBAL:
             return sorted(steps)
-        found = (self._modes[step] for step in steps)
-        return sorted(mode_step for own, mode_step in found if own is mode)
+        known = self._modes.of_steps
+        return sorted(mode_step for own, mode_step in (known[step] for step in steps) if own is mode)
 
     def mode_columns(self, steps: Ints) -> tuple[pa.Array, pa.Array]:
         """Return the mode names and mode steps of rows with these global steps; null where a step is not listed."""
         nothing: tuple[None, None] = (None, None)
         values, places = np.unique(steps, return_inverse=True)
-        found = [self._modes.get(step, nothing) for step in values.tolist()]
+        found = [self._modes.of_steps.get(step, nothing) for step in values.tolist()]
         names = pa.array([None if mode is None else mode.name for mode, _ in found], pa.string())
         numbers = pa.array([mode_step for _, mode_step in found], pa.int64())
         return names.take(pa.array(places)), numbers.take(pa.array(places))
+
+
+class ModeIndex:
+    """The modes of steps. Rows wait until somebody asks: most that read tensors never do."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[Rows, npt.NDArray[np.bool_]]] = []
+        self._of_steps: dict[int, tuple[ModeKeys, int]] = {}
+        self._steps_in: dict[ModeKeys, dict[int, int]] = {}
+
+    def add(self, rows: Rows, shown: npt.NDArray[np.bool_]) -> None:
+        """Take in rows of `trace/steps`, those that are shown."""
+        self._waiting.append((rows, shown))
+
+    @property
+    def of_steps(self) -> dict[int, tuple[ModeKeys, int]]:
+        """The mode of each global step, and its number in that mode."""
+        self._sort()
+        return self._of_steps
+
+    def steps_in(self, mode: ModeKeys) -> dict[int, int]:
+        """Return the global step of each step of a mode."""
+        self._sort()
+        return self._steps_in.get(mode, {})
+
+    def _sort(self) -> None:
+        for rows, shown in self._waiting:
+            columns = [rows.column(name).filter(pa.array(shown)) for name in ("step", "mode_step", "mode")]
+            steps, mode_steps = (column.to_numpy() for column in columns[:2])
+            modes = columns[2].dictionary_encode()
+            codes = modes.indices.to_numpy()
+            for code, name in enumerate(modes.dictionary.to_pylist()):
+                mode, of_mode = ModeKeys[name], codes == code
+                own, known = mode_steps[of_mode].tolist(), steps[of_mode].tolist()
+                self._of_steps.update(zip(known, ((mode, mode_step) for mode_step in own), strict=True))
+                self._steps_in.setdefault(mode, {}).update(zip(own, known, strict=True))
+        self._waiting.clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
 import math
 from collections.abc import Mapping
 from time import monotonic
@@ -97,11 +98,12 @@ class Tensor:
 
     def values(self, mode: Mode = ModeKeys.GLOBAL, worker: str | None = None) -> dict[int, Array]:
         """Return the value of every step that has one, by step."""
-        return {
-            step: self.value(step, mode, worker)
-            for step in self.steps(mode)
-            if self._saved(step, mode, worker).offset is not None
-        }
+        found = {}
+        for step in self.steps(mode):
+            # Of some steps only reductions are kept.
+            with contextlib.suppress(TensorUnavailableForStep):
+                found[step] = self.value(step, mode, worker)
+        return found
 
     def dtype(self, step_num: int, mode: Mode = ModeKeys.GLOBAL, worker: str | None = None) -> str:
         """Return the name of the tensor's own type at a step, such as `float32` or `bfloat16`."""
