@@ -319,7 +319,7 @@ class BaseHook:
 
     def _budget(self, run: Run) -> DiskBudget:
         """Return what this process may still write: its share, less what earlier attempts have taken."""
-        writers = self.worker.count if self.settings.include_workers == "all" else 1
+        writers = self.worker.workers if self.settings.include_workers == "all" else 1
         budget = DiskBudget(max(self.settings.disk_budget // writers, 1))
         if self.settings.resume:
             budget.spend(sum(run_sizes(run).values()) // writers)

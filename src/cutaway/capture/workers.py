@@ -24,11 +24,11 @@ JOIN_SECONDS = 120.0
 
 
 class Worker(NamedTuple):
-    """A process of a training: its rank, and what all processes of the launch have in common, their count too."""
+    """A process of a training: its rank, what all processes of the launch have in common, and how many they are."""
 
     rank: int = 0
     launch: str = ""
-    count: int = 1
+    workers: int = 1
 
     @property
     def name(self) -> str:

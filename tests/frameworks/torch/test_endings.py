@@ -71,11 +71,15 @@ def test_an_interrupted_training_is_failed(tmp_path: Path, zygote: Zygote) -> No
 
 
 def test_a_block_left_by_an_exception_is_failed_and_the_exception_goes_on(tmp_path: Path) -> None:
-    model = net()
-    with pytest.raises(ValueError, match="diverged"), smd.Hook(tmp_path / "run") as hook:
-        hook.register_module(model)
-        model(torch.ones(1, 4))
-        raise ValueError("diverged")
+    def diverge() -> None:
+        model = net()
+        with smd.Hook(tmp_path / "run") as hook:
+            hook.register_module(model)
+            model(torch.ones(1, 4))
+            raise ValueError("diverged")
+
+    with pytest.raises(ValueError, match="diverged"):
+        diverge()
     recorded = Recorded(tmp_path / "run")
     assert recorded.run.state() == "failed"
     assert recorded.numbers() == [0]

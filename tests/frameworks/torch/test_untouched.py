@@ -213,7 +213,7 @@ def test_a_watched_model_loads_in_a_process_that_cannot_import_cutaway(watched: 
     command = [sys.executable, "-c", LOADS, str(tmp_path / "model.pt"), root]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert float(done.stdout) == pytest.approx(float(watched(torch.ones(1, 4)).sum()))
+    assert float(done.stdout) == pytest.approx(watched(torch.ones(1, 4)).sum().item())
 
 
 def test_weights_alone_load_as_always(watched: Net, tmp_path: Path) -> None:

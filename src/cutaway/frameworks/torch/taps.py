@@ -35,7 +35,10 @@ class Tap:
 
     def __call__(self, *args: Any) -> None:
         # While torch traces a model (compile, export, jit) there are no values to see; hooks must leave no mark there.
-        if not self._hook.active or torch.compiler.is_compiling() or torch.jit.is_tracing():
+        # Asked first: the compiler then sees that nothing else of this hook can matter to it.
+        if torch.compiler.is_compiling() or torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
+            return
+        if not self._hook.active:
             return
         try:
             self._function(*args)
