@@ -75,6 +75,9 @@ class HookSettings:
             if "://" in str(value):
                 message = f"`{name}` must be a local path for now, but got {str(value)!r}."
                 raise ConfigurationError(message)
+            if value is not None:
+                # A loop that changes its folder must not take the run along.
+                object.__setattr__(self, name, Path(value).expanduser().absolute())
         if self.tensorboard_dir is not None and Path(self.tensorboard_dir).is_file():
             message = f"`tensorboard_dir` must be a folder, but {str(self.tensorboard_dir)!r} is a file."
             raise ConfigurationError(message)
@@ -92,7 +95,7 @@ class HookSettings:
     @property
     def folder(self) -> Path | None:
         """The run folder that was asked for, or None for one of our own choice."""
-        return None if self.out_dir is None else Path(self.out_dir).expanduser()
+        return None if self.out_dir is None else Path(self.out_dir)
 
 
 def _check_whole(name: str, value: object, rule: str) -> None:

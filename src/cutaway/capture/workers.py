@@ -44,9 +44,14 @@ def open_run(settings: HookSettings, worker: Worker, **identity: Any) -> tuple[R
     """Open the run that this worker writes to: a new one, the next attempt of an old one, or the chief's."""
     if worker.rank != 0:
         return _join(settings, worker)
-    run = Run.open(settings.folder or "") if settings.resume else _create(settings, **identity)
+    run = Run.open(settings.folder or "") if settings.resume else _absolute(_create(settings, **identity))
     number, lease = run.begin_attempt(from_step=settings.from_step, launch=worker.launch, process=this_process())
     return run, WriterId("train", worker.name, number), lease
+
+
+def _absolute(run: Run) -> Run:
+    """Return the run by a path that stays right when the training changes its folder."""
+    return run if run.path.is_absolute() else Run.open(run.path.absolute())
 
 
 def _create(settings: HookSettings, **identity: Any) -> Run:
@@ -92,7 +97,7 @@ def _join(settings: HookSettings, worker: Worker) -> tuple[Run, WriterId, Lease]
 
 def _candidates(settings: HookSettings) -> list[Run]:
     if settings.folder is None:
-        return list_runs()[:20]
+        return [_absolute(run) for run in list_runs()[:20]]
     try:
         return [Run.open(settings.folder)]
     except (RunNotFound, RunDamaged):

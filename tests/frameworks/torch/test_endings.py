@@ -189,6 +189,27 @@ def test_the_disk_budget_counts_what_earlier_attempts_wrote(tmp_path: Path) -> N
         assert hook._recorder.budget.used > 10_000
 
 
+@pytest.mark.parametrize("out_dir", ["run", None])
+def test_a_loop_that_changes_its_folder_does_not_take_the_run_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out_dir: str | None
+) -> None:
+    monkeypatch.delenv("CUTAWAY_HOME")
+    monkeypatch.chdir(tmp_path)
+    model = net()
+    (tmp_path / "elsewhere").mkdir()
+    with smd.Hook(out_dir) as hook:
+        assert hook.out_dir is not None
+        assert hook.out_dir.is_absolute()
+        hook.register_module(model)
+        model(torch.ones(1, 4))
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        model(torch.ones(1, 4))
+    recorded = Recorded(hook.out_dir)
+    assert recorded.numbers() == [0, 1]
+    assert recorded.run.state() == "finished"
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
 def test_a_hook_without_a_folder_takes_one_named_after_itself(tmp_path: Path) -> None:
     paths = []
     for _ in range(3):
