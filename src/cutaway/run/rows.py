@@ -13,9 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.run.ipc_layout import gather_numbers
+
 __all__ = ["NotStackable", "PlainRows", "Rows", "StackedRows", "StreamRows"]
 
 Bytes = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int64]
 Places = npt.NDArray[np.intp]
 
 
@@ -65,10 +68,12 @@ class PlainRows:
 
 
 class StreamRows:
-    """The rows of a stream of messages of different layouts, each column read by Arrow when it is asked for."""
+    """The rows of a stream of messages of different layouts, each column read when it is asked for."""
 
-    def __init__(self, stream: bytes, schema: pa.Schema) -> None:
-        self._stream = stream
+    def __init__(self, data: Bytes, starts: Ints, ends: Ints, schema: pa.Schema) -> None:
+        self._data = data
+        self._starts = starts
+        self._ends = ends
         self._schema = schema
         self._columns: dict[str, pa.Array] = {}
 
@@ -78,9 +83,8 @@ class StreamRows:
     def column(self, name: str) -> pa.Array:
         """Return a whole column, read the first time."""
         if name not in self._columns:
-            only = pa.ipc.IpcReadOptions(included_fields=[self._schema.get_field_index(name)])
-            chunks = pa.ipc.open_stream(self._stream, options=only).read_all().column(0)
-            self._columns[name] = pa.concat_arrays(chunks.chunks)
+            numbers = gather_numbers(self._data, self._starts, self._schema, name)
+            self._columns[name] = self._read([name])[name] if numbers is None else numbers
         return self._columns[name]
 
     def take(self, name: str, places: Places) -> pa.Array:
@@ -94,10 +98,16 @@ class StreamRows:
     def record_batch(self) -> pa.RecordBatch:
         """Return all columns."""
         missing = [name for name in self._schema.names if name not in self._columns]
-        if missing:
-            table = pa.ipc.open_stream(self._stream).read_all()
-            self._columns |= {name: pa.concat_arrays(table[name].chunks) for name in missing}
+        self._columns |= self._read(missing) if missing else {}
         return pa.RecordBatch.from_arrays([self._columns[name] for name in self._schema.names], schema=self._schema)
+
+    def _read(self, names: list[str]) -> dict[str, pa.Array]:
+        """Read some columns through Arrow."""
+        messages = [self._data[start:end].data for start, end in zip(self._starts, self._ends, strict=True)]
+        only = pa.ipc.IpcReadOptions(included_fields=[self._schema.get_field_index(name) for name in names])
+        stream = b"".join([self._schema.serialize(), *messages])
+        table = pa.ipc.open_stream(stream, options=only).read_all()
+        return {name: pa.concat_arrays(table[name].chunks) for name in names}
 
 
 class NotStackable(Exception):

@@ -78,9 +78,7 @@ def _read_loose(
 ) -> list[tuple[int, Rows]]:
     """Read batches of different layouts through Arrow."""
     ends = starts + lengths
-    pieces = [data[starts[i] : ends[i]] for i in loose]
-    if len(pieces) < FEWEST_TO_STREAM:
-        batches = [pa.ipc.read_record_batch(pa.py_buffer(piece), schema) for piece in pieces]
-        return [(i, PlainRows(batch)) for i, batch in zip(loose, batches, strict=True)]
-    stream = b"".join([schema.serialize(), *(piece.data for piece in pieces)])
-    return [(loose[0], StreamRows(stream, schema))]
+    if len(loose) >= FEWEST_TO_STREAM:
+        return [(loose[0], StreamRows(data, starts[loose], ends[loose], schema))]
+    batches = [pa.ipc.read_record_batch(pa.py_buffer(data[starts[i] : ends[i]]), schema) for i in loose]
+    return [(i, PlainRows(batch)) for i, batch in zip(loose, batches, strict=True)]

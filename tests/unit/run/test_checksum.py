@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cutaway.errors import RunFormatError
 from cutaway.run import checksum as module
-from cutaway.run.checksum import CHECKSUM, CRC32, CRC32C, checksum, checksum_function
+from cutaway.run.checksum import CHECKSUM, CRC32, CRC32C, checksum, checksum_function, checksums, checksums_of_rows
 
 KINDS = [CRC32, CRC32C]
 
@@ -48,3 +48,14 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_unknown_kind_is_from_a_newer_release() -> None:
     with pytest.raises(RunFormatError, match=r"unknown checksum kind 7; .* newer release"):
         checksum_function(7)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(st.integers(1, 40), st.data())
+def test_the_checksums_of_many_pieces_are_those_of_each(kind: int, width: int, data: st.DataObject) -> None:
+    pieces = data.draw(st.lists(st.binary(min_size=width, max_size=width), max_size=9))
+    whole = np.frombuffer(b"".join(pieces), np.uint8)
+    expected = [checksum_function(kind)(piece) for piece in pieces]
+    starts = range(0, len(whole), width)
+    assert checksums(whole, starts, [start + width for start in starts], kind).tolist() == expected
+    assert checksums_of_rows(whole.reshape(-1, width), kind).tolist() == expected

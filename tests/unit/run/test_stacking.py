@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import struct
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cutaway.run.ipc_layout import gather_numbers
 from cutaway.run.rows import Rows
 from cutaway.run.schemas import SCHEMAS
 from cutaway.run.stacking import read_rows
@@ -76,7 +78,53 @@ def test_stacked_batches_are_what_arrow_reads_one_by_one(
     found = [rows.record_batch() for _, rows in read_rows(*_laid_out(batches), schema)]
     for part in found:
         part.validate(full=True)
+    # Column by column they come another way.
+    for part, (_, rows) in zip(found, read_rows(*_laid_out(batches), schema), strict=True):
+        assert len(rows) == len(part)
+        for name in schema.names:
+            rows.column(name).validate(full=True)
+            assert rows.column(name).to_pylist() == part[name].to_pylist()
     assert pa.Table.from_batches(found, schema).to_pylist() == pa.Table.from_batches(batches, schema).to_pylist()
+
+
+@pytest.mark.parametrize("column", ["step", "time", "epoch", "forward"])
+def test_numbers_of_batches_of_many_sizes_are_gathered_without_arrow(column: str) -> None:
+    schema, chance = SCHEMAS["trace/steps"], random.Random(0)
+    batches = [_batch(schema, chance, chance.randrange(1, 5), chance.randrange(4), "none") for _ in range(200)]
+    data, starts, _ = _laid_out(batches)
+    found = gather_numbers(data, starts, schema, column)
+    assert found is not None
+    assert found.to_pylist() == pa.Table.from_batches(batches)[column].to_pylist()
+
+
+@pytest.mark.parametrize("column", ["mode", "samples", "statistics"])
+def test_what_is_no_number_is_left_to_arrow(column: str) -> None:
+    schema = SCHEMAS["trace/steps"]
+    data, starts, _ = _laid_out([_batch(schema, random.Random(0), 2, 1, "none")] * 9)
+    assert gather_numbers(data, starts, schema, column) is None
+
+
+def test_a_column_with_nulls_and_compressed_batches_are_left_to_arrow() -> None:
+    schema = pa.schema({"step": pa.int64(), "value": pa.float64()})
+    batches = [pa.record_batch([[i], [None if i == 5 else 1.0]], schema) for i in range(9)]
+    data, starts, _ = _laid_out(batches)
+    assert gather_numbers(data, starts, schema, "value") is None
+    assert gather_numbers(data, starts, schema, "step").to_pylist() == list(range(9))
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    squeezed = pa.record_batch([[1] * 500, [1.0] * 500], schema)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, schema, options=options) as writer:
+        writer.write_batch(squeezed)
+    stream = np.frombuffer(sink.getvalue(), np.uint8)[len(schema.serialize()) :]
+    assert gather_numbers(stream, np.zeros(1, np.int64), schema, "step") is None
+
+
+@given(st.binary(max_size=400))
+def test_bytes_that_describe_no_batch_are_refused(description: bytes) -> None:
+    padded = description + bytes(-len(description) % 8)
+    data = np.frombuffer(struct.pack("<II", 0xFFFFFFFF, len(padded)) + padded + bytes(64), np.uint8)
+    schema = SCHEMAS["values"]
+    assert gather_numbers(data, np.zeros(1, np.int64), schema, "step") is None
 
 
 def test_a_thousand_equal_batches_come_as_one() -> None:
