@@ -93,11 +93,10 @@ def checksums_of_rows(rows: npt.NDArray[np.uint8], kind: int) -> npt.NDArray[np.
 
     A checksum is linear: it is that of zeros, combined with what each byte alone would change.
     """
-    changes = _changes(kind, rows.shape[1])
-    found = changes[np.arange(rows.shape[1]), rows]
-    zeros = checksum_function(kind)(bytes(rows.shape[1]))
-    combined: npt.NDArray[np.uint32] = np.bitwise_xor.reduce(found, axis=1)
-    return combined ^ np.uint32(zeros)
+    width = rows.shape[1]
+    found = _changes(kind, width).take(rows.T + np.arange(0, 256 * width, 256, dtype=np.uint16)[:, None])
+    combined: npt.NDArray[np.uint32] = np.bitwise_xor.reduce(found, axis=0)
+    return combined ^ np.uint32(checksum_function(kind)(bytes(width)))
 
 
 @cache

@@ -34,6 +34,9 @@ class Rows(Protocol):
     def take(self, name: str, places: Places) -> pa.Array:
         """Return a column at some places."""
 
+    def constant(self, name: str, places: Places) -> pa.Scalar | None:
+        """Return what a column holds at all of some places, or None where it is not known to hold the same."""
+
     def repeated(self, name: str) -> pa.Array | None:
         """Return the part that a column repeats from its first row to its last, or None where it is not known to."""
 
@@ -57,6 +60,10 @@ class PlainRows:
     def take(self, name: str, places: Places) -> pa.Array:
         """Return a column at some places."""
         return self._batch[name].take(pa.array(places))
+
+    def constant(self, name: str, places: Places) -> pa.Scalar | None:  # noqa: ARG002 - nobody has looked
+        """Return None: it is not known."""
+        return None
 
     def repeated(self, name: str) -> pa.Array | None:  # noqa: ARG002 - nobody has looked
         """Return None: it is not known."""
@@ -91,6 +98,10 @@ class StreamRows:
         """Return a column at some places."""
         return self.column(name).take(pa.array(places))
 
+    def constant(self, name: str, places: Places) -> pa.Scalar | None:  # noqa: ARG002 - nobody has looked
+        """Return None: it is not known."""
+        return None
+
     def repeated(self, name: str) -> pa.Array | None:  # noqa: ARG002 - nobody has looked
         """Return None: it is not known."""
         return None
@@ -123,6 +134,7 @@ class StackedRows:
         self._base = view.ctypes.data
         self._columns: dict[str, pa.Array] = {}
         self._repeated: dict[str, bool] = {}
+        self._asked: tuple[Places, Places | slice, Places | int] | None = None
         if self._base % 8 or view.shape[1] % 8:
             raise NotStackable  # not written by Arrow, which pads everything
         for column in template.columns:
@@ -140,16 +152,28 @@ class StackedRows:
     def take(self, name: str, places: Places) -> pa.Array:
         """Return a column at some places, without gathering all of it where that is easy."""
         own = self._template[name]
-        kind, count = own.type, len(own)
-        if _is_number(kind) and not own.null_count and name not in self._columns:
-            words, start = self._as_words(own.buffers()[1], kind.bit_width // 8)
-            found = words[places // count, start + places % count]
-            return pa.Array.from_buffers(kind, len(places), [None, _buffer(found)])
-        # One tensor stands in the same row of every message, and there its texts and shapes are mostly the same.
-        row = int(places[0]) % count if len(places) else 0
-        if (places % count == row).all() and self._row_is_same(own, row):
-            return own.take(pa.array(np.full(len(places), row)))
-        return self.column(name).take(pa.array(places))
+        if not _is_number(own.type) or own.null_count or name in self._columns:
+            return self.column(name).take(pa.array(places))
+        words, start = self._as_words(own.buffers()[1], own.type.bit_width // 8)
+        messages, rows = self._apart(places)
+        found = words[messages, start + rows]
+        return pa.Array.from_buffers(own.type, len(places), [None, _buffer(found)])
+
+    def constant(self, name: str, places: Places) -> pa.Scalar | None:
+        """Return what a column holds at some places: one tensor stands in the same row of every message."""
+        _, row = self._apart(places)
+        own = self._template[name]
+        return own[row] if isinstance(row, int) and self._row_is_same(own, row) else None
+
+    def _apart(self, places: Places) -> tuple[Places | slice, Places | int]:
+        """Return the messages and the rows in them of some places; remembered, since columns are asked in turn."""
+        if self._asked is None or self._asked[0] is not places:
+            messages, rows = np.divmod(places, len(self._template))
+            if len(places) == len(self._view) and (rows == rows[0]).all() and (np.diff(messages) == 1).all():
+                self._asked = (places, slice(None), int(rows[0]))
+            else:
+                self._asked = (places, messages, rows)
+        return self._asked[1:]
 
     def repeated(self, name: str) -> pa.Array | None:
         """Return a message's own column where all messages have the same."""

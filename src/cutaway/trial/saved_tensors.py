@@ -5,10 +5,10 @@ Rows stay in their Arrow columns; the places of one tensor are looked up the fir
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from functools import cached_property
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,24 +18,28 @@ import pyarrow.compute as pc
 from cutaway.errors import RunFormatError
 from cutaway.run.raw_file import RawFile
 from cutaway.trial.listed_rows import Listed
-from cutaway.trial.named_rows import NamedRows, names_at
+from cutaway.trial.named_rows import NamedRows, Places, names_at
 
 __all__ = ["Entry", "Saved", "SavedSteps", "SavedTensors", "read_value"]
 
 Array = npt.NDArray[Any]
 
-_COLUMNS = ("offset", "length", "crc", "dtype", "shape")
+T = TypeVar("T")
 
 
 class Saved(NamedTuple):
-    """What was saved of one tensor at one step by one worker. `offset` is None where its value was not."""
+    """What was saved of one tensor at one step by one worker. `offset` is None where its value was not.
+
+    `kind` is how numpy reads the bytes, None where it cannot; `dtype` is the tensor's own type.
+    """
 
     file: RawFile
     offset: int | None
     length: int
     crc: int
-    dtype: str
+    kind: np.dtype[Any] | None
     shape: tuple[int, ...] | None
+    dtype: str
     part: _Part
     row: int
 
@@ -46,7 +50,7 @@ class Saved(NamedTuple):
 
 
 # A `Saved` before anybody needs its names: making a thousand of those would cost as much as reading their rows.
-Entry = tuple[RawFile, int | None, int, int, str, tuple[int, ...] | None, "_Part", int]
+Entry = tuple[RawFile, int | None, int, int, np.dtype[Any] | None, tuple[int, ...] | None, str, "_Part", int]
 
 
 class SavedSteps:
@@ -94,18 +98,29 @@ class _Part:
         places = self.names.places(name)
         if not len(places):
             return ()
-        offset, length, crc, dtype, shape = (self._rows.take(name, places) for name in _COLUMNS)
+        offset, length, crc = (self._rows.take(name, places) for name in ("offset", "length", "crc"))
+        dtypes = self._column("dtype", places, str)
+        shapes = self._column("shape", places, tuple)
         columns = (
             repeat(self.file),
             offset.to_pylist() if offset.null_count else _ints(offset),
             _ints(length),
             _ints(crc),
-            _texts(dtype),
-            _shapes(shape),
+            [_DTYPES.get(dtype or "") for dtype in dtypes],
+            shapes,
+            dtypes,
             repeat(self),
             places.tolist(),
         )
         return zip(self.steps[places].tolist(), zip(*columns), strict=True)  # noqa: B905 - endless
+
+    def _column(self, name: str, places: Places, wanted: Callable[[Any], T]) -> list[T | None]:
+        """Return a column at some places, quickly where it always holds the same."""
+        always = self._rows.constant(name, places)
+        if always is not None:
+            one = always.as_py()
+            return [None if one is None else wanted(one)] * len(places)
+        return [None if one is None else wanted(one) for one in self._rows.take(name, places).to_pylist()]
 
 
 class SavedTensors:
@@ -159,10 +174,9 @@ def read_value(saved: Entry) -> Array | None:
 
     numpy has no bfloat16, so that comes back as float32. Raises `RunDamaged`.
     """
-    file, offset, length, crc, dtype, shape, _, _ = saved
+    file, offset, length, crc, kind, shape, dtype, _, _ = saved
     if offset is None or shape is None:
         return None
-    kind = _DTYPES.get(dtype)
     if kind is not None:
         return file.array(offset, length, crc, kind, shape)
     if dtype == "bfloat16":
@@ -183,22 +197,3 @@ _DTYPES = {
 
 def _ints(column: pa.Array) -> list[int]:
     return list((pc.fill_null(column, 0) if column.null_count else column).to_numpy().tolist())
-
-
-def _texts(column: pa.StringArray) -> list[str]:
-    """Return the texts, quickly where all are the same."""
-    distinct = column.unique()
-    if len(distinct) == 1:
-        return [distinct[0].as_py()] * len(column)
-    return list(column.to_pylist())
-
-
-def _shapes(column: pa.ListArray) -> list[tuple[int, ...] | None]:
-    """Return the shapes as tuples, quickly where all are the same."""
-    if not column.null_count:
-        lengths = column.value_lengths().to_numpy()
-        if (lengths == lengths[0]).all():
-            grid = column.flatten().to_numpy().reshape(len(column), lengths[0])
-            if (grid == grid[0]).all():
-                return [tuple(grid[0].tolist())] * len(column)
-    return [None if shape is None else tuple(shape) for shape in column.to_pylist()]
