@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cutaway.run.rows import PlainRows
+from cutaway.run.rows import PlainRows, numbers
 from cutaway.run.tables import Batch, TableReader
 from cutaway.trial.step_index import StepIndex
 
@@ -50,7 +50,7 @@ class ListedRows:
 
     def _split(self, batch: Batch) -> tuple[Listed | None, Batch | None]:
         """Divide rows into those of listed steps and those that wait; what is replaced or out of range is dropped."""
-        values, counts = neighbours(batch.content.column("step").to_numpy())
+        values, counts = neighbours(numbers(batch.content.column("step")))
         # Without those of replaced steps, and of steps out of range.
         listed, distinct = self._steps.listed(batch.segment), set(values.tolist())
         if distinct <= listed:

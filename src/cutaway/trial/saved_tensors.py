@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from cutaway.errors import RunFormatError
 from cutaway.run.raw_file import RawFile
+from cutaway.run.rows import numbers
 from cutaway.trial.listed_rows import Listed
 from cutaway.trial.named_rows import NamedRows, Places, names_at
 
@@ -79,7 +80,7 @@ class _Part:
         batch, self.distinct_steps = listed
         self.worker = batch.segment.worker
         self.file = file
-        self.steps = batch.content.column("step").to_numpy()
+        self.steps = numbers(batch.content.column("step"))
         self.names = NamedRows(batch.content)
         self._rows = batch.content
 
@@ -196,4 +197,4 @@ _DTYPES = {
 
 
 def _ints(column: pa.Array) -> list[int]:
-    return list((pc.fill_null(column, 0) if column.null_count else column).to_numpy().tolist())
+    return list(numbers(pc.fill_null(column, 0) if column.null_count else column).tolist())

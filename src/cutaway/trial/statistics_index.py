@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.run.rows import numbers
 from cutaway.run.schemas import SCHEMAS, STATISTICS
 from cutaway.trial.listed_rows import Listed
 from cutaway.trial.named_rows import NamedRows, Places, names_at
@@ -28,7 +29,7 @@ class _Part:
         batch, self.distinct_steps = listed
         self.worker = batch.segment.worker
         self.rows = batch.content
-        self.steps = batch.content.column("step").to_numpy()
+        self.steps = numbers(batch.content.column("step"))
         self.names = NamedRows(batch.content)
 
     def with_worker(self, places: Places | None = None) -> pa.Table:
@@ -58,7 +59,7 @@ class _Series:
         return tuple(self.column(name).tolist() for name in _NUMBERS)
 
     def column(self, name: str) -> npt.NDArray[Any]:
-        return np.asarray(self._part.rows.take(name, self._places).to_numpy(zero_copy_only=False))
+        return numbers(self._part.rows.take(name, self._places))
 
 
 class TensorStatistics:

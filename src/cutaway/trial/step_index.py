@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cutaway.run.rows import Rows
+from cutaway.run.rows import Rows, numbers
 from cutaway.run.segments import SegmentName
 from cutaway.run.tables import Batch
 from cutaway.tensors.modes import ModeKeys
@@ -69,7 +69,7 @@ class StepIndex:
 
     def add(self, batch: Batch, limit: int | None) -> None:
         """Take in rows of `trace/steps`, up to the first step that a later attempt took over."""
-        steps = batch.content.column("step").to_numpy()
+        steps = numbers(batch.content.column("step"))
         if self.within.end is not None and len(steps) and steps.max() >= self.within.end:
             self.past_end = True
         shown = self.within.mask(steps, limit)
@@ -201,7 +201,7 @@ class ModeIndex:
     def _sort(self) -> None:
         for rows, shown in self._waiting:
             columns = [rows.column(name).filter(pa.array(shown)) for name in ("step", "mode_step", "mode")]
-            steps, mode_steps = (column.to_numpy() for column in columns[:2])
+            steps, mode_steps = (numbers(column) for column in columns[:2])
             modes = columns[2].dictionary_encode()
             codes = modes.indices.to_numpy()
             for code, name in enumerate(modes.dictionary.to_pylist()):
