@@ -31,6 +31,7 @@ class BackgroundWriter:
         self._waiting: deque[StepRecord] = deque()
         self._changed = threading.Condition()
         self._busy = 0  # records being written
+        self._stuck = False
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="cutaway-writer", daemon=True)
         self._thread.start()
@@ -38,8 +39,11 @@ class BackgroundWriter:
     def submit(self, record: StepRecord, patience: float) -> bool:
         """Queue a record; False when the queue stayed full for `patience` seconds."""
         with self._changed:
-            if not self._has_room() and not self._changed.wait_for(self._has_room, patience):
-                return False
+            if not self._has_room():
+                # After one wait in vain nobody waits again until the writer has moved: a stalled disk costs one wait.
+                self._stuck = self._stuck or not self._changed.wait_for(self._has_room, patience)
+                if self._stuck:
+                    return False
             self._waiting.append(record)
             if record.is_heavy or not self._has_room():
                 self._changed.notify_all()
@@ -76,7 +80,7 @@ class BackgroundWriter:
             if records:
                 self._write(records)
                 with self._changed:
-                    self._busy = 0
+                    self._busy, self._stuck = 0, False
                     self._changed.notify_all()
             if time.monotonic() >= next_beat:
                 self._beat()

@@ -5,9 +5,10 @@ A storage that fails stops the capture, never the training: it is logged once, a
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from cutaway.capture.selection import Selection
 from cutaway.capture.slabs import Slab
 from cutaway.capture.step_writer import StepWriter
 from cutaway.capture.tensorboard import EventWriter
-from cutaway.errors import StorageError
 from cutaway.run.findings import Finding, Severity, append_findings
 from cutaway.run.identity import Run
 from cutaway.run.leases import Lease, RunState
@@ -32,6 +32,8 @@ log = logging.getLogger("cutaway.capture")
 
 # How long closing waits for the writer: long enough for a slow disk, short enough for a person.
 CLOSE_SECONDS = 60.0
+# About what one row that comes by itself takes on disk, with the head of its batch.
+SCALAR_BYTES = 1_000
 
 
 class Recorder:
@@ -44,24 +46,28 @@ class Recorder:
         lease: Lease,
         budget: DiskBudget,
         events: EventWriter | None = None,
+        *,
+        stopped: Callable[[], None] = lambda: None,
     ) -> None:
         self.run = run
         self.who = who
         self.budget = budget
         self.stopped = False
+        self._on_stop = stopped
         self._lease = lease
         self._events = events
         self._tables: dict[str, TableWriter] = {}
         self._tables_lock = threading.Lock()
         self._said: set[str] = set()
         self._spent = 0
+        self._spending = threading.Lock()
         self._steps: StepWriter | None = None
         self._refused = 0
         self._writer = BackgroundWriter(self._write, self._beat)
 
     def begin(self, selection: Selection) -> None:
         """Say what is to be kept; before the first record."""
-        self._steps = StepWriter(self._table, selection, self.budget, self.release)
+        self._steps = StepWriter(self._table, selection, self.budget, self.release, self._spend)
 
     def submit(self, record: StepRecord, patience: float) -> bool:
         """Queue a step's record. False when it was dropped."""
@@ -77,19 +83,18 @@ class Recorder:
 
     def save_scalar(self, name: str, value: float, step: int, mode: str, when: float) -> None:
         """Write one scalar; when this returns it survives the process."""
-        if self.stopped:
-            return
-        try:
-            self._table(SCALARS).append_records([(name, step, mode, value, when)], step)
-        except StorageError as error:
-            self.stop(str(error))
-            return
-        if self._events is not None:
-            self._events.add_scalar(mode, name, value, step, when)
+        if self._may_write(SCALAR_BYTES + len(name)):
+            with self._stopping():
+                self._table(SCALARS).append_records([(name, step, mode, value, when)], step)
+                if self._events is not None:
+                    self._events.add_scalar(mode, name, value, step, when)
 
     def save_tensor(self, step: int, offer: Offer) -> None:
         """Write one full tensor; when this returns it survives the process."""
         if self.stopped:
+            return
+        if not self.budget.fits(offer.array.nbytes + SCALAR_BYTES):
+            self._say_refused()
             return
         row: dict[str, Sequence[object]] = {
             "step": [step],
@@ -97,21 +102,39 @@ class Recorder:
             "dtype": [offer.dtype],
             "shape": [offer.array.shape],
         }
-        try:
+        with self._stopping():
             self._table(TENSORS).append_tensors(row, step, [np.ascontiguousarray(offer.array)])
-        except StorageError as error:
-            self.stop(str(error))
+            self._spend()
 
     def save_sample_values(self, step: int, samples: Sequence[str], name: str, values: Sequence[float]) -> None:
         """Write one value per sample; when this returns they survive the process."""
-        if self.stopped or not samples:
-            return
         count = len(samples)
-        rows = {"step": [step] * count, "sample": samples, "name": [name] * count, "value": values}
+        if count and self._may_write(SCALAR_BYTES + sum(map(len, samples)) + count * (len(name) + 32)):
+            rows = {"step": [step] * count, "sample": samples, "name": [name] * count, "value": values}
+            with self._stopping():
+                self._table(VALUES).append_rows(rows, step)
+
+    def _may_write(self, size: int) -> bool:
+        """Whether so many bytes can be written; a budget that is used up ends the capture."""
+        if self.stopped:
+            return False
+        if self.budget.fits(size):
+            return True
+        limit = _bytes(self.budget.limit)
+        self.stop(f"the disk budget of {limit} is used up. Give a larger `disk_budget`, or save less")
+        return False
+
+    @contextlib.contextmanager
+    def _stopping(self) -> Iterator[None]:
+        """Turn whatever goes wrong with a write into the end of the capture, never of the training."""
         try:
-            self._table(VALUES).append_rows(rows, step)
-        except StorageError as error:
+            yield
+        except OSError as error:
             self.stop(str(error))
+        except Exception as error:
+            # Whatever else goes wrong here is our defect; it must cost the user a gap, not the training.
+            log.debug("Writing failed", exc_info=True)
+            self.stop(f"{type(error).__name__}: {error}.")
 
     def say(self, code: str, severity: Severity, message: str, *, once: bool = True, **where: Any) -> None:
         """Record a finding about the capture itself and log it."""
@@ -122,7 +145,7 @@ class Recorder:
         finding = Finding(code, severity, message, where=where, source=f"capture {self.who.worker}")
         try:
             append_findings(self._table(FINDINGS), [finding])
-        except StorageError as error:
+        except OSError as error:
             # The log line above is all that a full or vanished disk leaves us.
             log.debug("Could not record %s: %s", code, error)
 
@@ -131,6 +154,7 @@ class Recorder:
         if self.stopped:
             return
         self.stopped = True
+        self._on_stop()
         message = f"Capture of {self.run.name!r} stopped: {reason.rstrip('.')}. Training goes on."
         self.say("capture-stopped", "error", message)
 
@@ -145,7 +169,7 @@ class Recorder:
         for table in self._tables.values():
             try:
                 table.close()
-            except StorageError as error:
+            except OSError as error:
                 self.stop(str(error))
         if self._events is not None:
             self._events.close()
@@ -154,8 +178,10 @@ class Recorder:
             if self.who.worker == "worker_0":
                 self.run.identity["state"] = state
                 self.run.save_identity()
-        except StorageError as error:
-            log.warning("Could not record that run %r is %s: %s", self.run.name, state, error)
+        except OSError as error:
+            # Where the capture has stopped, the user knows already that this storage fails.
+            level = logging.DEBUG if self.stopped else logging.WARNING
+            log.log(level, "Could not record that run %r is %s: %s", self.run.name, state, error)
 
     def _table(self, name: str) -> TableWriter:
         with self._tables_lock:
@@ -170,16 +196,11 @@ class Recorder:
                 if record.slab is not None:
                     self.release(record.slab)
             return
-        try:
-            self._steps.write(records)
-            self._export(records)
-            self._spend()
-        except StorageError as error:
-            self.stop(str(error))
-        except Exception as error:
-            # Whatever else goes wrong here is our defect; it must cost the user a gap, not the training.
-            log.debug("The writer failed", exc_info=True)
-            self.stop(f"{type(error).__name__}: {error}.")
+        if self._may_write(sum(record.likely_bytes for record in records)):
+            with self._stopping():
+                self._steps.write(records)
+                self._export(records)
+                self._spend()
 
     def _export(self, records: Sequence[StepRecord]) -> None:
         if self._events is not None:
@@ -188,24 +209,40 @@ class Recorder:
                     self._events.add_scalar(record.mode.name, name, value, record.step, record.time)
 
     def _spend(self) -> None:
-        written = sum(table.bytes_written for table in self._tables.values())
-        grown, self._spent = written - self._spent, written
-        if self.budget.spend(grown):
-            used, limit, rate = self.budget.used, self.budget.limit, self.budget.thinning
+        """Count what was written since the last time, and say what follows from it."""
+        with self._tables_lock:
+            tables = list(self._tables.values())
+        with self._spending:
+            written = sum(table.bytes_written for table in tables)
+            grown, self._spent = written - self._spent, written
+            thinned = self.budget.spend(grown)
+        if thinned:
+            used, limit = _bytes(self.budget.used), _bytes(self.budget.limit)
             self.say(
                 "capture-thinned",
                 "warning",
-                f"{used / 1e9:.2f} GB of the disk budget of {limit / 1e9:.2f} GB are used: from now on one in {rate} "
-                "steps is recorded. Give a larger `disk_budget`, or save less.",
+                f"{used} of the disk budget of {limit} are used: from now on one in {self.budget.thinning} steps is "
+                "recorded. Give a larger `disk_budget`, or save less.",
                 once=False,
             )
         refused = 0 if self._steps is None else self._steps.refused
         if refused > self._refused:
             self._refused = refused
-            self.say("tensors-refused", "warning", "Full tensors no longer fit the disk budget and are not saved.")
+            self._say_refused()
+
+    def _say_refused(self) -> None:
+        self.say("tensors-refused", "warning", "Full tensors no longer fit the disk budget and are not saved.")
 
     def _beat(self) -> None:
         try:
             self._lease.beat()
-        except StorageError as error:
+        except OSError as error:
             self.stop(str(error))
+
+
+def _bytes(size: int) -> str:
+    """Write a size as people do."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size / 1e3:.0f} kB"

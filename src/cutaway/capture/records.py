@@ -57,6 +57,15 @@ class StepRecord:
     thinned: int = 0
 
     @property
+    def likely_bytes(self) -> int:
+        """About what its rows take on disk, rather too much than too little; raw tensors come on top."""
+        tensors = len(self.offers) + (sum(self.slab.present) if self.slab is not None else 0)
+        channels = sum(max(offer.array.shape, default=1) for offer in self.offers if offer.activity)
+        samples = sum(len(name or "") + 16 for name in self.samples or ())
+        # Every value of a sample repeats its name; there are three of them, and each row has its own columns.
+        return 3_000 + 250 * tensors + 4 * channels + samples + 4 * samples * bool(self.sample_values)
+
+    @property
     def is_heavy(self) -> bool:
         """Whether the writer should start on it at once."""
         return self.slab is not None or bool(self.offers)

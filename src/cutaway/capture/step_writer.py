@@ -24,6 +24,8 @@ from cutaway.tensors.statistics import reduce, reference_statistics
 __all__ = ["StepWriter"]
 
 Columns = dict[str, npt.NDArray[Any]]
+# Plans for activations, by their sizes.
+MOST_PLANS = 16
 _NUMBERS = ("size", "nonfinite", "zeros", "min", "max", "mean", "std", "l1", "l2", "abs_min", "change")
 
 
@@ -47,11 +49,13 @@ class StepWriter:
         selection: Selection,
         budget: DiskBudget,
         released: Callable[[Slab], None],
+        spend: Callable[[], None],
     ) -> None:
         self._table = table
         self._selection = selection
         self._budget = budget
         self._released = released
+        self._spend = spend
         self._previous: Slab | None = None
         self._plans: dict[tuple[int, ...], StatisticsPlan] = {}
         self._names: dict[int, tuple[Layout, pa.Array]] = {}
@@ -128,6 +132,9 @@ class StepWriter:
             sizes = tuple(numbers[i].size for i in fast)
             plan = self._plans.get(sizes)
             if plan is None:
+                if len(self._plans) >= MOST_PLANS:
+                    # Batches of ever new sizes: what was kept for the old ones would never be used again.
+                    self._plans.clear()
                 plan = self._plans[sizes] = StatisticsPlan([(str(k), size) for k, size in enumerate(sizes)])
             buffer = np.zeros(plan.size, np.float32)
             for place, i in zip(plan.slices, fast, strict=True):
@@ -156,6 +163,9 @@ class StepWriter:
             "reductions": [_reductions(one) or None for one in kept],
         }
         self._table(TENSORS).append_tensors(rows, record.step, [one.raw for one in kept])
+        if raw:
+            # At once: the next step of this group asks whether its own still fit.
+            self._spend()
 
     def _kept_of_slab(self, slab: Slab | None, due: frozenset[str]) -> list[_Kept]:
         if slab is None:
