@@ -27,7 +27,7 @@ from cutaway.capture.settings import HookSettings, is_switched_off
 from cutaway.capture.steps import StepCounter
 from cutaway.capture.tensorboard import EventWriter
 from cutaway.capture.workers import Worker, open_run
-from cutaway.errors import ConfigurationError, RunError, StorageError, did_you_mean
+from cutaway.errors import ConfigurationError, RunError, did_you_mean
 from cutaway.run.catalog import run_sizes
 from cutaway.run.identity import Run
 from cutaway.run.leases import RunState
@@ -63,6 +63,9 @@ class BaseHook:
         self._counts_epochs = True
         self._said: set[str] = set()
         self._open: StepRecord | None = None
+        # While idle, steps are only counted: nothing of them is recorded before the global step `_wakes_at`.
+        self.idle = False
+        self._wakes_at = 0
         self._samples: list[str | None] | None = None
         self._config: dict[str, Any] = {}
         self._config_written: dict[str, Any] = {}
@@ -83,6 +86,7 @@ class BaseHook:
         """Say whether the steps that follow train, evaluate or predict; each mode counts its own steps."""
         self._end_step()
         self._mode = ModeKeys.parse(mode)
+        self._look_ahead()
 
     def set_epoch(self, epoch: int) -> None:
         """Say which epoch the steps that follow belong to; whoever says so counts epochs alone from then on."""
@@ -100,6 +104,8 @@ class BaseHook:
         """
         check_subset(subset)
         self._samples = None if ids is None else [_sample_id(one, subset) for one in ids]
+        if self.idle and ids is not None:
+            self._set_idle(idle=False)
 
     def save_scalar(self, name: str, value: float, sm_metric: bool = False, timestamp: float | None = None) -> None:  # noqa: FBT001, FBT002 - upstream's signature
         """Record a number at the current step; when this returns it survives a kill."""
@@ -209,8 +215,7 @@ class BaseHook:
         selection = self.selection
         step, mode_step = self._steps.take(self._mode)
         record = StepRecord(step, self._mode, mode_step, time.time(), self._epoch)
-        thinning = 1 if self._recorder is None else self._recorder.budget.thinning
-        every = self.settings.statistics_every
+        thinning, every = self._thinning(), self.settings.statistics_every
         record.statistics = bool(every) and step % (every * thinning) == 0
         due = selection.due(self._mode, mode_step)
         if due:
@@ -235,6 +240,32 @@ class BaseHook:
         elif not self._recorder.stopped:
             self._dropped += 1
             self._say_thinned(record.step)
+        self._look_ahead()
+
+    def _look_ahead(self) -> None:
+        """Find the next step of which anything is recorded, so that the steps before it cost next to nothing."""
+        if self._selection is None or self._selection.watches_nan or self._open is not None:
+            return
+        step, every = self._steps.step, self.settings.statistics_every
+        wakes = [] if not every else [step + -step % (every * self._thinning())]
+        mode_step = self._steps.mode_step(self._mode)
+        due = self._selection.next_due(self._mode, mode_step)
+        if due is not None:
+            wakes.append(step + due - mode_step)
+        self._wakes_at = min(wakes, default=sys.maxsize)
+        self._set_idle(idle=step < self._wakes_at and self._samples is None)
+
+    def _pass_step(self) -> None:
+        """Count a step of which nothing is recorded."""
+        self._steps.take(self._mode)
+        if self._steps.step >= self._wakes_at:
+            self._set_idle(idle=False)
+
+    def _set_idle(self, *, idle: bool) -> None:
+        self.idle = idle
+
+    def _thinning(self) -> int:
+        return 1 if self._recorder is None else self._recorder.budget.thinning
 
     def fail(self, error: Exception, where: str) -> None:
         """Stop capturing after an error of ours during training; the training goes on."""
@@ -313,9 +344,13 @@ class BaseHook:
             folder = self.settings.tensorboard_dir
             events = EventWriter(Path(folder) if folder is not None else self.run.path / "logs")
         self._config.setdefault("command", sys.argv)
-        self._recorder = Recorder(self.run, who, lease, self._budget(self.run), events)
+        self._recorder = Recorder(self.run, who, lease, self._budget(self.run), events, stopped=self._go_quiet)
         if events is not None:
             self._recorder.say("tensorboard-scalars-only", "info", "TensorBoard gets scalars; histograms come later.")
+
+    def _go_quiet(self) -> None:
+        """The capture has stopped: whatever still calls finds nobody."""
+        self.active = False
 
     def _budget(self, run: Run) -> DiskBudget:
         """Return what this process may still write: its share, less what earlier attempts have taken."""
@@ -331,7 +366,7 @@ class BaseHook:
         included = {"included": list(self._included), "collections": self.collections.to_dict()}
         try:
             self.run.write_document("trace/collections.json", included)
-        except StorageError as error:
+        except OSError as error:
             if self._recorder is not None:
                 self._recorder.stop(str(error))
 
@@ -341,7 +376,7 @@ class BaseHook:
         try:
             self.run.write_config(self._config)
             self._config_written = dict(self._config)
-        except StorageError as error:
+        except OSError as error:
             if self._recorder is not None:
                 self._recorder.stop(str(error))
 

@@ -81,6 +81,11 @@ class Selection:
         due = [names for config, names in self._by_config.items() if config.should_save_step(mode, mode_step)]
         return frozenset().union(*due) if due else NOTHING_DUE
 
+    def next_due(self, mode: ModeKeys, mode_step: int) -> int | None:
+        """Return the first step of a mode, from `mode_step` on, that any schedule names; None where none does."""
+        coming = [config.schedule(mode).next_save(mode_step) for config in self._by_config]
+        return min((step for step in coming if step is not None), default=None)
+
     def collections_of(self, tensor: str) -> frozenset[str]:
         """Return the included collections that a tensor belongs to."""
         found = self._of.get(tensor)

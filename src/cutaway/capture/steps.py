@@ -35,6 +35,10 @@ class StepCounter:
         self._mode_steps[mode] += 1
         return step, mode_step
 
+    def mode_step(self, mode: ModeKeys) -> int:
+        """Return the number within its mode of the step that comes next."""
+        return self._mode_steps[mode]
+
     @property
     def last(self) -> int:
         """The step that began last, or 0 before the first."""

@@ -63,6 +63,14 @@ class SaveConfigMode:
             return False
         return self.end_step is None or step < self.end_step
 
+    def next_save(self, step: int) -> int | None:
+        """Return the first saved step that is not before `step`, or None where no more come."""
+        if self.save_steps is not None:
+            return next((listed for listed in self.save_steps if listed >= step), None)
+        first = max(step, self.start_step)
+        first += -first % self.save_interval
+        return first if self.end_step is None or first < self.end_step else None
+
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON values."""
         steps = None if self.save_steps is None else list(self.save_steps)

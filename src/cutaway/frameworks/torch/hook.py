@@ -30,7 +30,7 @@ from cutaway.frameworks.torch.losses import sample_values
 from cutaway.frameworks.torch.names import module_names, parameter_names, unwrap
 from cutaway.frameworks.torch.parameters import ParameterCapture
 from cutaway.frameworks.torch.samples import SampledLoader
-from cutaway.frameworks.torch.taps import Tap
+from cutaway.frameworks.torch.taps import RemovableTaps, Tap
 from cutaway.frameworks.torch.tensors import copy_of, has_gradient, tensors_in
 from cutaway.tensors.collection import ModuleTensors
 from cutaway.tensors.json_config import CONFIG_VARIABLES, HookConfig
@@ -43,6 +43,8 @@ __all__ = ["Hook"]
 Loader = TypeVar("Loader", bound=Iterable[Any])
 
 _QUIET_MODES = (ModeKeys.EVAL, ModeKeys.PREDICT)
+# Fewer idle steps than this are not worth taking taps down for.
+_LONG_IDLE = 4
 
 
 class Hook(BaseHook):
@@ -115,6 +117,8 @@ class Hook(BaseHook):
         self._losses: list[float | torch.Tensor] = []
         self._counts: dict[str, int] = {}  # what each loss received and returned so far in this step
         self._parameter_taps: list[RemovableHandle] = []
+        self._step_taps = RemovableTaps()
+        self._passes = False
         self._is_silent = False  # whether backward passes come without a forward
         self._hears_outputs = True  # whether the gradient of the model's output tells of every backward
         self._clock = 0.0
@@ -154,7 +158,8 @@ class Hook(BaseHook):
             return
         before = Tap(self, self._before_forward, "forward")
         self._handles.append(module.register_forward_pre_hook(before, prepend=True, with_kwargs=True))
-        self._handles.append(module.register_forward_hook(Tap(self, self._after_forward, "forward")))
+        after = Tap(self, self._after_forward, "forward")
+        self._step_taps.add(lambda: module.register_forward_hook(after))
         # Until a forward is seen: a model that is compiled from now on may never call its hooks.
         self._tap_parameters()
         count = sum(p.numel() for p in root.parameters() if not isinstance(p, torch.nn.UninitializedParameter))
@@ -171,7 +176,7 @@ class Hook(BaseHook):
             self._modules[loss] = type(loss).__name__
             self._config["loss"] = type(loss).__name__
             tap = Tap(self, self._after_loss, "the loss")
-            self._handles.append(loss.register_forward_hook(tap, with_kwargs=True))
+            self._step_taps.add(lambda: loss.register_forward_hook(tap, with_kwargs=True))
 
     def register_optimizer(self, optimizer: torch.optim.Optimizer, scaler: torch.amp.GradScaler | None = None) -> None:
         """Watch an optimizer: it ends steps, and its learning rate is recorded.
@@ -183,7 +188,8 @@ class Hook(BaseHook):
         if self.active:
             self._optimizer = optimizer
             pre, post = Tap(self, self._before_update, "the optimizer"), Tap(self, self._after_update, "the optimizer")
-            self._handles += [optimizer.register_step_pre_hook(pre), optimizer.register_step_post_hook(post)]
+            self._step_taps.add(lambda: optimizer.register_step_pre_hook(pre))
+            self._handles.append(optimizer.register_step_post_hook(post))
             groups = [{key: value for key, value in g.items() if key != "params"} for g in optimizer.param_groups]
             self.set_config({"optimizer": {"class": type(optimizer).__name__, "groups": groups}})
 
@@ -227,14 +233,18 @@ class Hook(BaseHook):
         """Save a tensor now, whatever the schedule says; when this returns it survives a kill."""
         if self.active:
             value = tensor_value if isinstance(tensor_value, torch.Tensor) else torch.as_tensor(tensor_value)
+            self._wake()
             self._offer_now(copy_of(tensor_name, value), collections_to_write)
 
     # -- the life of a step ------------------------------------------------------------------------------------------
 
     def _before_forward(self, module: torch.nn.Module, *inputs: Any) -> None:
+        if self.idle:
+            self._before_idle_forward(module)
+            return
         if self._is_repeated():
             return
-        self._is_silent = False
+        self._is_silent = self._passes = False
         self._batch_samples = self._samples
         grad = torch.is_grad_enabled() and self._mode not in _QUIET_MODES
         record = self._open
@@ -251,9 +261,23 @@ class Hook(BaseHook):
             self._samples = None
         self._clock = time.perf_counter()
 
+    def _before_idle_forward(self, module: torch.nn.Module) -> None:
+        """Count a step that is not recorded, unless an update will."""
+        if self._parameter_taps and self._hears_outputs:
+            # The forward is seen, so parameters need not call for it.
+            self._untap_parameters()
+        if self._optimizer is None or not (torch.is_grad_enabled() and module.training) or self._mode in _QUIET_MODES:
+            self._pass_step()
+            # The step that this forward began stays unrecorded, even where the next one no longer is.
+            self._passes = True
+
     def _is_repeated(self) -> bool:
         """Whether what runs now was seen already, or is a trial: recomputed in a backward, or a closure run again."""
-        return torch._C._current_graph_task_id() != -1 or (self._in_closure and self._had_backward)  # noqa: SLF001 - torch has no public way
+        return (
+            torch._C._current_graph_task_id() != -1  # noqa: SLF001 - torch has no public way
+            or (self._in_closure and self._had_backward)
+            or torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+        )
 
     def _accumulates(self, module: torch.nn.Module) -> bool:
         """Whether another forward belongs to the open step: gradients pile up until the optimizer's step."""
@@ -312,6 +336,8 @@ class Hook(BaseHook):
             self._activations.offer(record, self._modules[module], (args, kwargs), outputs)
 
     def _after_loss(self, loss: torch.nn.Module, args: Any, kwargs: Any, outputs: Any) -> None:
+        if self.idle or self._passes:
+            return
         self._end_silent_step()
         record = self._open
         if record is None and self._is_silent:
@@ -333,7 +359,7 @@ class Hook(BaseHook):
         self._offer_outputs(name, outputs)
 
     def _offer_outputs(self, name: str, outputs: Any) -> None:
-        if self._is_repeated():
+        if self.idle or self._passes or self._is_repeated():
             return
         record = self._open or self._start(trains=torch.is_grad_enabled())
         self._offer_all(record, f"{name}_output", tensors_in(outputs))
@@ -353,7 +379,7 @@ class Hook(BaseHook):
         return "losses" in self.selection.collections_of(name)
 
     def _on_gradient(self, *_: Any) -> None:
-        if not self._in_backward:
+        if not self._in_backward and not self.idle:
             self._in_backward = True
             _when_backward_ends(Tap(self, self._after_backward, "the backward"), after=self._is_distributed())
 
@@ -389,6 +415,8 @@ class Hook(BaseHook):
             self._end_step()
 
     def _before_update(self, _: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        if self.idle:
+            return
         if self._in_closure:
             # The last update did not come to its end: its closure raised.
             self._end_step()
@@ -412,6 +440,9 @@ class Hook(BaseHook):
         return self._awaits_update or self._in_closure or self._mode in _QUIET_MODES
 
     def _after_update(self, *_: Any) -> None:
+        if self.idle:
+            self._pass_step()
+            return
         record, self._in_closure, self._awaits_update = self._open, False, False
         if record is None or self._optimizer is None:
             return
@@ -441,6 +472,29 @@ class Hook(BaseHook):
         super()._end_step()
 
     # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _pass_step(self) -> None:
+        # What is measured between two steps must not span those in between.
+        self._last_end, self._data_seconds = None, 0.0
+        super()._pass_step()
+
+    def _look_ahead(self) -> None:
+        # Mixed precision may skip an update; such a step must be seen to be counted.
+        if self._scaler is None:
+            super()._look_ahead()
+
+    def _set_idle(self, *, idle: bool) -> None:
+        super()._set_idle(idle=idle)
+        if not idle:
+            self._step_taps.hang()
+        elif self._wakes_at - self._steps.step >= _LONG_IDLE:
+            self._step_taps.drop()
+
+    def _wake(self) -> None:
+        """Record the idle step that runs now after all: something of it is saved by hand."""
+        if self.idle:
+            self._set_idle(idle=False)
+            self._start(trains=torch.is_grad_enabled() and self._mode not in _QUIET_MODES)
 
     def _tap_parameters(self) -> None:
         """Hear of the backward pass through every parameter: costs more, but needs no forward that we see."""
@@ -555,6 +609,7 @@ class Hook(BaseHook):
                 hook.close()
 
     def _detach(self) -> None:
+        self._step_taps.drop()
         self._untap_parameters()
         for handle in self._handles:
             handle.remove()

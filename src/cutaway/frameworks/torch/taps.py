@@ -10,14 +10,15 @@ import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import torch
+from torch.compiler import is_compiling
+from torch.utils.hooks import RemovableHandle
 
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from cutaway.frameworks.torch.hook import Hook
 
-__all__ = ["Tap"]
+__all__ = ["RemovableTaps", "Tap"]
 
 
 class Tap:
@@ -34,11 +35,9 @@ class Tap:
         self._where = where
 
     def __call__(self, *args: Any) -> None:
-        # While torch traces a model (compile, export, jit) there are no values to see; hooks must leave no mark there.
+        # While torch traces a model (compile, export) there are no values to see; hooks must leave no mark there.
         # Asked first: the compiler then sees that nothing else of this hook can matter to it.
-        if torch.compiler.is_compiling() or torch.jit.is_tracing():  # type: ignore[attr-defined, no-untyped-call]
-            return
-        if not self._hook.active:
+        if is_compiling() or not self._hook.active:
             return
         try:
             self._function(*args)
@@ -51,3 +50,31 @@ class Tap:
     def __reduce__(self) -> tuple[Any, ...]:
         # A null context's exit takes any arguments and returns None: a hook that does nothing, and needs no Cutaway.
         return getattr, (contextlib.nullcontext(), "__exit__")
+
+
+class RemovableTaps:
+    """Taps that hang only while steps are recorded: even one that returns at once costs a small step one percent."""
+
+    def __init__(self) -> None:
+        self._ways: list[Callable[[], RemovableHandle]] = []
+        self._handles: list[RemovableHandle] = []
+        self._hanging = True
+
+    def add(self, way: Callable[[], RemovableHandle]) -> None:
+        """Hang a tap now, and again whenever `hang` is called."""
+        self._ways.append(way)
+        if self._hanging:
+            self._handles.append(way())
+
+    def hang(self) -> None:
+        """Hang all taps, unless they do already."""
+        if not self._hanging:
+            self._hanging = True
+            self._handles = [way() for way in self._ways]
+
+    def drop(self) -> None:
+        """Take all taps down until they are hung again."""
+        self._hanging = False
+        for handle in self._handles:
+            handle.remove()
+        self._handles.clear()
