@@ -5,7 +5,7 @@ Knows rows and numbers, not files: `Follower` feeds it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Set
 
 import numpy as np
 import numpy.typing as npt
@@ -123,8 +123,10 @@ class StepIndex:
     def __contains__(self, step: int) -> bool:
         return step in self._steps
 
-    def __len__(self) -> int:
-        return len(self._steps)
+    @property
+    def steps(self) -> Set[int]:
+        """All global steps."""
+        return self._steps
 
     def mode(self, step: int) -> tuple[ModeKeys, int] | None:
         """Return the mode of a global step and its number in that mode."""
@@ -158,8 +160,10 @@ class StepIndex:
         complete = (step for step in reversed(self.recorded(mode)) if self.is_complete(own.get(step, step)))
         return next(complete, -1)
 
-    def in_mode(self, steps: Iterable[int], mode: ModeKeys) -> list[int]:
+    def shown(self, steps: Set[int], mode: ModeKeys, *, incomplete: bool) -> list[int]:
         """Return those of some global steps that belong to a mode, numbered in that mode, in order."""
+        if self._open and not incomplete:
+            steps = {step for step in steps if step <= self._complete}
         if mode is ModeKeys.GLOBAL:
             return sorted(steps)
         known = self._modes.of_steps

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from cutaway.errors import NoMoreData, StepNotYetAvailable, StepUnavailable, TrialError
 from cutaway.run.leases import RunState
@@ -76,8 +76,7 @@ class StepQueries:
     def recorded_steps(self, mode: Mode = ModeKeys.GLOBAL, show_incomplete_steps: bool = False) -> list[int]:  # noqa: FBT001, FBT002
         """Return the steps that left a record: statistics, scalars or times, with or without saved tensors."""
         self._follower.maybe_refresh()
-        index = self._follower.steps
-        return self._shown(index.recorded(ModeKeys.GLOBAL), mode, incomplete=show_incomplete_steps)
+        return self._shown(self._follower.steps.steps, mode, incomplete=show_incomplete_steps)
 
     def modes(self) -> list[ModeKeys]:
         """Return the modes that the run has steps of. Steps of no mode are GLOBAL, which is not listed."""
@@ -137,10 +136,8 @@ class StepQueries:
         over = self._follower.loaded_all or self._follower.steps.past_end
         return NoMoreData(step, parsed.name, last) if over and step > last else StepUnavailable(step, parsed.name)
 
-    def _shown(self, steps: Iterable[int], mode: Mode, *, incomplete: bool) -> list[int]:
-        index = self._follower.steps
-        shown = steps if incomplete else [step for step in steps if index.is_complete(step)]
-        return index.in_mode(shown, ModeKeys.parse(mode))
+    def _shown(self, steps: Set[int], mode: Mode, *, incomplete: bool) -> list[int]:
+        return self._follower.steps.shown(steps, ModeKeys.parse(mode), incomplete=incomplete)
 
     def _mode(self, global_step: int) -> tuple[ModeKeys, int]:
         self._follower.maybe_refresh()

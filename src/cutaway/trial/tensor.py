@@ -58,9 +58,8 @@ class Tensor:
         """Return the steps at which the tensor, or reductions of it, were saved."""
         self._follower.maybe_refresh()
         saved, index = self._saved_steps(), self._follower.steps
-        steps = saved.first if saved is not None else ()
-        shown = steps if show_incomplete_steps else [step for step in steps if index.is_complete(step)]
-        return index.in_mode(shown, ModeKeys.parse(mode))
+        steps = saved.first.keys() if saved is not None else set()
+        return index.shown(steps, ModeKeys.parse(mode), incomplete=show_incomplete_steps)
 
     def prev_steps(self, step: int, n: int | None = None, mode: Mode = ModeKeys.GLOBAL) -> list[int]:
         """Return the last `n` steps (None: all) up to and including `step`, in ascending order."""
