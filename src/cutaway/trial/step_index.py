@@ -156,7 +156,7 @@ class StepIndex:
         """Return the last complete step of a mode, numbered in that mode, or -1."""
         if not self._open and mode is ModeKeys.GLOBAL:
             return self._last
-        own = self._modes.steps_in(mode)
+        own = {} if mode is ModeKeys.GLOBAL else self._modes.steps_in(mode)
         complete = (step for step in reversed(self.recorded(mode)) if self.is_complete(own.get(step, step)))
         return next(complete, -1)
 

@@ -209,9 +209,10 @@ class Trial(StepQueries):
     ) -> pa.Table:
         """Return what each sample's loss, margin and so on was each time that it was seen, in step order.
 
-        Columns: step, mode, mode_step, worker, sample, name, value.
+        Columns: step, mode, mode_step, worker, sample, name, value. Values may have been saved at a step that left no
+        record of its own; its mode and mode_step are null.
         """
-        table = with_modes(self._rows(VALUES, listed=True), self._follower.steps)
+        table = with_modes(self._rows(VALUES, listed=False), self._follower.steps)
         return filtered(table, mode=ModeKeys.parse(mode), sample=sample, name=name)
 
     def findings(self) -> pa.Table:

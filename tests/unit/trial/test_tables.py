@@ -102,14 +102,16 @@ def test_sample_values_come_with_the_mode_of_their_step(trial: Trial) -> None:
     assert trial.sample_values(mode=modes.TRAIN).num_rows == 2
 
 
-def test_sample_values_of_a_step_that_is_not_listed_yet_wait(write: Write) -> None:
+def test_sample_values_of_a_step_without_a_record_are_there_at_once(write: Write) -> None:
     writing = write()
     values = {"step": [0], "sample": ["training/0"], "name": ["loss"], "value": [math.inf]}
     writing.table("values").append_rows(values, 0)
     trial = create_trial(writing.run.path)
-    assert trial.sample_values().num_rows == 0
+    assert trial.sample_values().select(["mode", "mode_step", "value"]).to_pylist() == [
+        {"mode": None, "mode_step": None, "value": math.inf}
+    ]
     writing.listed(0)
-    assert trial.sample_values()["value"].to_pylist() == [math.inf]
+    assert trial.sample_values()["mode"].to_pylist() == ["TRAIN"]
 
 
 def test_findings_are_listed_once_each_oldest_first(trial: Trial) -> None:

@@ -99,3 +99,15 @@ def test_a_resumed_run_waits_only_for_the_workers_of_its_newest_attempt(write: W
     assert trial.steps() == [0, 1]
     second.step(2, WEIGHT)
     assert trial.steps() == [0, 1, 2]
+
+
+def test_the_last_complete_step_of_no_mode_is_counted_globally(write: Write) -> None:
+    writing = write(workers=TWO)
+    for worker in TWO:
+        writing.step(0, WEIGHT, worker=worker)
+        writing.step(5, WEIGHT, worker=worker, mode="GLOBAL", mode_step=0)
+    writing.step(7, WEIGHT, worker="worker_0", mode="GLOBAL", mode_step=5)
+    trial = create_trial(writing.run.path)
+    assert trial.steps() == [0, 5]
+    assert trial.has_passed_step(3) is StepState.UNAVAILABLE
+    assert trial.has_passed_step(6) is StepState.NOT_YET_AVAILABLE
