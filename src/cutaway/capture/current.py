@@ -36,6 +36,7 @@ class _Current:
         self.next_collections: Collections | None = None
         self.hook: weakref.ref[BaseHook] | None = None
         self.live: weakref.WeakSet[BaseHook] = weakref.WeakSet()
+        self.shared = 0
 
 
 _current = _Current()
@@ -74,6 +75,12 @@ def retire(hook: BaseHook) -> None:
     if get_hook() is hook:
         _current.hook = None
         _current.collections = Collections()
+
+
+def count_shared() -> int:
+    """Number the hooks of this process that all workers of a launch write with; each makes them in the same order."""
+    _current.shared += 1
+    return _current.shared
 
 
 def live_hooks() -> list[BaseHook]:

@@ -53,6 +53,8 @@ class BaseHook:
     def __init__(self, settings: HookSettings, worker: Worker, versions: Mapping[str, str]) -> None:
         apply_log_level()
         self.settings = settings
+        if settings.include_workers == "all":
+            worker = worker._replace(launch=f"{worker.launch} {current.count_shared()}")
         self.worker = worker
         self.run: Run | None = None
         self._recorder: Recorder | None = None

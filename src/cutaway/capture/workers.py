@@ -12,7 +12,7 @@ from cutaway.errors import CutawayError, RunDamaged, RunExists, RunNotFound
 from cutaway.run.catalog import list_runs
 from cutaway.run.identity import Run
 from cutaway.run.leases import Lease, read_leases
-from cutaway.run.process import this_process
+from cutaway.run.process import is_alive, is_here, this_process
 from cutaway.run.segments import WriterId
 
 __all__ = ["Worker", "open_run"]
@@ -84,15 +84,21 @@ def _join(settings: HookSettings, worker: Worker) -> tuple[Run, WriterId, Lease]
     while time.monotonic() < deadline:
         for run in _candidates(settings):
             for attempt in reversed(run.identity.get("attempts", [])):
-                if attempt.get("launch") == worker.launch:
+                if attempt.get("launch") == worker.launch and _chief_may_live(attempt.get("process", {})):
                     number = int(attempt["attempt"])
                     return run, WriterId("train", worker.name, number), run.join_attempt(worker.name, number)
         time.sleep(0.05)
     message = (
         f"{worker.name} found no run of launch {worker.launch!r} within {JOIN_SECONDS:.0f} s. Construct the hook on "
-        "rank 0 too, or use `include_workers='one'`."
+        "rank 0 too, or use `include_workers='one'`; where the ranks are on several machines, give them one `out_dir` "
+        "that all of them see and set CUTAWAY_LAUNCH_ID to the same text."
     )
     raise ChiefMissing(message)
+
+
+def _chief_may_live(process: dict[str, Any]) -> bool:
+    """Whether the process that opened an attempt is not known to be gone: an earlier launch may have had our name."""
+    return not (is_here(process) and not is_alive(process))
 
 
 def _candidates(settings: HookSettings) -> list[Run]:
