@@ -1,7 +1,8 @@
 """Follows a run folder while it grows: polls the tables in the right order, keeps the indexes, names damage.
 
 The writer writes the row in `trace/steps` after all else of a step. So the steps are read first, and the other tables,
-whenever somebody needs them, only as far as steps are listed: whatever a trial shows of a step is all there.
+whenever somebody needs them, only as far as steps are listed: whatever a trial shows of a step is all there. Once the
+training has ended, tensors of a step that was never listed can be read too; the step stays unlisted.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from cutaway.run.identity import Run
 from cutaway.run.leases import RunState
 from cutaway.run.schemas import STATISTICS, STEPS, TENSORS
 from cutaway.run.tables import Damage, TableReader
-from cutaway.trial.listed_rows import ListedRows
+from cutaway.trial.listed_rows import Listed, ListedRows
 from cutaway.trial.liveness import Liveness
 from cutaway.trial.saved_tensors import SavedTensors
 from cutaway.trial.statistics_index import StatisticsIndex
@@ -110,8 +111,11 @@ class Follower:
             for listed in self._tensor_rows.poll():
                 self._tensors.add(listed, reader.raw_file(listed.batch.segment))
             self._tensors_at = self.steps.version
-            if self.loaded_all:
+            if self.loaded_all and self._state is not RunState.LOST:
                 reader.settle()
+                # What `save_tensor` has acknowledged is there, also where a kill came before the end of its step.
+                for batch in self._tensor_rows.strays():
+                    self._tensors.add(Listed(batch, set()), reader.raw_file(batch.segment))
             self.note_damage(TENSORS)
         return self._tensors
 

@@ -48,6 +48,11 @@ class ListedRows:
                 self._waiting.append(waiting)
         return found
 
+    def strays(self) -> list[Batch]:
+        """Return, once, the rows whose steps were not listed: call it when nobody writes any more."""
+        found, self._waiting = self._waiting, []
+        return found
+
     def _split(self, batch: Batch) -> tuple[Listed | None, Batch | None]:
         """Divide rows into those of listed steps and those that wait; what is replaced or out of range is dropped."""
         values, counts = neighbours(numbers(batch.content.column("step")))

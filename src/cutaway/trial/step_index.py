@@ -166,8 +166,8 @@ class StepIndex:
             steps = {step for step in steps if step <= self._complete}
         if mode is ModeKeys.GLOBAL:
             return sorted(steps)
-        known = self._modes.of_steps
-        return sorted(mode_step for own, mode_step in (known[step] for step in steps) if own is mode)
+        found = (self._modes.of_steps.get(step) for step in steps)
+        return sorted(one[1] for one in found if one is not None and one[0] is mode)
 
     def mode_columns(self, steps: Ints) -> tuple[pa.Array, pa.Array]:
         """Return the mode names and mode steps of rows with these global steps; null where a step is not listed."""

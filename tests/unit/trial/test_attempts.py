@@ -8,7 +8,7 @@ import pytest
 from cutaway.errors import StepNotYetAvailable
 from cutaway.run import RunState
 from cutaway.tensors import modes
-from cutaway.trial import Trial, create_trial
+from cutaway.trial import StepState, Trial, create_trial
 from tests.unit.trial.conftest import Write, Writing
 
 NAME = "Net_fc.weight"
@@ -70,6 +70,25 @@ def test_a_third_attempt_may_go_back_further_than_the_second(write: Write) -> No
     _steps(third, range(3, 5), 3.0)
     third.close()
     assert _firsts(create_trial(first.run.path)) == {0: 1, 1: 1, 2: 1, 3: 3, 4: 3}
+
+
+def test_a_tensor_saved_in_a_step_that_a_kill_cut_short_can_be_read_but_the_step_is_not_listed(write: Write) -> None:
+    writing = write()
+    _steps(writing, range(2), 1.0)
+    writing.tensors(2, {"by_hand": np.full(3, 7.0)})
+    trial = create_trial(writing.run.path)
+    assert not trial.has_tensor("by_hand")  # the step may still be listed
+    writing.leases["worker_0"].release(RunState.ENDED)
+    assert trial.tensor("by_hand").steps() == [2]
+    assert trial.tensor("by_hand").steps(modes.TRAIN) == []
+    assert trial.tensor("by_hand").value(2)[0] == 7
+    assert "by_hand" in trial.tensor_names()
+    assert trial.steps() == [0, 1]
+    assert trial.has_passed_step(2) is StepState.UNAVAILABLE
+    second = write(run=writing.run, from_step=None)
+    assert not trial.has_tensor("by_hand")
+    _steps(second, range(2, 3), 2.0)
+    assert trial.steps() == [0, 1, 2]
 
 
 def test_a_step_that_was_torn_by_a_kill_stays_hidden_and_is_replaced(write: Write) -> None:
