@@ -251,6 +251,9 @@ class Hook(BaseHook):
         if record is not None and not (grad and self._accumulates(module)):
             self._end_step()
             record = None
+            if self.idle:
+                self._before_idle_forward(module)
+                return
         if record is None:
             if "batch_size" not in self._config:
                 first = next(tensors_in(inputs), None)
