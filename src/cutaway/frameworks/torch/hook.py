@@ -269,10 +269,13 @@ class Hook(BaseHook):
         if self._parameter_taps and self._hears_outputs:
             # The forward is seen, so parameters need not call for it.
             self._untap_parameters()
-        if self._optimizer is None or not (torch.is_grad_enabled() and module.training) or self._mode in _QUIET_MODES:
+        if self._is_repeated():
+            return
+        trains = torch.is_grad_enabled() and module.training and self._mode not in _QUIET_MODES
+        # The step that this forward began stays unrecorded, even where the next one no longer is.
+        self._passes = self._optimizer is None or not trains
+        if self._passes:
             self._pass_step()
-            # The step that this forward began stays unrecorded, even where the next one no longer is.
-            self._passes = True
 
     def _is_repeated(self) -> bool:
         """Whether what runs now was seen already, or is a trial: recomputed in a backward, or a closure run again."""
@@ -382,7 +385,7 @@ class Hook(BaseHook):
         return "losses" in self.selection.collections_of(name)
 
     def _on_gradient(self, *_: Any) -> None:
-        if not self._in_backward and not self.idle:
+        if not (self._in_backward or self.idle or self._passes):
             self._in_backward = True
             _when_backward_ends(Tap(self, self._after_backward, "the backward"), after=self._is_distributed())
 
@@ -418,7 +421,7 @@ class Hook(BaseHook):
             self._end_step()
 
     def _before_update(self, _: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        if self.idle:
+        if self.idle or self._passes:
             return
         if self._in_closure:
             # The last update did not come to its end: its closure raised.
@@ -443,6 +446,9 @@ class Hook(BaseHook):
         return self._awaits_update or self._in_closure or self._mode in _QUIET_MODES
 
     def _after_update(self, *_: Any) -> None:
+        if self._passes:
+            # Its forward counted it: the model is trained as it is evaluated.
+            return
         if self.idle:
             self._pass_step()
             return
