@@ -251,7 +251,8 @@ class Hook(BaseHook):
         if record is not None and not (grad and self._accumulates(module)):
             self._end_step()
             record = None
-            if self.idle:
+            idle: bool = self.idle  # which ending a step may change
+            if idle:
                 self._before_idle_forward(module)
                 return
         if record is None:
