@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cutaway.run.rows import NotStackable, PlainRows, Rows, StackedRows, StreamRows
+from cutaway.run.rows import PlainRows, Rows, StreamRows
+from cutaway.run.stacked_rows import NotStackable, StackedRows
 
 __all__ = ["read_rows"]
 

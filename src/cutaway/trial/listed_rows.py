@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cutaway.run.rows import PlainRows, numbers
+from cutaway.run.rows import PlainRows, Rows, numbers
 from cutaway.run.tables import Batch, TableReader
 from cutaway.trial.step_index import StepIndex
 
@@ -55,7 +55,7 @@ class ListedRows:
 
     def _split(self, batch: Batch) -> tuple[Listed | None, Batch | None]:
         """Divide rows into those of listed steps and those that wait; what is replaced or out of range is dropped."""
-        values, counts = neighbours(numbers(batch.content.column("step")))
+        values, counts = _steps_of(batch.content)
         # Without those of replaced steps, and of steps out of range.
         listed, distinct = self._steps.listed(batch.segment), set(values.tolist())
         if distinct <= listed:
@@ -64,6 +64,14 @@ class ListedRows:
         shown = np.fromiter((step in listed for step in values.tolist()), bool, len(values))
         ready, waiting = _picked(batch, shown, counts), _picked(batch, visible & ~shown, counts)
         return None if ready is None else Listed(ready, distinct & listed), waiting
+
+
+def _steps_of(rows: Rows) -> tuple[Ints, Ints]:
+    """Return the steps of rows, each run of them once, and how many rows each has."""
+    steps = rows.per_message("step")
+    if steps is not None:
+        return steps, np.full(len(steps), len(rows) // len(steps))
+    return neighbours(numbers(rows.column("step")))
 
 
 def neighbours(values: Ints) -> tuple[Ints, Ints]:

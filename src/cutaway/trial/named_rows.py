@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from cutaway.run.rows import Rows
+from cutaway.run.rows import Places, Rows
 
-__all__ = ["NamedRows", "names_at"]
+__all__ = ["NamedRows", "Places", "names_at"]
 
 Ints = npt.NDArray[np.int64]
-Places = npt.NDArray[np.intp]
 
 # Comparing a column with one name is ten times as quick as sorting all its names out, which pays from then on.
 LOOKS_BEFORE_SORTING = 8
@@ -27,18 +27,12 @@ class NamedRows:
         self._looks = 0
         self._codes: npt.NDArray[np.int32] | None = None
         self._known: dict[str, int] = {}
-        # Where every step has the same names, those of one step tell all.
-        step = rows.repeated("tensor")
-        self._period = 0 if step is None else len(step)
-        self._in_step: dict[str, list[int]] = {}
-        for place, name in enumerate([] if step is None else step.to_pylist()):
-            self._in_step.setdefault(name, []).append(place)
 
     def places(self, name: str) -> Places:
         """Return where a name stands, in order."""
-        if self._period:
-            own = np.array(self._in_step.get(name, []), np.intp)
-            return (np.arange(0, len(self._rows), self._period)[:, None] + own).reshape(-1)
+        found = self._rows.places_of("tensor", name)
+        if found is not None:
+            return found
         self._looks += 1
         if self._codes is None and self._looks <= LOOKS_BEFORE_SORTING:
             return np.flatnonzero(pc.equal(self._rows.column("tensor"), name).to_numpy(zero_copy_only=False))
@@ -46,8 +40,9 @@ class NamedRows:
 
     def names(self) -> set[str]:
         """Return all names, each once."""
-        if self._period:
-            return set(self._in_step)
+        step = self._rows.repeated("tensor")
+        if step is not None:
+            return set(step.to_pylist())
         self._sort()
         return set(self._known)
 
@@ -63,13 +58,24 @@ class NamedRows:
         return self._codes
 
 
-def names_at(steps: Set[int], parts: Iterable[tuple[NamedRows, Ints, Set[int]]]) -> set[str]:
-    """Return the names that stand at one of some steps; of each part its names, steps and distinct steps are given."""
+class Part(Protocol):
+    """Rows of listed steps, as both indexes keep them."""
+
+    names: NamedRows
+    distinct_steps: set[int]
+
+    @property
+    def steps(self) -> Ints:
+        """The step of each row."""
+
+
+def names_at(steps: Set[int], parts: Iterable[Part]) -> set[str]:
+    """Return the names that stand at one of some steps."""
     found: set[str] = set()
-    for names, rows, distinct in parts:
-        common = distinct & steps
-        if len(common) == len(distinct):
-            found |= names.names()
+    for part in parts:
+        common = part.distinct_steps & steps
+        if common and len(common) == len(part.distinct_steps):
+            found |= part.names.names()
         elif common:
-            found |= names.names_at(np.isin(rows, list(common)))
+            found |= part.names.names_at(np.isin(part.steps, list(common)))
     return found

@@ -80,9 +80,13 @@ class _Part:
         batch, self.distinct_steps = listed
         self.worker = batch.segment.worker
         self.file = file
-        self.steps = numbers(batch.content.column("step"))
         self.names = NamedRows(batch.content)
         self._rows = batch.content
+
+    @cached_property
+    def steps(self) -> npt.NDArray[np.int64]:
+        """The step of each row."""
+        return numbers(self._rows.column("step"))
 
     @cached_property
     def reductions(self) -> pa.MapArray:
@@ -113,7 +117,7 @@ class _Part:
             repeat(self),
             places.tolist(),
         )
-        return zip(self.steps[places].tolist(), zip(*columns), strict=True)  # noqa: B905 - endless
+        return zip(_ints(self._rows.take("step", places)), zip(*columns), strict=True)  # noqa: B905 - endless
 
     def _column(self, name: str, places: Places, wanted: Callable[[Any], T]) -> list[T | None]:
         """Return a column at some places, quickly where it always holds the same."""
@@ -147,7 +151,7 @@ class SavedTensors:
     def names(self, steps: Set[int] | None = None) -> set[str]:
         """Return the names of all saved tensors, or of those saved at one of some global steps."""
         if steps is not None:
-            return names_at(steps, ((part.names, part.steps, part.distinct_steps) for part in self._parts))
+            return names_at(steps, self._parts)
         for part in self._parts[self._named :]:
             self._names |= part.names.names()
         self._named = len(self._parts)

@@ -29,8 +29,12 @@ class _Part:
         batch, self.distinct_steps = listed
         self.worker = batch.segment.worker
         self.rows = batch.content
-        self.steps = numbers(batch.content.column("step"))
         self.names = NamedRows(batch.content)
+
+    @cached_property
+    def steps(self) -> npt.NDArray[np.int64]:
+        """The step of each row."""
+        return numbers(self.rows.column("step"))
 
     def with_worker(self, places: Places | None = None) -> pa.Table:
         if places is None:
@@ -44,7 +48,7 @@ class _Series:
     """The statistics of one tensor in one part."""
 
     def __init__(self, part: _Part, places: Places) -> None:
-        self.steps = part.steps[places]
+        self.steps = numbers(part.rows.take("step", places))
         self._part = part
         self._places = places
 
@@ -118,7 +122,7 @@ class StatisticsIndex:
     def names(self, steps: Set[int] | None = None) -> set[str]:
         """Return the tensors that have statistics, ever or at one of some global steps."""
         if steps is not None:
-            return names_at(steps, ((part.names, part.steps, part.distinct_steps) for part in self._parts))
+            return names_at(steps, self._parts)
         for part in self._parts[self._named :]:
             self._names |= part.names.names()
         self._named = len(self._parts)

@@ -83,6 +83,7 @@ def test_a_tensor_saved_in_a_step_that_a_kill_cut_short_can_be_read_but_the_step
     assert trial.tensor("by_hand").steps(modes.TRAIN) == []
     assert trial.tensor("by_hand").value(2)[0] == 7
     assert "by_hand" in trial.tensor_names()
+    assert trial.tensor_names(step=0) == [NAME]
     assert trial.steps() == [0, 1]
     assert trial.has_passed_step(2) is StepState.UNAVAILABLE
     second = write(run=writing.run, from_step=None)
