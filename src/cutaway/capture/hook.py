@@ -63,6 +63,7 @@ class BaseHook:
         self._mode = ModeKeys.GLOBAL
         self._epoch: int | None = None
         self._counts_epochs = True
+        self._epoch_began = -1  # the step before which the last epoch was counted
         self._said: set[str] = set()
         self._open: StepRecord | None = None
         # While idle, steps are only counted: nothing of them is recorded before the global step `_wakes_at`.
@@ -287,10 +288,14 @@ class BaseHook:
             self._said.add(code)
             log.warning("%s", message)
 
-    def count_epoch(self, epoch: int) -> None:
-        """Note that a pass over the training samples begins, unless the loop itself says which epoch it is."""
-        if self._counts_epochs:
-            self._epoch = epoch
+    def count_epoch(self) -> None:
+        """Note that a pass over the training samples begins, unless the loop itself says which epoch it is.
+
+        Two loaders side by side begin one epoch: it takes a step for the next one to begin.
+        """
+        if self._counts_epochs and self._steps.step > self._epoch_began:
+            self._epoch = 0 if self._epoch is None else self._epoch + 1
+            self._epoch_began = self._steps.step
 
     def _say_thinned(self, step: int) -> None:
         name = "" if self.run is None else self.run.name
@@ -334,7 +339,7 @@ class BaseHook:
         self.run, who, lease = open_run(self.settings, self.worker, **identity)
         try:
             if self.settings.resume:
-                self._steps = StepCounter.after(self.run)
+                self._steps, self._epoch = StepCounter.after(self.run)
             if who.attempt > 0:
                 self._config = self.run.config()
         except RunError:

@@ -17,16 +17,19 @@ class StepCounter:
         self._mode_steps = dict.fromkeys(ModeKeys, 0)
 
     @classmethod
-    def after(cls, run: Run) -> StepCounter:
-        """Continue the numbers of a run at the newest attempt's first step."""
+    def after(cls, run: Run) -> tuple[StepCounter, int | None]:
+        """Continue the numbers of a run at the newest attempt's first step; also return the last epoch before it."""
         counter = cls()
         counter.step = run.attempts()[-1].from_step
-        rows = run.table(STEPS).read(columns=["step", "mode", "mode_step"])
-        for step, mode, mode_step in zip(*(rows[name].to_pylist() for name in rows.column_names), strict=True):
-            if step < counter.step:
-                key = ModeKeys[mode]
-                counter._mode_steps[key] = max(counter._mode_steps[key], mode_step + 1)
-        return counter
+        rows = run.table(STEPS).read(columns=["step", "mode", "mode_step", "epoch"]).sort_by("step")
+        before = [row for row in rows.to_pylist() if row["step"] < counter.step]
+        for row in before:
+            counter._mode_steps[ModeKeys[row["mode"]]] = row["mode_step"] + 1
+        if before:
+            # Steps that were only counted left no row: they belong to the mode that was recorded last.
+            counter._mode_steps[ModeKeys[before[-1]["mode"]]] += counter.step - before[-1]["step"] - 1
+        epochs = [row["epoch"] for row in before if row["epoch"] is not None]
+        return counter, max(epochs, default=None)
 
     def take(self, mode: ModeKeys) -> tuple[int, int]:
         """Return the numbers of a step that begins: over all modes, and within its own."""

@@ -10,6 +10,7 @@ import os
 import re
 import socket
 import struct
+import threading
 import time
 from pathlib import Path
 
@@ -37,13 +38,16 @@ class EventWriter:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._files: dict[str, int] = {}
+        self._lock = threading.Lock()
 
     def add_scalar(self, mode: str, name: str, value: float, step: int, when: float) -> None:
         """Append one scalar to the mode's file."""
         tag = re.sub(r"[^-/\w.]", "_", name).encode()
         summary_value = _bytes(1, tag) + _float(2, value)
         event = _double(1, when) + _varint(2, step) + _bytes(5, _bytes(1, summary_value))
-        os.write(self._file(mode), _record(event))
+        # Scalars come from the training and from the writer thread.
+        with self._lock:
+            _write(self._file(mode), _record(event))
 
     def close(self) -> None:
         """Release the files."""
@@ -59,8 +63,14 @@ class EventWriter:
             now = time.time()
             name = f"events.out.tfevents.{int(now)}.{socket.gethostname()}.{os.getpid()}.{time.monotonic_ns()}"
             handle = self._files[mode] = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-            os.write(handle, _record(_double(1, now) + _bytes(3, b"brain.Event:2")))
+            _write(handle, _record(_double(1, now) + _bytes(3, b"brain.Event:2")))
         return handle
+
+
+def _write(handle: int, data: bytes) -> None:
+    """Write all of it: a disk that is almost full takes a part and says why it does not take the rest."""
+    while data:
+        data = data[os.write(handle, data) :]
 
 
 def _record(data: bytes) -> bytes:

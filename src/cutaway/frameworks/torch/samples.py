@@ -50,14 +50,12 @@ class SampledLoader:
         self._subset = subset
         self._ids = ids
         self._counts_epochs = counts_epochs
-        self._epochs = 0
         # Workers that stay belong to one loader; all others are overheard anew in each pass.
         self._persistent = _listen(loader) if getattr(loader, "persistent_workers", False) else None
 
     def __iter__(self) -> Iterator[Any]:
         if self._counts_epochs:
-            self._hook.count_epoch(self._epochs)
-            self._epochs += 1
+            self._hook.count_epoch()
         listening, overheard = self._persistent or _listen(self._loader)
         batches = iter(listening)
         while True:
