@@ -115,7 +115,7 @@ def numbers(array: pa.Array) -> npt.NDArray[Any]:
 
     Arrow's own `to_numpy` imports pandas where it is installed, which takes longer than opening a run.
     """
-    if array.null_count == len(array):
+    if len(array) and array.null_count == len(array):
         return np.full(len(array), np.nan)
     if array.null_count or not is_number(array.type):
         return np.asarray(array.to_numpy(zero_copy_only=False))
