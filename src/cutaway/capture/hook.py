@@ -276,6 +276,8 @@ class BaseHook:
         self._open = None
         self.active = False
         if self._recorder is not None:
+            # The steps before this one are good; a moment is enough for them, and a stalled disk gets no more.
+            self._recorder.flush(TENSOR_PATIENCE)
             self._recorder.stop(f"{type(error).__name__} in {where}: {error}.")
         else:
             log.warning("Capture stopped: %s in %s: %s. Training goes on.", type(error).__name__, where, error)

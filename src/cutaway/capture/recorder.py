@@ -158,9 +158,9 @@ class Recorder:
         message = f"Capture of {self.run.name!r} stopped: {reason.rstrip('.')}. Training goes on."
         self.say("capture-stopped", "error", message)
 
-    def flush(self) -> bool:
+    def flush(self, timeout: float = CLOSE_SECONDS) -> bool:
         """Wait until everything submitted is written; False when capture has stopped."""
-        return self._writer.flush(CLOSE_SECONDS) and not self.stopped
+        return self._writer.flush(timeout) and not self.stopped
 
     def close(self, state: RunState) -> None:
         """Write what waits, close every file, and say how it ended."""

@@ -5,6 +5,7 @@ Runs on the writer thread only. The row in `trace/steps` is written last: a step
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -212,7 +213,11 @@ def _reductions(kept: _Kept) -> list[tuple[str, float]]:
 def _activity(offer: Offer) -> list[float]:
     """The share of positive values of each channel: axis 1, or the last of a vector."""
     positive = offer.numbers() > 0
-    axes = tuple(axis for axis in range(positive.ndim) if axis != min(1, positive.ndim - 1))
+    channel = min(1, positive.ndim - 1)
+    axes = tuple(axis for axis in range(positive.ndim) if axis != channel)
+    if not positive.size:
+        # Numpy would warn of the mean of nothing, in the user's terminal.
+        return [math.nan] * (positive.shape[channel] if positive.ndim else 1)
     return [float(share) for share in np.atleast_1d(positive.mean(axis=axes))]
 
 

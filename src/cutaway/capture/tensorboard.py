@@ -6,6 +6,7 @@ An event file is a sequence of records (length, masked CRC-32C of it, data, mask
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import socket
@@ -108,4 +109,9 @@ def _double(field: int, value: float) -> bytes:
 
 
 def _float(field: int, value: float) -> bytes:
-    return _raw_varint(field << 3 | 5) + struct.pack("<f", value)
+    try:
+        packed = struct.pack("<f", value)
+    except OverflowError:
+        # TensorBoard's scalars are 32 bits wide; a loss beyond them is as good as infinite.
+        packed = struct.pack("<f", math.copysign(math.inf, value))
+    return _raw_varint(field << 3 | 5) + packed

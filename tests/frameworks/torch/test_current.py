@@ -16,7 +16,7 @@ import cutaway
 import cutaway.torch as smd
 from cutaway.errors import ConfigurationError, RunExists
 from tests.frameworks.torch.models import net, sgd, train
-from tests.frameworks.torch.recording import Recorded
+from tests.recording import Recorded
 
 
 def test_module_level_collections_before_a_hook_belong_to_the_next_hook(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ import torch
 
 import cutaway.torch as smd
 from cutaway.run import list_runs
-from tests.frameworks.torch.recording import Recorded, assert_statistics
 from tests.frameworks.torch.zygote import Ended, Zygote
+from tests.recording import Recorded, assert_statistics
 
 pytestmark = pytest.mark.skipif(not torch.distributed.is_available(), reason="torch was built without it")
 

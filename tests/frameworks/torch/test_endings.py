@@ -14,8 +14,8 @@ from torch import nn
 import cutaway.torch as smd
 from cutaway.errors import RunExists, RunLocked
 from tests.frameworks.torch.models import net, sgd, train
-from tests.frameworks.torch.recording import Recorded
 from tests.frameworks.torch.zygote import Zygote
+from tests.recording import Recorded
 
 SCRIPT = """
 import os, signal, sys

@@ -28,8 +28,8 @@ from cutaway.frameworks.torch.samples import _Overheard
 from cutaway.run.catalog import run_sizes
 from cutaway.testing.faults import Fault, FaultyStorage
 from tests.frameworks.torch.models import batches, net, sgd, train
-from tests.frameworks.torch.recording import Recorded
 from tests.frameworks.torch.zygote import Zygote
+from tests.recording import Recorded
 
 pytestmark = pytest.mark.faults
 

@@ -14,8 +14,8 @@ from torch.utils.checkpoint import checkpoint
 
 import cutaway.torch as smd
 from tests.frameworks.torch.models import batches, net, plain_loss, sgd
-from tests.frameworks.torch.recording import Recorded, assert_statistics
 from tests.frameworks.torch.test_statistics import Seen, gradients_of, weights_of
+from tests.recording import Recorded, assert_statistics
 
 EVERY = 3
 

@@ -14,8 +14,8 @@ import torch
 import cutaway.torch as smd
 from cutaway.errors import RunNotFound
 from cutaway.run import Run
-from tests.frameworks.torch.recording import Recorded
 from tests.frameworks.torch.zygote import Zygote
+from tests.recording import Recorded
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(1200)]
 

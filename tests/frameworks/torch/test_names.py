@@ -10,7 +10,7 @@ from torch import nn
 
 import cutaway.torch as smd
 from tests.frameworks.torch.models import Net, batches, net, plain_loss, sgd, train
-from tests.frameworks.torch.recording import Recorded
+from tests.recording import Recorded
 
 PARAMETERS = {"Net_fc1.weight", "Net_fc1.bias", "Net_fc2.weight", "Net_fc2.bias"}
 GRADIENTS = {f"gradient/{name}" for name in PARAMETERS}

@@ -16,7 +16,7 @@ from torch.nn import functional
 import cutaway.torch as smd
 from cutaway.errors import ConfigurationError
 from tests.frameworks.torch.models import batches, net, sgd
-from tests.frameworks.torch.recording import Recorded
+from tests.recording import Recorded
 
 NAMES = ["a", "b", "c", "d", "e"]
 

@@ -16,7 +16,7 @@ from torch.utils.data import BatchSampler, DataLoader, Dataset, IterableDataset,
 import cutaway.torch as smd
 from cutaway.errors import ConfigurationError
 from tests.frameworks.torch.models import batches, net, plain_loss, sgd
-from tests.frameworks.torch.recording import Recorded
+from tests.recording import Recorded
 
 COUNT = 11
 

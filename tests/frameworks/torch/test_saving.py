@@ -14,7 +14,7 @@ import cutaway.torch as smd
 from cutaway.errors import ConfigurationError, InvalidCollectionConfiguration
 from cutaway.tensors.statistics import reduce
 from tests.frameworks.torch.models import Net, batches, net, plain_loss, sgd
-from tests.frameworks.torch.recording import Recorded
+from tests.recording import Recorded
 
 WEIGHT = "Net_fc1.weight"
 

@@ -13,7 +13,7 @@ from torch import nn
 
 import cutaway.torch as smd
 from tests.frameworks.torch.models import Net, batches, net, plain_loss, sgd
-from tests.frameworks.torch.recording import Array, Recorded, assert_statistics
+from tests.recording import Array, Recorded, assert_statistics
 
 Seen = dict[tuple[int, str], Array]
 

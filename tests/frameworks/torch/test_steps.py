@@ -13,8 +13,8 @@ from torch.utils.checkpoint import checkpoint
 
 import cutaway.torch as smd
 from tests.frameworks.torch.models import Net, batches, net, plain_loss, sgd, train
-from tests.frameworks.torch.recording import Recorded, assert_statistics
 from tests.frameworks.torch.test_statistics import Seen, assert_recorded, gradients_of, weights_of
+from tests.recording import Recorded, assert_statistics
 
 
 def watch(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer | None = None, **settings: object) -> smd.Hook:

@@ -21,7 +21,7 @@ from torch.optim.swa_utils import AveragedModel
 
 import cutaway.torch as smd
 from tests.frameworks.torch.models import Net, batches, net, sgd, train
-from tests.frameworks.torch.recording import Recorded
+from tests.recording import Recorded
 
 EVERYTHING = {"save_all": True, "save_config": {"save_interval": 1}}
 
