@@ -184,6 +184,14 @@ class BaseHook:
         self._recorder = None
         self._open = None
 
+    def __deepcopy__(self, _: object) -> Self:
+        # A copy of whatever holds a hook holds the same one: a run has one writer.
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A model that holds its hook is saved without it, and loads without Cutaway.
+        return type(None), ()
+
     def __enter__(self) -> Self:
         return self
 

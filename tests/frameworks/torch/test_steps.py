@@ -514,3 +514,98 @@ def test_the_configuration_notes_model_optimizer_batch_size_and_command(tmp_path
     assert config["layers"] == [1, 2]
     assert config["device"] == "cpu"
     assert config["command"]
+
+
+# -- more ways of training -------------------------------------------------------------------------
+
+
+def test_evaluation_in_inference_mode_and_training_after_it(tmp_path: Path) -> None:
+    model, seen = net(), Seen()
+    optimizer = sgd(model)
+    settings = {"include_collections": ["weights", "outputs"], "save_config": {"save_interval": 1}}
+    with watch(tmp_path / "run", model, optimizer, **settings):
+        with torch.inference_mode():
+            model(torch.ones(2, 4))
+        for step, (x, y) in enumerate(batches(3), start=1):
+            optimizer.zero_grad()
+            seen |= weights_of(model, step)
+            plain_loss(model, x, y).backward()
+            seen |= gradients_of(model, step)
+            optimizer.step()
+    recorded = Recorded(tmp_path / "run")
+    assert recorded.findings() == []
+    rows = recorded.statistics()
+    for key, values in seen.items():
+        assert_statistics(rows[key], values)
+    assert recorded.saved_at("Net_fc1.weight") == [0, 1, 2, 3]
+
+
+def test_gradients_per_sample_by_function_transforms_do_not_disturb(tmp_path: Path) -> None:
+    model = net()
+    optimizer = sgd(model)
+
+    def loss_of(parameters: dict[str, torch.Tensor], x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        out = torch.func.functional_call(model, parameters, (x.unsqueeze(0),))
+        return functional.cross_entropy(out, y.unsqueeze(0))
+
+    per_sample = torch.func.vmap(torch.func.grad(loss_of), in_dims=(None, 0, 0))
+    with watch(tmp_path / "run", model, optimizer, include_collections=["outputs"]):
+        for x, y in batches(2):
+            optimizer.zero_grad()
+            plain_loss(model, x, y).backward()
+            found = per_sample({name: p.detach() for name, p in model.named_parameters()}, x, y)
+            assert found["fc1.weight"].shape == (5, 6, 4)
+            optimizer.step()
+    recorded = Recorded(tmp_path / "run")
+    assert recorded.findings() == []
+    assert recorded.numbers() == [0, 1]
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_two_optimizers_of_one_model_make_one_step(tmp_path: Path, every: int) -> None:
+    model, seen = net(), Seen()
+    first = torch.optim.SGD(model.fc1.parameters(), lr=0.1)
+    second = torch.optim.Adam(model.fc2.parameters(), lr=0.01)
+    with watch(tmp_path / "run", model, first, statistics_every=every) as hook:
+        hook.register_optimizer(second)
+        for step, (x, y) in enumerate(batches(7)):
+            model.zero_grad()
+            before = weights_of(model, step)
+            plain_loss(model, x, y).backward()
+            if step % every == 0:
+                seen |= before | gradients_of(model, step)
+            first.step()
+            second.step()
+    assert_recorded(tmp_path / "run", seen)
+    recorded = Recorded(tmp_path / "run")
+    assert recorded.numbers() == list(range(0, 7, every))
+    assert set(recorded.scalars("learning_rate/0").values()) == {0.1}
+    assert set(recorded.scalars("learning_rate/1").values()) == {0.01}
+
+
+def test_two_optimizers_in_turn_make_a_step_each(tmp_path: Path) -> None:
+    model = net()
+    optimizers = [sgd(model.fc1), sgd(model.fc2)]
+    with watch(tmp_path / "run", model, optimizers[0]) as hook:
+        hook.register_optimizer(optimizers[1])
+        for i, (x, y) in enumerate(batches(6)):
+            model.zero_grad()
+            plain_loss(model, x, y).backward()
+            optimizers[i % 2].step()
+    recorded = Recorded(tmp_path / "run")
+    assert recorded.numbers() == list(range(6))
+    assert recorded.findings() == []
+
+
+def test_registering_twice_records_once(tmp_path: Path) -> None:
+    model, loss = net(), nn.CrossEntropyLoss()
+    optimizer = sgd(model)
+    with watch(tmp_path / "run", model, optimizer) as hook:
+        hook.register_optimizer(optimizer)
+        hook.register_loss(loss)
+        hook.register_loss(loss)
+        train(model, optimizer, loss, steps=2)
+    recorded = Recorded(tmp_path / "run")
+    assert recorded.numbers() == [0, 1]
+    assert len(recorded.scalars("learning_rate")) == 2
+    assert "CrossEntropyLoss_output_1" not in recorded.named()

@@ -294,3 +294,15 @@ def test_a_watched_model_can_be_called_functionally(watched: Net) -> None:
     parameters = {name: p.detach() * 0 for name, p in watched.named_parameters()}
     out = torch.func.functional_call(watched, parameters, (torch.ones(2, 4),))
     assert not out.any()
+
+
+def test_a_model_that_holds_its_hook_can_be_copied_and_saved(watched: Net, tmp_path: Path) -> None:
+    hook = smd.get_hook()
+    watched.hook = hook
+    assert copy.deepcopy(watched).hook is hook
+    torch.save(watched, tmp_path / "model.pt")
+    root = str(Path(__file__).parents[3])
+    script = LOADS + "assert model.hook is None"
+    command = [sys.executable, "-c", script, str(tmp_path / "model.pt"), root]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr

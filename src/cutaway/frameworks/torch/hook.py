@@ -108,7 +108,8 @@ class Hook(BaseHook):
         self._handles: list[RemovableHandle] = []
         self._outer: torch.nn.Module | None = None
         self._root: torch.nn.Module | None = None
-        self._optimizer: torch.optim.Optimizer | None = None
+        self._optimizers: list[torch.optim.Optimizer] = []
+        self._last_update: torch.optim.Optimizer | None = None  # whose update ended the last step, until a forward
         self._scaler: torch.amp.GradScaler | None = None
         self._anatomy: Anatomy | None = None
         self._parameters: ParameterCapture | None = None
@@ -172,7 +173,7 @@ class Hook(BaseHook):
         """Watch a loss module: its value, and what it received as predictions and labels."""
         hint = " For a function, call `hook.record_tensor_value('loss', value)` in the loop."
         _require(loss, torch.nn.Module, "register_loss", hint)
-        if self.active:
+        if self.active and loss not in self._modules:
             self._modules[loss] = type(loss).__name__
             self._config["loss"] = type(loss).__name__
             tap = Tap(self, self._after_loss, "the loss")
@@ -184,14 +185,17 @@ class Hook(BaseHook):
         `scaler` is the GradScaler of mixed precision, so that gradients are recorded without their scale.
         """
         _require(optimizer, torch.optim.Optimizer, "register_optimizer")
-        self._scaler = scaler
+        self._scaler = scaler or self._scaler
         if self.active:
-            self._optimizer = optimizer
+            if optimizer in self._optimizers:
+                return
+            self._optimizers.append(optimizer)
             pre, post = Tap(self, self._before_update, "the optimizer"), Tap(self, self._after_update, "the optimizer")
             self._step_taps.add(lambda: optimizer.register_step_pre_hook(pre))
             self._handles.append(optimizer.register_step_post_hook(post))
             groups = [{key: value for key, value in g.items() if key != "params"} for g in optimizer.param_groups]
-            self.set_config({"optimizer": {"class": type(optimizer).__name__, "groups": groups}})
+            name = "optimizer" if len(self._optimizers) == 1 else f"optimizer_{len(self._optimizers)}"
+            self.set_config({name: {"class": type(optimizer).__name__, "groups": groups}})
 
     def wrap_optimizer(self, optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:
         """Register an optimizer and return the same object: the seeds' spelling."""
@@ -274,21 +278,23 @@ class Hook(BaseHook):
             return
         trains = torch.is_grad_enabled() and module.training and self._mode not in _QUIET_MODES
         # The step that this forward began stays unrecorded, even where the next one no longer is.
-        self._passes = self._optimizer is None or not trains
+        self._passes = not self._optimizers or not trains
+        self._last_update = None
         if self._passes:
             self._pass_step()
 
     def _is_repeated(self) -> bool:
-        """Whether what runs now was seen already, or is a trial: recomputed in a backward, or a closure run again."""
+        """Whether what runs now was seen already, or is no step: recomputed in a backward, a closure, a transform."""
         return (
             torch._C._current_graph_task_id() != -1  # noqa: SLF001 - torch has no public way
             or (self._in_closure and self._had_backward)
             or torch.jit.is_tracing()  # type: ignore[attr-defined, no-untyped-call]
+            or torch._C._functorch.peek_interpreter_stack() is not None  # noqa: SLF001 - vmap, grad and their kind
         )
 
     def _accumulates(self, module: torch.nn.Module) -> bool:
         """Whether another forward belongs to the open step: gradients pile up until the optimizer's step."""
-        if self._optimizer is None or not self._trains or self._in_backward:
+        if not self._optimizers or not self._trains or self._in_backward:
             # A backward that has not come to its end has raised.
             return False
         if not self._had_backward:
@@ -298,6 +304,7 @@ class Hook(BaseHook):
 
     def _start(self, *, trains: bool) -> StepRecord:
         record = self._begin_step()
+        self._last_update = None
         if record.wanted:
             self._look_at_model()
         self._trains, self._in_backward = trains, False
@@ -418,11 +425,11 @@ class Hook(BaseHook):
 
     def _end_silent_step(self) -> None:
         """Where neither a forward nor an optimizer is seen, whatever follows a backward is the next step."""
-        if self._is_silent and self._had_backward and self._optimizer is None:
+        if self._is_silent and self._had_backward and not self._optimizers:
             self._end_step()
 
-    def _before_update(self, _: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        if self.idle or self._passes:
+    def _before_update(self, optimizer: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        if self.idle or self._passes or self._shares_step(optimizer):
             return
         if self._in_closure:
             # The last update did not come to its end: its closure raised.
@@ -446,23 +453,29 @@ class Hook(BaseHook):
         """Whether the gradients of the update that begins were recorded, will be, or must not be."""
         return self._awaits_update or self._in_closure or self._mode in _QUIET_MODES
 
-    def _after_update(self, *_: Any) -> None:
-        if self._passes:
-            # Its forward counted it: the model is trained as it is evaluated.
+    def _shares_step(self, optimizer: torch.optim.Optimizer) -> bool:
+        """Whether an update belongs to a step that another optimizer's update has ended already."""
+        return self._last_update is not None and self._last_update is not optimizer
+
+    def _after_update(self, optimizer: Any, *_: Any) -> None:
+        if self._passes or self._shares_step(optimizer):
+            # Counted already: by the forward of a model that is trained as it is evaluated, or by another optimizer.
             return
+        self._last_update = optimizer
         if self.idle:
             self._pass_step()
             return
         record, self._in_closure, self._awaits_update = self._open, False, False
-        if record is None or self._optimizer is None:
+        if record is None:
             return
         record.seconds["optimizer"] = time.perf_counter() - self._clock
-        groups = self._optimizer.param_groups
+        groups = [group for one in self._optimizers for group in one.param_groups]
         for i, group in enumerate(groups):
             name = "learning_rate" if len(groups) == 1 else f"learning_rate/{i}"
             record.scalars.append((name, float(group["lr"])))
         if record.wanted and "optimizer_variables" in self.selection.names:
-            self._offer_optimizer(record)
+            for one in self._optimizers:
+                self._offer_optimizer(record, one)
         self._end_step()
 
     def _end_step(self) -> None:
@@ -564,8 +577,7 @@ class Hook(BaseHook):
 
         return Activations(lambda name: self.selection.wants(name) or watched(name), watched)
 
-    def _offer_optimizer(self, record: StepRecord) -> None:
-        optimizer = cast(torch.optim.Optimizer, self._optimizer)
+    def _offer_optimizer(self, record: StepRecord, optimizer: torch.optim.Optimizer) -> None:
         names = {id(p): name for name, p in parameter_names(self._root)} if self._root is not None else {}
         for parameter, state in optimizer.state.items():
             for key, value in state.items():

@@ -99,7 +99,9 @@ class ParameterCapture:
         """Give a slab its torch views, once, and a clean record of what it holds."""
         slab.present = [False] * len(slab.layout.names)
         if slab.views is None:
-            buffer = torch.from_numpy(slab.buffer)
             places = zip(slab.layout.plan.slices, slab.layout.shapes, strict=True)
-            views = [buffer[place].view(shape) for place, shape in places]
+            # What is made in inference mode could not be written to outside of it.
+            with torch.inference_mode(mode=False):
+                buffer = torch.from_numpy(slab.buffer)
+                views = [buffer[place].view(shape) for place, shape in places]
             slab.views = _Views(self._pool, views[: slab.layout.changing], views[slab.layout.changing :])
