@@ -55,6 +55,8 @@ class StepRecord:
     # Samples of a batch, and what computes their values by name on the writer thread, from copies.
     sample_values: list[tuple[list[str | None], Callable[[], SampleValues]]] = field(default_factory=list)
     thinned: int = 0
+    # False for what is added to a step that was listed already.
+    listed: bool = True
 
     @property
     def likely_bytes(self) -> int:

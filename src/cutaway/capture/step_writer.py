@@ -72,7 +72,9 @@ class StepWriter:
         scalars = [(name, r.step, r.mode.name, value, r.time) for r in records for name, value in r.scalars]
         if scalars:
             self._table(SCALARS).append_records(scalars, records[0].step)
-        self._table(STEPS).append_records([_step_row(record) for record in records], records[0].step)
+        steps = [_step_row(record) for record in records if record.listed]
+        if steps:
+            self._table(STEPS).append_records(steps, records[0].step)
 
     def _write_tensors(self, record: StepRecord) -> None:
         slab = record.slab

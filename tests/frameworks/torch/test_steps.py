@@ -609,3 +609,25 @@ def test_registering_twice_records_once(tmp_path: Path) -> None:
     assert recorded.numbers() == [0, 1]
     assert len(recorded.scalars("learning_rate")) == 2
     assert "CrossEntropyLoss_output_1" not in recorded.named()
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_a_value_recorded_after_the_update_belongs_to_the_step_that_was_updated(tmp_path: Path, every: int) -> None:
+    model, losses = net(), {}
+    optimizer = sgd(model)
+    with watch(tmp_path / "run", model, optimizer, statistics_every=every) as hook:
+        for step, (x, y) in enumerate(batches(7)):
+            optimizer.zero_grad()
+            loss = plain_loss(model, x, y)
+            loss.backward()
+            optimizer.step()
+            hook.record_tensor_value("my_loss", loss)
+            if step % every == 0:
+                losses[step] = loss.item()
+    recorded = Recorded(tmp_path / "run")
+    assert recorded.numbers() == list(losses)
+    assert recorded.scalars("loss") == pytest.approx(losses)
+    rows = recorded.statistics()
+    found = {step: row["mean"] for (step, name), row in rows.items() if name == "my_loss_output_0"}
+    assert found == pytest.approx(losses)
+    assert recorded.saved_at("my_loss_output_0") == [0]

@@ -26,12 +26,6 @@ def test_other_numbers_are_themselves() -> None:
     assert Offer("x", array, "int64").numbers() is array
 
 
-def test_a_record_with_tensors_is_heavy() -> None:
-    light = StepRecord(0, ModeKeys.TRAIN, 0, 0.0)
-    heavy = StepRecord(0, ModeKeys.TRAIN, 0, 0.0, offers=[Offer("x", np.ones(1), "float64")])
-    assert (light.is_heavy, heavy.is_heavy) == (False, True)
-
-
 def test_the_likely_size_grows_with_what_is_recorded() -> None:
     plain = StepRecord(0, ModeKeys.TRAIN, 0, 0.0)
     tensors = StepRecord(0, ModeKeys.TRAIN, 0, 0.0, offers=[Offer("x", np.ones(1), "float64")] * 10)

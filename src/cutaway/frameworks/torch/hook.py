@@ -11,6 +11,7 @@ import os
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 import torch
@@ -120,6 +121,7 @@ class Hook(BaseHook):
         self._parameter_taps: list[RemovableHandle] = []
         self._step_taps = RemovableTaps()
         self._passes = False
+        self._ended: StepRecord | None = None
         self._is_silent = False  # whether backward passes come without a forward
         self._hears_outputs = True  # whether the gradient of the model's output tells of every backward
         self._clock = 0.0
@@ -373,10 +375,23 @@ class Hook(BaseHook):
         self._offer_outputs(name, outputs)
 
     def _offer_outputs(self, name: str, outputs: Any) -> None:
+        if self._open is None and self._last_update is not None and not self._is_silent:
+            if self._ended is not None:
+                self._offer_late(self._ended, name, outputs)
+            return
         if self.idle or self._passes or self._is_repeated():
             return
         record = self._open or self._start(trains=torch.is_grad_enabled())
         self._offer_all(record, f"{name}_output", tensors_in(outputs))
+
+    def _offer_late(self, ended: StepRecord, name: str, outputs: Any) -> None:
+        """Add what is recorded after the update to the step that the update ended."""
+        late = replace(ended, slab=None, offers=[], scalars=[], sample_values=[], listed=False)
+        self._offer_all(late, f"{name}_output", tensors_in(outputs))
+        late.scalars += [("loss", float(loss)) for loss in self._losses]
+        self._losses.clear()
+        if self._recorder is not None and (late.offers or late.scalars):
+            self._recorder.submit(late, TENSOR_PATIENCE)
 
     def _offer_all(self, record: StepRecord, prefix: str, tensors: Iterable[torch.Tensor]) -> None:
         """Copy what is wanted of a loss or of a recorded value; a second one of a step gets the next indices."""
@@ -491,6 +506,8 @@ class Hook(BaseHook):
             if record.samples and self._last_end is not None and self._trains:
                 record.scalars.append(("throughput", len(record.samples) / max(now - self._last_end, 1e-9)))
             self._last_end = now
+            # Without its tensors, which the writer may hold no longer than it needs them.
+            self._ended = replace(record, slab=None, offers=[], scalars=[], sample_values=[], samples=None)
         self._had_backward = False
         super()._end_step()
 
@@ -498,7 +515,7 @@ class Hook(BaseHook):
 
     def _pass_step(self) -> None:
         # What is measured between two steps must not span those in between.
-        self._last_end, self._data_seconds = None, 0.0
+        self._last_end, self._data_seconds, self._ended = None, 0.0, None
         super()._pass_step()
 
     def _look_ahead(self) -> None:
