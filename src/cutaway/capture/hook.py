@@ -73,6 +73,7 @@ class BaseHook:
         self._config: dict[str, Any] = {}
         self._config_written: dict[str, Any] = {}
         self._dropped = 0
+        self._last_listed = -1
         self._due_seen = 0
         self.active = not is_switched_off() and (settings.include_workers == "all" or worker.rank == 0)
         self.collections = current.prepare()
@@ -162,12 +163,14 @@ class BaseHook:
     def flush(self) -> bool:
         """End the open step and wait until everything is written; False where capture has stopped."""
         self._end_step()
+        self._list_counted()
         return self._recorder is None or self._recorder.flush()
 
     def close(self, state: RunState = RunState.FINISHED) -> None:
         """Detach from everything, write what waits and close the run; closing twice is allowed."""
         atexit.unregister(self._close_at_exit)
         self._end_step()
+        self._list_counted()
         self._detach()
         current.retire(self)
         self.active = False
@@ -248,6 +251,7 @@ class BaseHook:
         record.thinned = self._dropped
         if self._recorder.submit(record, TENSOR_PATIENCE if record.due else STATISTICS_PATIENCE):
             self._dropped = 0
+            self._last_listed = record.step
         elif not self._recorder.stopped:
             self._dropped += 1
             self._say_thinned(record.step)
@@ -274,6 +278,14 @@ class BaseHook:
 
     def _set_idle(self, *, idle: bool) -> None:
         self.idle = idle
+
+    def _list_counted(self) -> None:
+        """List the last of the steps that were only counted, so that a resumed run does not use their numbers again."""
+        newest = self._steps.newest
+        if self._recorder is not None and newest is not None and self._last_listed < newest[0]:
+            record = StepRecord(*newest, time.time(), self._epoch)
+            if self._recorder.submit(record, TENSOR_PATIENCE):
+                self._last_listed = record.step
 
     def _thinning(self) -> int:
         return 1 if self._recorder is None else self._recorder.budget.thinning

@@ -15,6 +15,7 @@ class StepCounter:
     def __init__(self) -> None:
         self.step = 0
         self._mode_steps = dict.fromkeys(ModeKeys, 0)
+        self.newest: tuple[int, ModeKeys, int] | None = None  # the step taken last, its mode, and its number there
 
     @classmethod
     def after(cls, run: Run) -> tuple[StepCounter, int | None]:
@@ -36,6 +37,7 @@ class StepCounter:
         step, mode_step = self.step, self._mode_steps[mode]
         self.step += 1
         self._mode_steps[mode] += 1
+        self.newest = (step, mode, mode_step)
         return step, mode_step
 
     def mode_step(self, mode: ModeKeys) -> int:

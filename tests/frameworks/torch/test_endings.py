@@ -142,6 +142,17 @@ def test_a_run_resumed_from_a_step_replaces_what_came_after_it(tmp_path: Path) -
     assert older["step"].to_pylist() == list(range(6))
 
 
+def test_what_was_saved_before_a_crash_is_not_replaced_by_an_attempt_that_never_came_so_far(
+    tmp_path: Path, zygote: Zygote
+) -> None:
+    script = SCRIPT.replace("sys.argv[1])", "sys.argv[1], statistics_every=0)")
+    zygote.run(script + "hook.save_scalar('accuracy', 0.5); os.kill(os.getpid(), signal.SIGKILL)", tmp_path / "run")
+    go(tmp_path / "run", 1, resume=True)
+    recorded = Recorded(tmp_path / "run")
+    assert recorded.scalars("accuracy") == {4: 0.5, 6: 0.5}
+    assert [row["step"] for row in recorded.steps if row["attempt"] == 1] == [5, 6]
+
+
 def test_a_run_can_be_resumed_again_and_again(tmp_path: Path) -> None:
     for _ in range(4):
         go(tmp_path / "run", 1, resume=(tmp_path / "run").exists())

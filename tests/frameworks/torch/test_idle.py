@@ -205,3 +205,32 @@ def test_an_idle_hook_keeps_the_result_bit_equal(tmp_path: Path) -> None:
             hook.close()
         trained.append([p.detach() for p in model.parameters()])
     assert all(torch.equal(a, b) for a, b in zip(*trained, strict=True))
+
+
+def test_a_resumed_run_goes_on_after_the_steps_that_were_only_counted(tmp_path: Path) -> None:
+    for attempt in range(2):
+        model = net()
+        optimizer = sgd(model)
+        with smd.Hook(tmp_path / "run", statistics_every=100, resume=attempt > 0) as hook:
+            hook.register_module(model)
+            hook.register_optimizer(optimizer)
+            hook.set_mode("TRAIN")
+            for x, y in batches(50):
+                optimizer.zero_grad()
+                plain_loss(model, x, y).backward()
+                optimizer.step()
+            assert hook.step == 50 * attempt + 49
+    rows = Recorded(tmp_path / "run").steps
+    assert all(row["step"] == row["mode_step"] for row in rows)
+
+
+def test_the_last_counted_step_is_listed_in_its_own_mode(tmp_path: Path) -> None:
+    model = net()
+    with smd.Hook(tmp_path / "run", statistics_every=0) as hook:
+        hook.register_module(model)
+        for mode, count in (("EVAL", 2), ("TRAIN", 5), ("EVAL", 0)):
+            hook.set_mode(mode)
+            for x, _ in batches(count):
+                model(x)
+    last = Recorded(tmp_path / "run").steps[-1]
+    assert (last["step"], last["mode"], last["mode_step"]) == (6, "TRAIN", 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import signal
@@ -79,15 +80,16 @@ def kill_at_random(zygote: Zygote, chance: random.Random, run: Path, promises: P
 def assert_nothing_lost(run: Path, kept: dict[str, list[int]], where: str) -> None:
     recorded = Recorded(run)
     steps = recorded.numbers()
-    assert steps == list(range(len(steps))), where
+    # Each attempt goes on after the last step of which anything was saved: what was in the queue leaves a gap.
+    starts = {attempt.from_step for attempt in recorded.run.attempts()}
+    assert all(later == earlier + 1 or later in starts for earlier, later in itertools.pairwise(steps)), where
     assert set(kept["scalar"]) <= recorded.scalars("progress").keys(), where
     saved = recorded.tensors()
     for step in kept["tensor"]:
         array = saved[step, "mine"].array
         assert array is not None
         assert (array == step).all(), where
-    last = max(kept["flush"], default=-1)
-    assert set(range(last + 1)) <= set(steps), where
+    assert set(kept["flush"]) <= set(steps), where
     statistics = recorded.statistics()
     for step in steps:
         assert (step, "Linear_weight") in statistics, where
@@ -129,5 +131,4 @@ def finish(run: Path) -> None:
             model(torch.ones(1, 4)).sum().backward()
     recorded = Recorded(run)
     assert recorded.numbers()[-3:] == [first, first + 1, first + 2]
-    assert recorded.numbers() == list(range(first + 3))
     assert recorded.run.state() == "finished"
