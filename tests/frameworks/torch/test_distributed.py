@@ -28,7 +28,7 @@ import cutaway.torch as smd
 
 rank, meeting, settings = int(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
 dist.init_process_group("gloo", f"file://{meeting}", timedelta(seconds=60), rank=rank, world_size=2)
-seen = []
+seen, accumulate = [], settings.pop("accumulate", False)
 for runs in range(settings.pop("runs", 1)):
     torch.manual_seed(0)
     model = DistributedDataParallel(torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU(), torch.nn.Linear(3, 2)))
@@ -40,6 +40,9 @@ for runs in range(settings.pop("runs", 1)):
         hook.register_optimizer(optimizer)
         for step, (x,) in enumerate(hook.samples(loader)):
             optimizer.zero_grad()
+            if accumulate:
+                with model.no_sync():
+                    model(x + 1).square().sum().backward()
             model(x).square().sum().backward()
             seen.append({name: p.grad.flatten().tolist() for name, p in model.module.named_parameters()})
             optimizer.step()
@@ -70,8 +73,11 @@ def assert_averaged(recorded: Recorded, worker: str, gradients: list[dict[str, l
             assert_statistics(rows[step, f"gradient/Sequential_{name}"], np.array(values, np.float64))
 
 
-def test_one_worker_writes_and_its_gradients_are_the_averaged_ones(tmp_path: Path, zygote: Zygote) -> None:
-    first, second = launch(zygote, tmp_path, out_dir=str(tmp_path / "run"))
+@pytest.mark.parametrize("accumulate", [False, True])
+def test_one_worker_writes_and_its_gradients_are_the_averaged_ones(
+    tmp_path: Path, zygote: Zygote, accumulate: bool
+) -> None:
+    first, second = launch(zygote, tmp_path, out_dir=str(tmp_path / "run"), accumulate=accumulate)
     assert first["gradients"] == second["gradients"]
     recorded = Recorded(tmp_path / "run")
     assert {row["worker"] for row in recorded.steps} == {"worker_0"}
