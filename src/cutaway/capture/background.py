@@ -1,7 +1,7 @@
 """The writer thread: takes records in order, writes them in groups, and keeps the run's lease alive.
 
-Training never waits for the disk here: `submit` only appends. The queue is bounded by the caller through slabs, and by
-`QUEUE` for light records.
+Training never waits for the disk here: `submit` only appends. Records wait for a nudge, for a full queue, or for
+`IDLE_SECONDS`; the queue is bounded by `QUEUE`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ __all__ = ["QUEUE", "BackgroundWriter"]
 
 # How many steps may be waiting: what a kill can lose.
 QUEUE = 8
-# How long light records wait for company.
+# How many make it worth to start: several steps in one write cost little more than one.
+GROUP = 4
+# How long fewer wait for company.
 IDLE_SECONDS = 0.1
 
 
@@ -32,6 +34,7 @@ class BackgroundWriter:
         self._changed = threading.Condition()
         self._busy = 0  # records being written
         self._stuck = False
+        self._urgent = False
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="cutaway-writer", daemon=True)
         self._thread.start()
@@ -45,13 +48,25 @@ class BackgroundWriter:
                 if self._stuck:
                     return False
             self._waiting.append(record)
-            if record.is_heavy or not self._has_room():
+            if not self._has_room():
                 self._changed.notify_all()
             return True
+
+    def nudge(self) -> None:
+        """Start on what waits: called when the training thread is about to leave the interpreter for a while.
+
+        Two threads that both need the interpreter make each other wait at every call into a library. A backward pass
+        needs it not at all, so the writer does its work then.
+        """
+        if len(self._waiting) >= GROUP:
+            with self._changed:
+                self._urgent = True
+                self._changed.notify_all()
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until everything submitted so far is written."""
         with self._changed:
+            self._urgent = True
             self._changed.notify_all()
             return self._changed.wait_for(lambda: not self._waiting and not self._busy, timeout)
 
@@ -70,8 +85,9 @@ class BackgroundWriter:
         next_beat = time.monotonic()
         while True:
             with self._changed:
-                if not self._waiting and not self._closing:
+                if not self._closing and not self._urgent and self._has_room():
                     self._changed.wait(IDLE_SECONDS)
+                self._urgent = False
                 records = list(self._waiting)
                 self._waiting.clear()
                 self._busy = len(records)

@@ -319,6 +319,11 @@ class BaseHook:
             self._epoch = 0 if self._epoch is None else self._epoch + 1
             self._epoch_began = self._steps.step
 
+    def _nudge(self) -> None:
+        """Say that the training thread is about to compute without the interpreter."""
+        if self._recorder is not None:
+            self._recorder.nudge()
+
     def _say_thinned(self, step: int) -> None:
         name = "" if self.run is None else self.run.name
         self.say(

@@ -77,6 +77,10 @@ class Recorder:
             self.release(record.slab)
         return False
 
+    def nudge(self) -> None:
+        """Let the writer work now: the training thread does not need the interpreter for a while."""
+        self._writer.nudge()
+
     def release(self, slab: Slab) -> None:
         """Give a slab back to the pool that it came from."""
         slab.views.pool.release(slab)

@@ -66,8 +66,3 @@ class StepRecord:
         samples = sum(len(name or "") + 16 for name in self.samples or ())
         # Every value of a sample repeats its name; there are three of them, and each row has its own columns.
         return 3_000 + 250 * tensors + 4 * channels + samples + 4 * samples * bool(self.sample_values)
-
-    @property
-    def is_heavy(self) -> bool:
-        """Whether the writer should start on it at once."""
-        return self.slab is not None or bool(self.offers)

@@ -6,7 +6,7 @@ Runs on the writer thread only. The row in `trace/steps` is written last: a step
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from cutaway.capture.budget import DiskBudget
 from cutaway.capture.records import Offer, StepRecord
 from cutaway.capture.selection import Keep, Selection
 from cutaway.capture.slabs import Layout, Slab
+from cutaway.capture.statistics_batch import NUMBERS, Part, of_one_number, statistics_batch
 from cutaway.run.schemas import SCALARS, STATISTICS, STEPS, TENSORS, VALUES
 from cutaway.run.segments import TableWriter
 from cutaway.tensors.blocked_statistics import StatisticsPlan
@@ -27,7 +28,6 @@ __all__ = ["StepWriter"]
 Columns = dict[str, npt.NDArray[Any]]
 # Plans for activations, by their sizes.
 MOST_PLANS = 16
-_NUMBERS = ("size", "nonfinite", "zeros", "min", "max", "mean", "std", "l1", "l2", "abs_min", "change")
 
 
 class _Kept(NamedTuple):
@@ -64,8 +64,12 @@ class StepWriter:
 
     def write(self, records: Sequence[StepRecord]) -> None:
         """Write a group of records, oldest first."""
+        statistics: list[Part] = []
         for record in records:
-            self._write_tensors(record)
+            statistics += self._write_tensors(record)
+        if statistics:
+            self._table(STATISTICS).append(statistics_batch(statistics), records[0].step)
+        for record in records:
             values = _value_columns(record)
             if values is not None:
                 self._table(VALUES).append_rows(values, record.step)
@@ -76,19 +80,22 @@ class StepWriter:
         if steps:
             self._table(STEPS).append_records(steps, records[0].step)
 
-    def _write_tensors(self, record: StepRecord) -> None:
-        slab = record.slab
+    def _write_tensors(self, record: StepRecord) -> list[Part]:
+        """Write what is kept of a step's tensors, and return their statistics."""
+        slab, parts = record.slab, list[Part]()
         try:
             if slab is not None and slab.scale != 1.0:
                 _unscale(slab)
             due = record.due
             if record.statistics or self._selection.watches_nan:
-                due = self._write_statistics(record)
+                parts = self._statistics(record)
+                due = due.union(*(self._selection.due_for_nan(name) for name in _not_finite(parts)))
             if due:
                 self._write_kept(record, due)
         finally:
             if slab is not None:
                 self._keep_previous(slab, record)
+        return parts if record.statistics else []
 
     def _keep_previous(self, slab: Slab, record: StepRecord) -> None:
         """Hold the slab of the last statistics: the next one measures the change against it."""
@@ -99,22 +106,14 @@ class StepWriter:
         if before is not None:
             self._released(before)
 
-    def _write_statistics(self, record: StepRecord) -> frozenset[str]:
-        """Write the statistics of a step and return what is due, now that non-finite values are known."""
-        parts: list[tuple[pa.Array, Columns]] = []
+    def _statistics(self, record: StepRecord) -> list[Part]:
+        parts = []
         if record.slab is not None:
-            parts.append(self._slab_statistics(record.slab))
+            parts.append(Part(record.step, *self._slab_statistics(record.slab)))
         if record.offers:
-            parts.append(self._offer_statistics(record.offers))
-        due = record.due
-        for names, columns in parts:
-            for index in np.flatnonzero(columns["nonfinite"]):
-                due |= self._selection.due_for_nan(names[int(index)].as_py())
-        if record.statistics and parts:
-            active: list[list[float] | None] = [None] * (len(parts[0][0]) if record.slab is not None else 0)
-            active += [_activity(offer) if offer.activity else None for offer in record.offers]
-            self._table(STATISTICS).append(_statistics_batch(record.step, parts, active), record.step)
-        return due
+            active = [_activity(offer) if offer.activity else None for offer in record.offers]
+            parts.append(Part(record.step, *self._offer_statistics(record.offers), active if any(active) else None))
+        return parts
 
     def _slab_statistics(self, slab: Slab) -> tuple[pa.Array, Columns]:
         layout = slab.layout
@@ -128,9 +127,10 @@ class StepWriter:
 
     def _offer_statistics(self, offers: Sequence[Offer]) -> tuple[pa.Array, Columns]:
         """Statistics of tensors that came one by one: floats of up to 32 bits together, the others exactly."""
-        columns: Columns = {name: np.full(len(offers), np.nan) for name in _NUMBERS}
+        columns: Columns = {name: np.full(len(offers), np.nan) for name in NUMBERS}
         numbers = [offer.numbers() for offer in offers]
-        fast = [i for i, array in enumerate(numbers) if array.dtype in (np.float32, np.float16)]
+        single = [i for i, array in enumerate(numbers) if array.size == 1]
+        fast = [i for i, array in enumerate(numbers) if array.size != 1 and array.dtype in (np.float32, np.float16)]
         if fast:
             sizes = tuple(numbers[i].size for i in fast)
             plan = self._plans.get(sizes)
@@ -144,9 +144,12 @@ class StepWriter:
                 buffer[place] = numbers[i].reshape(-1)
             for name, column in plan.compute(buffer, None, 0).items():
                 columns[name][fast] = column
-        for i in set(range(len(offers))) - set(fast):
+        for i in single:
+            for name, value in of_one_number(float(numbers[i].reshape(-1)[0])).items():
+                columns[name][i] = value
+        for i in set(range(len(offers))).difference(fast, single):
             exact = reference_statistics(numbers[i])
-            for name in _NUMBERS[:-1]:
+            for name in NUMBERS[:-1]:
                 columns[name][i] = getattr(exact, name)
         return pa.array([offer.name for offer in offers]), columns
 
@@ -193,6 +196,12 @@ class StepWriter:
         return kept
 
 
+def _not_finite(parts: Sequence[Part]) -> Iterator[str]:
+    for part in parts:
+        for index in np.flatnonzero(part.columns["nonfinite"]):
+            yield part.names[int(index)].as_py()
+
+
 def _unscale(slab: Slab) -> None:
     start = slab.layout.plan.slices[slab.layout.changing].start if slab.layout.changing < len(slab.present) else 0
     slab.buffer[start:] *= np.float32(1.0 / slab.scale)
@@ -221,22 +230,6 @@ def _activity(offer: Offer) -> list[float]:
         # Numpy would warn of the mean of nothing, in the user's terminal.
         return [math.nan] * (positive.shape[channel] if positive.ndim else 1)
     return [float(share) for share in np.atleast_1d(positive.mean(axis=axes))]
-
-
-def _statistics_batch(
-    step: int, parts: Sequence[tuple[pa.Array, Columns]], active: Sequence[list[float] | None]
-) -> pa.RecordBatch:
-    names = parts[0][0] if len(parts) == 1 else pa.concat_arrays([names for names, _ in parts])
-    arrays = [pa.array(np.full(len(names), step)), names]
-    for name in _NUMBERS:
-        column = np.concatenate([columns[name] for _, columns in parts]) if len(parts) > 1 else parts[0][1][name]
-        if name in ("size", "nonfinite", "zeros"):
-            arrays.append(pa.array(column.astype(np.int64, copy=False)))
-        else:
-            arrays.append(pa.array(column.astype(np.float64, copy=False), from_pandas=name == "change"))
-    kind = pa.list_(pa.float32())
-    arrays.append(pa.array(active, kind) if any(one is not None for one in active) else pa.nulls(len(names), kind))
-    return pa.RecordBatch.from_arrays(arrays, names=["step", "tensor", *_NUMBERS, "active"])
 
 
 def _step_row(record: StepRecord) -> tuple[object, ...]:

@@ -11,7 +11,6 @@ import os
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 import torch
@@ -121,7 +120,7 @@ class Hook(BaseHook):
         self._parameter_taps: list[RemovableHandle] = []
         self._step_taps = RemovableTaps()
         self._passes = False
-        self._ended: StepRecord | None = None
+        self._ended: tuple[Any, ...] | None = None  # what a record of the last step begins with
         self._is_silent = False  # whether backward passes come without a forward
         self._hears_outputs = True  # whether the gradient of the model's output tells of every backward
         self._clock = 0.0
@@ -384,9 +383,10 @@ class Hook(BaseHook):
         record = self._open or self._start(trains=torch.is_grad_enabled())
         self._offer_all(record, f"{name}_output", tensors_in(outputs))
 
-    def _offer_late(self, ended: StepRecord, name: str, outputs: Any) -> None:
+    def _offer_late(self, ended: tuple[Any, ...], name: str, outputs: Any) -> None:
         """Add what is recorded after the update to the step that the update ended."""
-        late = replace(ended, slab=None, offers=[], scalars=[], sample_values=[], listed=False)
+        late = StepRecord(*ended)
+        late.listed = False
         self._offer_all(late, f"{name}_output", tensors_in(outputs))
         late.scalars += [("loss", float(loss)) for loss in self._losses]
         self._losses.clear()
@@ -410,6 +410,7 @@ class Hook(BaseHook):
     def _on_gradient(self, *_: Any) -> None:
         if not (self._in_backward or self.idle or self._passes):
             self._in_backward = True
+            self._nudge()
             _when_backward_ends(Tap(self, self._after_backward, "the backward"), after=self._is_distributed())
 
     def _is_distributed(self) -> bool:
@@ -507,7 +508,8 @@ class Hook(BaseHook):
                 record.scalars.append(("throughput", len(record.samples) / max(now - self._last_end, 1e-9)))
             self._last_end = now
             # Without its tensors, which the writer may hold no longer than it needs them.
-            self._ended = replace(record, slab=None, offers=[], scalars=[], sample_values=[], samples=None)
+            begins = (record.step, record.mode, record.mode_step, record.time, record.epoch)
+            self._ended = (*begins, record.due, record.statistics, record.wanted)
         self._had_backward = False
         super()._end_step()
 

@@ -1,0 +1,77 @@
+"""Statistics of a few steps as one batch of rows, built with few calls: it happens beside every training step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cutaway.run.schemas import SCHEMAS, STATISTICS
+
+__all__ = ["NUMBERS", "Part", "of_one_number", "statistics_batch"]
+
+_COUNTS = ("size", "nonfinite", "zeros")
+_FLOATS = ("min", "max", "mean", "std", "l1", "l2", "abs_min", "change")
+NUMBERS = (*_COUNTS, *_FLOATS)
+_ACTIVE = pa.list_(pa.float32())
+
+
+class Part(NamedTuple):
+    """Statistics of some tensors of one step: a name, one entry of every column, and the channels' activity each."""
+
+    step: int
+    names: pa.Array
+    columns: Mapping[str, npt.NDArray[Any]]
+    active: Sequence[list[float] | None] | None = None
+
+
+def of_one_number(value: float) -> dict[str, float]:
+    """Return the statistics of a tensor of one number, such as a loss."""
+    if not math.isfinite(value):
+        empty = dict.fromkeys(("min", "max", "mean", "std", "abs_min"), math.nan)
+        return {"size": 1, "nonfinite": 1, "zeros": 0, **empty, "l1": 0.0, "l2": 0.0}
+    same = {"min": value, "max": value, "mean": value, "std": 0.0}
+    size = abs(value)
+    return {"size": 1, "nonfinite": 0, "zeros": int(value == 0), **same, "l1": size, "l2": size, "abs_min": size}
+
+
+def statistics_batch(parts: Sequence[Part]) -> pa.RecordBatch:
+    """Return the rows of one or several steps: the tensors of each part in turn."""
+    names = parts[0].names if len(parts) == 1 else pa.concat_arrays([part.names for part in parts])
+    count = len(names)
+    whole, floats = np.empty((1 + len(_COUNTS), count), np.int64), np.empty((len(_FLOATS), count))
+    start = 0
+    for part in parts:
+        stop = start + len(part.names)
+        whole[0, start:stop] = part.step
+        for row, name in enumerate(_COUNTS, 1):
+            whole[row, start:stop] = part.columns[name]
+        for row, name in enumerate(_FLOATS):
+            floats[row, start:stop] = part.columns[name]
+        start = stop
+    steps, *counts = _columns(whole, pa.int64())
+    arrays = [steps, names, *counts, *_columns(floats, pa.float64(), null_where_nan=len(_FLOATS) - 1), _active(parts)]
+    return pa.RecordBatch.from_arrays(arrays, schema=SCHEMAS[STATISTICS])
+
+
+def _active(parts: Sequence[Part]) -> pa.Array:
+    if all(part.active is None for part in parts):
+        return pa.nulls(sum(len(part.names) for part in parts), _ACTIVE)
+    return pa.array([one for part in parts for one in part.active or [None] * len(part.names)], _ACTIVE)
+
+
+def _columns(matrix: npt.NDArray[Any], kind: pa.DataType, null_where_nan: int | None = None) -> list[pa.Array]:
+    """Return the rows of a matrix as columns without a copy; one of them may have no value where it is NaN."""
+    count = matrix.shape[1]
+    buffer = pa.py_buffer(matrix)
+    nulls: list[pa.Buffer | None] = [None] * len(matrix)
+    if null_where_nan is not None:
+        nulls[null_where_nan] = pa.py_buffer(np.packbits(~np.isnan(matrix[null_where_nan]), bitorder="little"))
+    return [
+        pa.Array.from_buffers(kind, count, [nulls[row], buffer.slice(row * count * 8, count * 8)])
+        for row in range(len(matrix))
+    ]
