@@ -16,7 +16,7 @@ from torch.utils.hooks import RemovableHandle
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from cutaway.frameworks.torch.hook import Hook
+    from cutaway.capture.hook import BaseHook
 
 __all__ = ["RemovableTaps", "Tap"]
 
@@ -29,7 +29,7 @@ class Tap:
 
     __slots__ = ("_function", "_hook", "_where")
 
-    def __init__(self, hook: Hook, function: Callable[..., None], where: str) -> None:
+    def __init__(self, hook: BaseHook, function: Callable[..., None], where: str) -> None:
         self._hook = hook
         self._function = function
         self._where = where
