@@ -301,7 +301,7 @@ def test_lazy_modules_are_recorded_from_their_first_step_on(tmp_path: Path, opti
     assert (1, "0_output_0") in rows
 
 
-@pytest.mark.parametrize("change", ["new layer", "new shape", "unfrozen", "new root parameter"])
+@pytest.mark.parametrize("change", ["new layer", "new shape", "unfrozen", "new root parameter", "double", "bfloat16"])
 def test_a_model_that_changes_in_mid_training_is_recorded_as_it_is(tmp_path: Path, change: str) -> None:
     model, seen = net(), Seen()
     if change == "unfrozen":
@@ -316,12 +316,14 @@ def test_a_model_that_changes_in_mid_training_is_recorded_as_it_is(tmp_path: Pat
                     model.fc1, model.fc2 = nn.Linear(4, 9), nn.Linear(9, 3)
                 elif change == "unfrozen":
                     model.fc2.requires_grad_(True)
+                elif change in ("double", "bfloat16"):
+                    model.to(getattr(torch, change))
                 else:
                     model.extra_weight = nn.Parameter(torch.ones(3))
             optimizer = sgd(model)
             optimizer.zero_grad()
             seen |= weights_of(model, step)
-            out = plain_loss(model, x, y)
+            out = plain_loss(model, x.to(model.fc1.weight.dtype), y)
             if hasattr(model, "extra_weight"):
                 out = out + model.extra_weight.sum()
             out.backward()
@@ -344,6 +346,29 @@ def test_a_parameter_whose_data_takes_another_shape(tmp_path: Path) -> None:
             plain_loss(model, x, y).backward()
             seen |= gradients_of(model, step)
     assert_recorded(tmp_path / "run", seen)
+
+
+class InPlace(Net):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        hidden = self.fc1(x)
+        hidden.relu_()
+        return self.fc2(hidden)
+
+
+def test_activations_are_those_before_they_are_changed_in_place(tmp_path: Path) -> None:
+    model = InPlace()
+    x = torch.randn(7, 4)
+    with smd.Hook(tmp_path / "run", include_collections=["outputs"]) as hook:
+        hook.register_module(model)
+        out = model(x)
+        before = out.detach().clone()
+        out += 1
+        out.sum().backward()
+    saved = Recorded(tmp_path / "run").tensors()
+    for name, value in (("fc1_output_0", model.fc1(x)), ("InPlace_output_0", before)):
+        array = saved[0, name].array
+        assert array is not None
+        np.testing.assert_array_equal(array, value.detach().numpy())
 
 
 def test_activations_are_those_of_the_forward(tmp_path: Path) -> None:
