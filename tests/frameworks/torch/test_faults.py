@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 import cutaway.capture.hook
-import cutaway.frameworks.torch.hook
+import cutaway.frameworks.torch.watched_steps
 import cutaway.torch as smd
 from cutaway.capture.background import QUEUE
 from cutaway.capture.slabs import MOST_SLABS
@@ -212,9 +212,9 @@ def broken(*_: Any, **__: Any) -> Any:
         (ParameterCapture, "capture"),
         (Activations, "offer"),
         (EventWriter, "add_scalar"),
-        (cutaway.frameworks.torch.hook, "copy_of"),
-        (cutaway.frameworks.torch.hook.Hook, "_before_forward"),
-        (cutaway.frameworks.torch.hook.Hook, "_after_update"),
+        (cutaway.frameworks.torch.watched_steps, "copy_of"),
+        (cutaway.frameworks.torch.watched_steps.WatchedSteps, "_before_forward"),
+        (cutaway.frameworks.torch.watched_steps.WatchedSteps, "_after_update"),
     ],
 )
 def test_a_mistake_of_ours_stops_the_capture_alone(
@@ -267,7 +267,7 @@ def test_a_tensorboard_file_that_cannot_be_written_does_not_end_the_loop(
 def test_a_slow_writer_thins_the_record_and_not_the_training(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for module in (cutaway.capture.hook, cutaway.frameworks.torch.hook):
+    for module in (cutaway.capture.hook, cutaway.frameworks.torch.watched_steps):
         monkeypatch.setattr(module, "STATISTICS_PATIENCE", 0.002)
         monkeypatch.setattr(module, "TENSOR_PATIENCE", 0.002)
     write, groups = StepWriter.write, list[int]()
@@ -302,7 +302,7 @@ def test_a_slow_writer_thins_the_record_and_not_the_training(
 
 
 def test_a_stalled_writer_costs_one_wait_and_not_one_a_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (cutaway.capture.hook, cutaway.frameworks.torch.hook):
+    for module in (cutaway.capture.hook, cutaway.frameworks.torch.watched_steps):
         monkeypatch.setattr(module, "STATISTICS_PATIENCE", 0.5)
         monkeypatch.setattr(module, "TENSOR_PATIENCE", 0.5)
     go_on = threading.Event()

@@ -88,10 +88,10 @@ def _serve() -> str | None:
     import torch
 
     import cutaway.capture.hook
-    import cutaway.frameworks.torch.hook
+    import cutaway.frameworks.torch.watched_steps
 
     # As in the tests' own process: no step is thinned because the machine is busy.
-    for module in (cutaway.capture.hook, cutaway.frameworks.torch.hook):
+    for module in (cutaway.capture.hook, cutaway.frameworks.torch.watched_steps):
         vars(module).update(STATISTICS_PATIENCE=60.0, TENSOR_PATIENCE=60.0)
     torch.set_num_threads(1)
     # The first optimizer imports as much again.
