@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 
+import pytest
+
 from cutaway.capture.background import QUEUE, BackgroundWriter
 from cutaway.capture.records import StepRecord
 from cutaway.tensors.modes import ModeKeys
@@ -105,6 +107,19 @@ def test_closing_says_when_the_writer_did_not_end() -> None:
     assert not writer.thread.close(0.05)
     writer.go.set()
     assert writer.thread.close(30)
+
+
+def test_a_nudge_starts_what_would_wait_for_company(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cutaway.capture.background.IDLE_SECONDS", 60.0)
+    writer = Writer()
+    for step in range(QUEUE - 1):
+        writer.thread.submit(record(step), patience=0)
+    writer.thread.nudge()
+    deadline = time.monotonic() + 30
+    while len(writer.steps) < QUEUE - 1 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    assert writer.steps == list(range(QUEUE - 1))
+    writer.thread.close(30)
 
 
 def test_it_beats_without_any_record() -> None:
