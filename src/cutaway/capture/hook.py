@@ -41,7 +41,7 @@ log = logging.getLogger("cutaway.capture")
 
 # How long a step waits for the writer: a breath for statistics, longer for tensors that were asked for by schedule.
 SUBSETS = ("training", "validation", "test", "unlabeled")
-STATISTICS_PATIENCE = 0.02
+STATISTICS_PATIENCE = 0.25
 TENSOR_PATIENCE = 1.0
 
 
