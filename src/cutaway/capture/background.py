@@ -14,12 +14,12 @@ from collections.abc import Callable
 from cutaway.capture.records import StepRecord
 from cutaway.run.leases import BEAT_SECONDS
 
-__all__ = ["QUEUE", "BackgroundWriter"]
+__all__ = ["GROUP", "QUEUE", "BackgroundWriter"]
 
 # How many steps may be waiting: what a kill can lose.
 QUEUE = 8
 # How many make it worth to start: several steps in one write cost little more than one.
-GROUP = 4
+GROUP = 7
 # How long fewer wait for company.
 IDLE_SECONDS = 0.1
 
@@ -52,13 +52,13 @@ class BackgroundWriter:
                 self._changed.notify_all()
             return True
 
-    def nudge(self) -> None:
-        """Start on what waits: called when the training thread is about to leave the interpreter for a while.
+    def nudge(self, at_least: int) -> None:
+        """Start if so many wait: called when the training thread is about to leave the interpreter for a while.
 
         Two threads that both need the interpreter make each other wait at every call into a library. A backward pass
         needs it not at all, so the writer does its work then.
         """
-        if len(self._waiting) >= GROUP:
+        if len(self._waiting) >= at_least:
             with self._changed:
                 self._urgent = True
                 self._changed.notify_all()

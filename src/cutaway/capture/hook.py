@@ -319,10 +319,10 @@ class BaseHook:
             self._epoch = 0 if self._epoch is None else self._epoch + 1
             self._epoch_began = self._steps.step
 
-    def _nudge(self) -> None:
-        """Say that the training thread is about to compute without the interpreter."""
+    def _nudge(self, *, urgently: bool = False) -> None:
+        """Let the writer work: the training thread is about to compute without the interpreter, or waits for it."""
         if self._recorder is not None:
-            self._recorder.nudge()
+            self._recorder.nudge(urgently=urgently)
 
     def _say_thinned(self, step: int) -> None:
         name = "" if self.run is None else self.run.name

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cutaway.capture.background import BackgroundWriter
+from cutaway.capture.background import GROUP, BackgroundWriter
 from cutaway.capture.budget import DiskBudget
 from cutaway.capture.records import Offer, StepRecord
 from cutaway.capture.selection import Selection
@@ -77,9 +77,9 @@ class Recorder:
             self.release(record.slab)
         return False
 
-    def nudge(self) -> None:
-        """Let the writer work now: the training thread does not need the interpreter for a while."""
-        self._writer.nudge()
+    def nudge(self, *, urgently: bool = False) -> None:
+        """Let the writer work now: on a group that is worth it, or urgently on whatever waits."""
+        self._writer.nudge(at_least=1 if urgently else GROUP)
 
     def release(self, slab: Slab) -> None:
         """Give a slab back to the pool that it came from."""

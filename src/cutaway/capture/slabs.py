@@ -61,6 +61,11 @@ class SlabPool:
         self._changed = threading.Condition()
         self._stuck = False
 
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether every slab is in use: the next one has to come back from the writer."""
+        return not self._free and self._made >= self._allowed
+
     def acquire(self, patience: float) -> Slab | None:
         """Return a free slab, waiting at most `patience` seconds; None when there is none.
 

@@ -114,7 +114,7 @@ def test_a_nudge_starts_what_would_wait_for_company(monkeypatch: pytest.MonkeyPa
     writer = Writer()
     for step in range(QUEUE - 1):
         writer.thread.submit(record(step), patience=0)
-    writer.thread.nudge()
+    writer.thread.nudge(at_least=1)
     deadline = time.monotonic() + 30
     while len(writer.steps) < QUEUE - 1 and time.monotonic() < deadline:
         time.sleep(0.005)

@@ -55,6 +55,11 @@ class ParameterCapture:
         )
         self._weight_tensors: list[torch.Tensor] = [p for _, p in self._weights]
 
+    @property
+    def needs_writer(self) -> bool:
+        """Whether the next capture has to wait for the writer."""
+        return self._pool.is_exhausted
+
     def capture(self, record: StepRecord, *, patience: float, gradients: bool, scale: float) -> bool:
         """Copy what the step has into its record. False when no slab came free in time.
 

@@ -387,6 +387,8 @@ class WatchedSteps(BaseHook):
             return
         scale = float(self._scaler.get_scale()) if self._scaler is not None and scaled else 1.0
         patience = TENSOR_PATIENCE if record.due else STATISTICS_PATIENCE
+        if self._parameters.needs_writer:
+            self._nudge(urgently=True)
         if not self._parameters.capture(record, patience=patience, gradients=gradients, scale=scale):
             record.statistics, record.due, record.wanted = False, frozenset(), False
             record.offers.clear()
