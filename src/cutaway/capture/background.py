@@ -20,6 +20,8 @@ __all__ = ["GROUP", "QUEUE", "BackgroundWriter"]
 QUEUE = 8
 # How many make it worth to start: several steps in one write cost little more than one.
 GROUP = 7
+# Steps of this many bytes do not wait: they take long, and would crowd memory together.
+LARGE = 16 << 20
 # How long fewer wait for company.
 IDLE_SECONDS = 0.1
 
@@ -48,7 +50,8 @@ class BackgroundWriter:
                 if self._stuck:
                     return False
             self._waiting.append(record)
-            if not self._has_room():
+            if not self._has_room() or record.raw_bytes >= LARGE:
+                self._urgent = True
                 self._changed.notify_all()
             return True
 

@@ -59,6 +59,12 @@ class StepRecord:
     listed: bool = True
 
     @property
+    def raw_bytes(self) -> int:
+        """How much memory its tensors take."""
+        slab = 0 if self.slab is None else self.slab.buffer.nbytes
+        return slab + sum(offer.array.nbytes for offer in self.offers)
+
+    @property
     def likely_bytes(self) -> int:
         """About what its rows take on disk, rather too much than too little; raw tensors come on top."""
         tensors = len(self.offers) + (sum(self.slab.present) if self.slab is not None else 0)

@@ -18,7 +18,7 @@ from cutaway.tensors.blocked_statistics import StatisticsPlan
 __all__ = ["MOST_SLABS", "POOL_BYTES", "Layout", "Slab", "SlabPool"]
 
 MOST_SLABS = 10
-POOL_BYTES = 256 << 20
+POOL_BYTES = 96 << 20
 
 
 @dataclass(frozen=True)

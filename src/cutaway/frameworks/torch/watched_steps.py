@@ -99,12 +99,16 @@ class WatchedSteps(BaseHook):
 
     def _before_idle_forward(self, module: torch.nn.Module) -> None:
         """Count a step that is not recorded, unless an update will."""
+        trains = torch.is_grad_enabled() and module.training and self._mode not in _QUIET_MODES
+        if trains and self._optimizers and not self._parameter_taps:
+            # The plain case, which must cost next to nothing.
+            self._passes, self._last_update = False, None
+            return
         if self._parameter_taps and self._hears_outputs:
             # The forward is seen, so parameters need not call for it.
             self._untap_parameters()
         if self._is_repeated():
             return
-        trains = torch.is_grad_enabled() and module.training and self._mode not in _QUIET_MODES
         # The step that this forward began stays unrecorded, even where the next one no longer is.
         self._passes = not self._optimizers or not trains
         self._last_update = None
@@ -301,7 +305,7 @@ class WatchedSteps(BaseHook):
         return self._last_update is not None and self._last_update is not optimizer
 
     def _after_update(self, optimizer: Any, *_: Any) -> None:
-        if self._passes or self._shares_step(optimizer):
+        if self._passes or (self._last_update is not None and self._shares_step(optimizer)):
             # Counted already: by the forward of a model that is trained as it is evaluated, or by another optimizer.
             return
         self._last_update = optimizer
@@ -342,17 +346,17 @@ class WatchedSteps(BaseHook):
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
-    def _pass_step(self) -> None:
-        # What is measured between two steps must not span those in between.
-        self._last_end, self._data_seconds, self._ended = None, 0.0, None
-        super()._pass_step()
-
     def _look_ahead(self) -> None:
         # Mixed precision may skip an update; such a step must be seen to be counted.
         if self._scaler is None:
             super()._look_ahead()
 
     def _set_idle(self, *, idle: bool) -> None:
+        if idle:
+            self._ended = None
+        elif self.idle:
+            # What is measured between two steps must not span those in between.
+            self._last_end, self._data_seconds = None, 0.0
         super()._set_idle(idle=idle)
         if not idle:
             self._step_taps.hang()
