@@ -7,12 +7,15 @@ import sys
 import time
 from typing import Any, NamedTuple
 
+import pyarrow.compute as pc
+
 from cutaway.capture.settings import HookSettings
 from cutaway.errors import CutawayError, RunDamaged, RunExists, RunNotFound
 from cutaway.run.catalog import list_runs
 from cutaway.run.identity import Run
 from cutaway.run.leases import Lease, read_leases
 from cutaway.run.process import is_alive, is_here, this_process
+from cutaway.run.schemas import SCALARS, STEPS, TENSORS, VALUES
 from cutaway.run.segments import WriterId
 
 __all__ = ["Worker", "open_run"]
@@ -45,8 +48,21 @@ def open_run(settings: HookSettings, worker: Worker, **identity: Any) -> tuple[R
     if worker.rank != 0:
         return _join(settings, worker)
     run = Run.open(settings.folder or "") if settings.resume else _absolute(_create(settings, **identity))
-    number, lease = run.begin_attempt(from_step=settings.from_step, launch=worker.launch, process=this_process())
+    first = settings.from_step if settings.from_step is not None else _next_step(run)
+    number, lease = run.begin_attempt(from_step=first, launch=worker.launch, process=this_process())
     return run, WriterId("train", worker.name, number), lease
+
+
+def _next_step(run: Run) -> int:
+    """Return the step after the last of which anything was saved.
+
+    A scalar that was acknowledged before a crash must not be replaced by an attempt that never reached its step.
+    """
+    last = -1
+    for table in (STEPS, SCALARS, TENSORS, VALUES):
+        steps = run.table(table).read(columns=["step"])["step"]
+        last = max(last, pc.max(steps).as_py() if len(steps) else -1)
+    return last + 1
 
 
 def _absolute(run: Run) -> Run:

@@ -14,13 +14,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pyarrow.compute as pc
-
 from cutaway.errors import ConfigurationError, RunDamaged, RunExists, RunFormatError, RunNotFound, StorageError
 from cutaway.run.documents import read_document, read_yaml, write_document, write_yaml
 from cutaway.run.findings import Finding, findings_from_table
 from cutaway.run.leases import CHIEF, Lease, RunState, free_attempt, refuse_live_writer, training_states
-from cutaway.run.schemas import FINDINGS, SCALARS, SCHEMAS, STEPS, TENSORS, VALUES
+from cutaway.run.schemas import FINDINGS, SCHEMAS, STEPS
 from cutaway.run.segments import SegmentName, TableWriter, WriterId
 from cutaway.run.storage import LocalStorage
 from cutaway.run.tables import Attempt, Damage, TableReader
@@ -173,12 +171,9 @@ class Run:
         return Lease(self.storage, str(self.path), WriterId("train", worker, number))
 
     def next_step(self) -> int:
-        """Return the step after the last of which anything was saved.
-
-        A scalar that was acknowledged before a crash must not be replaced by an attempt that never reached its step.
-        """
-        columns = (self.table(table).read(columns=["step"])["step"] for table in (STEPS, SCALARS, TENSORS, VALUES))
-        return max((pc.max(steps).as_py() + 1 for steps in columns if len(steps)), default=0)
+        """Return the step after the last one written."""
+        steps = self.table(STEPS).read(columns=["step"])["step"]
+        return 0 if len(steps) == 0 else max(steps.to_pylist()) + 1
 
     def state(self) -> RunState:
         """Say what became of the training of this run."""
