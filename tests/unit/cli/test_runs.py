@@ -2,6 +2,7 @@ import json
 import os
 import pty
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -371,8 +372,14 @@ def test_a_terminal_is_asked_first(reply: str, left: bool, make_run: MakeRun, ho
     seen = b""
     while b"[y/N]" not in seen:
         seen += os.read(terminal, 1024)
-    os.write(terminal, reply.encode())
-    _, status = os.waitpid(pid, 0)
+    ended, status = 0, 0
+    while not ended:
+        # Again until it is heard: a terminal that is just being set up for reading throws away what was typed before.
+        os.write(terminal, reply.encode())
+        deadline = time.monotonic() + 2
+        while not ended and time.monotonic() < deadline:
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            time.sleep(0.01)
     os.close(terminal)
     assert os.waitstatus_to_exitcode(status) == (130 if reply == "\x03" else 0)
     assert (home / "runs" / "mnist-1").exists() == left

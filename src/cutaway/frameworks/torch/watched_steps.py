@@ -310,6 +310,7 @@ class WatchedSteps(BaseHook):
             return
         self._last_update = optimizer
         if self.idle:
+            self._ended = None
             self._pass_step()
             return
         record, self._in_closure, self._awaits_update = self._open, False, False
@@ -352,9 +353,7 @@ class WatchedSteps(BaseHook):
             super()._look_ahead()
 
     def _set_idle(self, *, idle: bool) -> None:
-        if idle:
-            self._ended = None
-        elif self.idle:
+        if self.idle and not idle:
             # What is measured between two steps must not span those in between.
             self._last_end, self._data_seconds = None, 0.0
         super()._set_idle(idle=idle)
