@@ -39,8 +39,8 @@ __all__ = ["BaseHook"]
 
 log = logging.getLogger("cutaway.capture")
 
-# How long a step waits for the writer: a breath for statistics, longer for tensors that were asked for by schedule.
 SUBSETS = ("training", "validation", "test", "unlabeled")
+# How long a step waits for the writer: a breath for statistics, longer for tensors that were asked for by schedule.
 STATISTICS_PATIENCE = 0.25
 TENSOR_PATIENCE = 1.0
 
