@@ -140,4 +140,5 @@ def _cost(cost: Facts | None) -> str:
         noise = f"two epochs without it differ by {cost['noise']:.0%}"
         return f"not measurable while other programs use this machine ({times}; {noise})"
     ratio = cost["watched_seconds"] / cost["bare_seconds"]
-    return f"{ratio:.2f}x: {times}; larger steps pay less, see docs/explanation/overhead.md"
+    noise = f"median of {cost['triples']}; two without it differ by {cost['noise']:.0%}"
+    return f"{ratio:.2f}x: {times} ({noise}); larger steps pay less, see docs/explanation/overhead.md"

@@ -11,6 +11,7 @@ from torch import nn
 
 import cutaway.torch as smd
 from cutaway.errors import ConfigurationError, RunExists, RunNotFound
+from cutaway.run import Run
 from tests.frameworks.torch.models import net
 
 WRONG: list[tuple[dict[str, Any], list[str]]] = [
@@ -140,6 +141,9 @@ def test_a_scalar_must_be_one_number(tmp_path: Path, value: Any) -> None:
 
 
 def test_numbers_of_every_kind_are_scalars(tmp_path: Path) -> None:
+    values = [1, 2.5, torch.tensor(3.0, requires_grad=True), torch.ones(1), True, float("nan")]
     with smd.Hook(tmp_path / "run") as hook:
-        for i, value in enumerate([1, 2.5, torch.tensor(3.0, requires_grad=True), torch.ones(1), True, float("nan")]):
+        for i, value in enumerate(values):
             hook.save_scalar(f"number-{i}", value)
+    recorded = Run.open(tmp_path / "run").table("scalars").read()["value"].to_pylist()
+    assert recorded == pytest.approx([1.0, 2.5, 3.0, 1.0, 1.0, float("nan")], nan_ok=True)
