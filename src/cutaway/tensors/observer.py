@@ -9,18 +9,28 @@ from cutaway.tensors.reader import TensorReader
 
 if TYPE_CHECKING:
     from cutaway.run.findings import Finding
+    from cutaway.run.identity import Run
 
-__all__ = ["Observer"]
+__all__ = ["ActingObserver", "Observer"]
 
 
 @runtime_checkable
 class Observer(Protocol):
-    """Looks at one step and says what it concludes; it never acts.
+    """Looks at the steps of a training and says what it concludes; it never acts.
 
-    `observe` is called once for every recorded step, in ascending order, on the thread that writes, after the step's
-    statistics are readable. It must not keep the reader, nor wait for later steps. What it raises ends its own
-    observing and is recorded; it never reaches the training.
+    `observe` is called on the thread that writes, after the statistics of some steps have become readable, with the
+    newest of them: what has come since the last call is new to the observer. Steps only ascend. It must not keep the
+    reader, nor wait for later steps. What it raises ends its own observing and is recorded; it never reaches the
+    training.
     """
 
     def observe(self, reader: TensorReader, step: int) -> Iterable[Finding]:
-        """Return the findings of this step, none for a healthy one."""
+        """Return the findings of the steps since the last call, up to and with `step`; none for healthy ones."""
+
+
+@runtime_checkable
+class ActingObserver(Observer, Protocol):
+    """An observer whose findings ask for something: a stop, a checkpoint, a message to somebody."""
+
+    def act(self, run: Run, finding: Finding) -> None:
+        """Ask for what is to be done about one of its findings, once however often it is called."""

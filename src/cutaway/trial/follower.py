@@ -42,7 +42,7 @@ class Follower:
         self.dynamic = True  # whether queries look for what is new
         self.loaded_all = False
         self.damage: list[Damage] = []
-        self._attempts = list(run.attempts())
+        self.attempts = list(run.attempts())
         self._liveness = Liveness(run)
         self._state = RunState.RUNNING
         self.fresh_until = 0.0  # until then nothing new is looked for where something was found
@@ -60,7 +60,7 @@ class Follower:
         """Return this trial's reader of a table."""
         if table not in self._readers:
             # Not the run's own list of attempts: within one refresh all tables must agree about it.
-            self._readers[table] = TableReader(self.run.storage, table, lambda: self._attempts)
+            self._readers[table] = TableReader(self.run.storage, table, lambda: self.attempts)
         return self._readers[table]
 
     def refresh_if_stale(self) -> None:
@@ -75,7 +75,7 @@ class Follower:
 
     def refresh(self) -> None:
         """Look for what is new. Once the run has ended and all is read, only for another attempt."""
-        if self.loaded_all and self._state is not RunState.LOST and self.run.attempts() == self._attempts:
+        if self.loaded_all and self._state is not RunState.LOST and self.run.attempts() == self.attempts:
             self.fresh_until = time.monotonic() + STALE_SECONDS
             return
         state = self.state()
@@ -83,8 +83,8 @@ class Follower:
         fresh = reader.poll()
         # Attempts are listed before they write: read after the rows, the list covers all of them.
         attempts = list(self.run.attempts())
-        if attempts != self._attempts:
-            self._attempts = attempts
+        if attempts != self.attempts:
+            self.attempts = attempts
             self._start_over()
         else:
             for batch in fresh:
@@ -162,7 +162,7 @@ class Follower:
         self._statistic_rows.restart()
 
     def _judge(self, *, ended: bool) -> None:
-        newest = max((attempt.number for attempt in self._attempts), default=0)
+        newest = max((attempt.number for attempt in self.attempts), default=0)
         listed = self.run.identity.get("attempts") or [{}]
         # Those who have finished early write no more; those who hold a lease will.
         writing = self._liveness.workers if self._liveness.attempt == newest else self.steps.workers(newest)

@@ -50,11 +50,19 @@ class NamedRows:
         """Return the names of some rows, each once."""
         return set(self._rows.take("tensor", np.flatnonzero(places)).unique().to_pylist())
 
+    def codes(self) -> tuple[npt.NDArray[np.int32], list[str]]:
+        """Return a number for each row's name, and the names that the numbers count."""
+        codes = self._sort()
+        return codes, list(self._known)
+
     def _sort(self) -> npt.NDArray[np.int32]:
         if self._codes is None:
-            encoded = self._rows.column("tensor").dictionary_encode()
+            repeated = self._rows.repeated("tensor")
+            column = self._rows.column("tensor") if repeated is None else repeated
+            encoded = column.dictionary_encode()
             self._known = {name: code for code, name in enumerate(encoded.dictionary.to_pylist())}
-            self._codes = encoded.indices.to_numpy()
+            codes = encoded.indices.to_numpy()
+            self._codes = codes if repeated is None else np.tile(codes, len(self._rows) // max(len(repeated), 1))
         return self._codes
 
 

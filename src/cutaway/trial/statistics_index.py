@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
+from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ import pyarrow as pa
 
 from cutaway.run.rows import numbers
 from cutaway.run.schemas import SCHEMAS, STATISTICS
-from cutaway.trial.listed_rows import Listed
+from cutaway.tensors.statistics_blocks import Chunks, StatisticsBlock, StatisticsChunk
+from cutaway.trial.listed_rows import Listed, neighbours
 from cutaway.trial.named_rows import NamedRows, Places, names_at
 
 __all__ = ["StatisticsIndex", "TensorStatistics"]
@@ -30,11 +32,37 @@ class _Part:
         self.worker = batch.segment.worker
         self.rows = batch.content
         self.names = NamedRows(batch.content)
+        self._columns: dict[str, npt.NDArray[Any]] = {}
 
     @cached_property
     def steps(self) -> npt.NDArray[np.int64]:
         """The step of each row."""
         return numbers(self.rows.column("step"))
+
+    def chunks(self) -> Iterator[StatisticsChunk]:
+        """Divide the rows wherever the tensors of two neighbouring steps differ."""
+        steps, counts = neighbours(self.steps)
+        codes, names = self.names.codes()
+        ends = np.cumsum(counts)
+        for first, last in _alike(codes, ends, counts):
+            start, width = int(ends[first] - counts[first]), int(counts[first])
+            yield StatisticsChunk(
+                tuple(names[code] for code in codes[start : start + width].tolist()),
+                steps[first:last],
+                partial(self._matrix, start, int(ends[last - 1]), width),
+                partial(self._activity, start, int(ends[last - 1]), width),
+            )
+
+    def _matrix(self, start: int, end: int, width: int, column: str) -> npt.NDArray[Any]:
+        whole = self._columns.get(column)
+        if whole is None:
+            whole = self._columns[column] = numbers(self.rows.column(column))
+        return whole[start:end].reshape(-1, width)
+
+    def _activity(self, start: int, end: int, width: int, place: int) -> list[list[float] | None]:
+        rows = pa.array(np.arange(start + place, end, width))
+        found: list[list[float] | None] = self.rows.column("active").take(rows).to_pylist()
+        return found
 
     def with_worker(self, places: Places | None = None) -> pa.Table:
         if places is None:
@@ -92,15 +120,6 @@ class TensorStatistics:
                     return {key: column[place] for key, column in zip(_NUMBERS, series.numbers, strict=True)}
         return None
 
-    def window(self, start: int, stop: int) -> dict[str, npt.NDArray[Any]]:
-        """Return the columns of the first worker by name for `start <= step < stop`, ascending in `step`."""
-        series = next(iter(self._by_worker.values()), [])
-        steps = np.concatenate([np.empty(0, np.int64), *(one.steps for one in series)])
-        wanted = np.flatnonzero((steps >= start) & (steps < stop))
-        wanted = wanted[np.argsort(steps[wanted], kind="stable")]
-        columns = {name: np.concatenate([np.empty(0), *(one.column(name) for one in series)]) for name in _WINDOW}
-        return {"step": steps[wanted], **{name: column[wanted] for name, column in columns.items()}}
-
 
 class StatisticsIndex:
     """All rows of `trace/statistics` whose steps are listed."""
@@ -114,6 +133,8 @@ class StatisticsIndex:
         self._tensors: dict[str, TensorStatistics] = {}
         self._names: set[str] = set()
         self._named = 0
+        self._chunks: dict[str, Chunks] = {}
+        self._chunked = 0
 
     def add(self, listed: Listed) -> None:
         """Take in rows."""
@@ -140,6 +161,34 @@ class StatisticsIndex:
             self._tensors[name] = found
         return found
 
+    def window(self, name: str, start: int, stop: int) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns of one tensor for `start <= step < stop`, ascending in `step`."""
+        blocks = self.blocks([name], start, stop)
+        if not blocks:
+            return {"step": np.empty(0, np.int64), **{column: np.empty(0) for column in _WINDOW}}
+        return {"step": blocks[0].steps.copy(), **{column: blocks[0][column][0].copy() for column in _WINDOW}}
+
+    def blocks(
+        self,
+        names: Collection[str],
+        start: int,
+        stop: int,
+        before: int = 0,
+        in_mode: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.bool_]] | None = None,
+    ) -> list[StatisticsBlock]:
+        """Return the statistics of some tensors as dense matrices: of each, those of the first worker that has any."""
+        for part in self._parts[self._chunked :]:
+            of_worker = self._chunks.setdefault(part.worker, Chunks())
+            for chunk in part.chunks():
+                of_worker.add(chunk)
+        self._chunked = len(self._parts)
+        missing, found = set(names), []
+        for worker in sorted(self._chunks):
+            here = missing & self._chunks[worker].names()
+            found += self._chunks[worker].blocks(here, start, stop, before, in_mode)
+            missing -= here
+        return found
+
     def table(self, names: Sequence[str] | None = None) -> pa.Table:
         """Return the rows of some tensors, or of all, with the column `worker` added."""
         tables = []
@@ -152,3 +201,17 @@ class StatisticsIndex:
                 tables.append(part.with_worker(np.sort(np.concatenate(places))))
         schema = SCHEMAS[STATISTICS].append(pa.field("worker", pa.string()))
         return pa.concat_tables([schema.empty_table(), *tables])
+
+
+def _alike(
+    codes: npt.NDArray[np.int32], ends: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]
+) -> Iterator[tuple[int, int]]:
+    """Yield ranges of neighbouring steps whose rows name the same tensors in the same order."""
+    changes = np.flatnonzero(counts[1:] != counts[:-1]) + 1
+    for first, last in pairwise([0, *changes.tolist(), len(counts)]):
+        if first == last:
+            continue
+        start, width = int(ends[first] - counts[first]), int(counts[first])
+        grid = codes[start : int(ends[last - 1])].reshape(-1, width)
+        breaks = np.flatnonzero((grid[1:] != grid[:-1]).any(axis=1)) + 1 + first
+        yield from pairwise([first, *breaks.tolist(), last])

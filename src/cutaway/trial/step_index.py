@@ -64,6 +64,7 @@ class StepIndex:
         self._last = -1
         self._modes = ModeIndex()
         self._sorted: dict[ModeKeys, list[int]] = {}
+        self._global: dict[ModeKeys, Ints] = {}
         self.past_end = False  # whether the training has left the range
         self.version += 1
 
@@ -82,6 +83,7 @@ class StepIndex:
         self._listed.setdefault((batch.segment.worker, batch.segment.attempt), set()).update(found)
         self._open.update(found if self._complete < 0 else [step for step in found if step > self._complete])
         self._sorted.clear()
+        self._global.clear()
         self.version += 1
 
     def judge(self, expected: Collection[str], attempt: int, *, ended: bool, missing: int = 0) -> None:
@@ -151,6 +153,13 @@ class StepIndex:
         if mode not in self._sorted:
             self._sorted[mode] = sorted(self._steps if mode is ModeKeys.GLOBAL else self._modes.steps_in(mode))
         return self._sorted[mode]
+
+    def global_steps(self, mode: ModeKeys) -> Ints:
+        """Return the global steps of a mode, ascending."""
+        if mode not in self._global:
+            found = self._steps if mode is ModeKeys.GLOBAL else self._modes.steps_in(mode).values()
+            self._global[mode] = np.sort(np.fromiter(found, np.int64))
+        return self._global[mode]
 
     def last_complete(self, mode: ModeKeys) -> int:
         """Return the last complete step of a mode, numbered in that mode, or -1."""

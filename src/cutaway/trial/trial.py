@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Collection as IterableCollection
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
@@ -20,6 +23,7 @@ from cutaway.tensors.collection import Collection
 from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.patterns import compile_pattern, texts
+from cutaway.tensors.statistics_blocks import StatisticsBlock
 from cutaway.trial.collections_file import read_collections
 from cutaway.trial.follower import Follower
 from cutaway.trial.html import facts_table, listed
@@ -27,6 +31,7 @@ from cutaway.trial.step_index import StepRange
 from cutaway.trial.step_queries import Mode, StepQueries
 from cutaway.trial.tables import filtered, findings_table, rows_in_range, samples_at, with_modes
 from cutaway.trial.tensor import Tensor
+from cutaway.trial.windows import Windows
 
 __all__ = ["Trial"]
 
@@ -46,6 +51,7 @@ class Trial(StepQueries):
         self.name = name or run.name
         self.path = run.path
         self._tensors: dict[str, Tensor] = {}
+        self._windows = Windows(self._follower)
         self._collections: tuple[bool, Collections] | None = None
 
     def __repr__(self) -> str:
@@ -158,7 +164,37 @@ class Trial(StepQueries):
         """Return the columns of a tensor's statistics for `start <= step < stop`, ascending; of the first worker."""
         self.tensor(tensor)  # raises where there is no such tensor
         self._follower.maybe_refresh()
-        return self._follower.statistics().of(tensor).window(start, stop)
+        return self._follower.statistics().window(tensor, start, stop)
+
+    def statistics_blocks(
+        self, tensors: IterableCollection[str], start: int, stop: int, *, before: int = 0, mode: Mode = ModeKeys.GLOBAL
+    ) -> list[StatisticsBlock]:
+        """Return the statistics of many tensors for `start <= step < stop` as dense matrices; see `TensorReader`."""
+        self._follower.maybe_refresh()
+        parsed, in_mode = ModeKeys.parse(mode), None
+        if parsed is not ModeKeys.GLOBAL:
+            in_mode = partial(np.isin, test_elements=self._follower.steps.global_steps(parsed))
+        return self._follower.statistics().blocks(tensors, start, stop, before, in_mode)
+
+    def newest_step(self) -> int:
+        """Return the last recorded step that is complete, or -1."""
+        self._follower.maybe_refresh()
+        return self._follower.steps.last_complete(ModeKeys.GLOBAL)
+
+    def step_window(self, start: int, stop: int) -> dict[str, Array]:
+        """Return times, phases and modes of the recorded steps with `start <= step < stop`, of the first worker."""
+        self._follower.maybe_refresh()
+        return self._windows.steps(start, stop)
+
+    def scalar_names(self) -> list[str]:
+        """Return the names of what was saved as single numbers, sorted."""
+        self._follower.maybe_refresh()
+        return self._windows.scalar_names()
+
+    def scalar_window(self, name: str, start: int, stop: int, mode: Mode = ModeKeys.GLOBAL) -> dict[str, Array]:
+        """Return the columns `step` and `value` of a scalar for `start <= step < stop`, of the first worker."""
+        self._follower.maybe_refresh()
+        return self._windows.scalar(name, start, stop, ModeKeys.parse(mode))
 
     # -- tables for people -----------------------------------------------------------------------------------------
 

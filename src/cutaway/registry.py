@@ -1,0 +1,89 @@
+"""Where rules and framework adapters are found: ours by their dotted names, others' by entry points.
+
+Imports nothing of what it lists before somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from cutaway.errors import ConfigurationError, did_you_mean
+
+__all__ = ["BUILT_IN", "load", "names"]
+
+# A package of somebody else adds to a kind with an entry point of the group `cutaway.<kind>`; ours come first.
+BUILT_IN: Mapping[str, Mapping[str, str]] = {
+    "frameworks": {
+        "torch": "cutaway.frameworks.torch.hook:Hook",
+    },
+    "rules": {
+        "AllZero": "cutaway.rules.built_in.all_zero:AllZero",
+        "CheckInputImages": "cutaway.rules.built_in.check_input_images:CheckInputImages",
+        "ClassImbalance": "cutaway.rules.built_in.class_imbalance:ClassImbalance",
+        "Confusion": "cutaway.rules.built_in.confusion:Confusion",
+        "DataLeak": "cutaway.rules.built_in.data_leak:DataLeak",
+        "DeadRelu": "cutaway.rules.built_in.dead_relu:DeadRelu",
+        "DeadUnits": "cutaway.rules.built_in.dead_units:DeadUnits",
+        "ExplodingTensor": "cutaway.rules.built_in.exploding_tensor:ExplodingTensor",
+        "FeatureImportanceOverweight": (
+            "cutaway.rules.built_in.feature_importance_overweight:FeatureImportanceOverweight"
+        ),
+        "HookSilent": "cutaway.rules.built_in.hook_silent:HookSilent",
+        "LearningRateTooHigh": "cutaway.rules.built_in.learning_rate_too_high:LearningRateTooHigh",
+        "LearningRateTooLow": "cutaway.rules.built_in.learning_rate_too_low:LearningRateTooLow",
+        "LossNotDecreasing": "cutaway.rules.built_in.loss_not_decreasing:LossNotDecreasing",
+        "LossSpike": "cutaway.rules.built_in.loss_spike:LossSpike",
+        "NLPSequenceRatio": "cutaway.rules.built_in.nlp_sequence_ratio:NLPSequenceRatio",
+        "Overfit": "cutaway.rules.built_in.overfit:Overfit",
+        "Overtraining": "cutaway.rules.built_in.overtraining:Overtraining",
+        "PoorWeightInitialization": "cutaway.rules.built_in.poor_weight_initialization:PoorWeightInitialization",
+        "SaturatedActivation": "cutaway.rules.built_in.saturated_activation:SaturatedActivation",
+        "SimilarAcrossRuns": "cutaway.rules.built_in.similar_across_runs:SimilarAcrossRuns",
+        "SlowStep": "cutaway.rules.built_in.slow_step:SlowStep",
+        "StalledTrainingRule": "cutaway.rules.built_in.stalled_training_rule:StalledTrainingRule",
+        "TensorVariance": "cutaway.rules.built_in.tensor_variance:TensorVariance",
+        "TreeDepth": "cutaway.rules.built_in.tree_depth:TreeDepth",
+        "UnchangedTensor": "cutaway.rules.built_in.unchanged_tensor:UnchangedTensor",
+        "VanishingGradient": "cutaway.rules.built_in.vanishing_gradient:VanishingGradient",
+        "WeightUpdateRatio": "cutaway.rules.built_in.weight_update_ratio:WeightUpdateRatio",
+    },
+}
+
+
+def names(kind: str) -> list[str]:
+    """Return the names of everything of a kind, ours and others', sorted."""
+    return sorted({*BUILT_IN[kind], *_others(kind)})
+
+
+def load(kind: str, name: str) -> Any:
+    """Return what a name stands for, imported now; upper and lower case are the same.
+
+    >>> load("rules", "vanishinggradient").__name__
+    'VanishingGradient'
+    """
+    known = names(kind)
+    found = next((one for one in known if one.lower() == name.lower()), None)
+    if found is None:
+        noun = kind.removesuffix("s")
+        raise ConfigurationError(f"There is no {noun} {name!r}.{did_you_mean(name, known)} There are {_listed(known)}.")
+    if found in BUILT_IN[kind]:
+        module, _, attribute = BUILT_IN[kind][found].partition(":")
+        return getattr(import_module(module), attribute)
+    entry = _others(kind)[found]
+    try:
+        return entry.load()
+    except (ImportError, AttributeError) as error:
+        package = entry.dist.name if entry.dist is not None else "an installed package"
+        message = f"{found!r} of {package} cannot be loaded from {entry.value!r}: {error}."
+        raise ConfigurationError(message) from error
+
+
+def _others(kind: str) -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=f"cutaway.{kind}") if entry.name not in BUILT_IN[kind]}
+
+
+def _listed(known: list[str]) -> str:
+    return f"{', '.join(known[:-1])} and {known[-1]}" if len(known) > 1 else known[0]

@@ -1,0 +1,60 @@
+"""VanishingGradient: gradients too small to learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cutaway.rules.arguments import number
+from cutaway.rules.judgement import Judgement
+from cutaway.rules.rule import Rule
+from cutaway.rules.selecting import selected
+from cutaway.tensors.reader import TensorReader
+from cutaway.tensors.statistics_blocks import StatisticsBlock
+from cutaway.trial import Trial
+
+__all__ = ["VanishingGradient"]
+
+
+class VanishingGradient(Rule):
+    """Gradients are so small that the layers they belong to no longer learn.
+
+    What it sees:
+        The mean of the absolute values of a gradient is below `threshold` at a step.
+
+    Why it matters:
+        An update in proportion to such a gradient does not change the weights. Often the first layers of a deep
+        network stand still while the last ones learn, and the loss looks fine for a while.
+
+    What to try:
+        Put ReLU-like activations in place of sigmoid and tanh, add normalisation or skip connections, or start from
+        weights with a larger spread (He or Xavier initialisation).
+
+    Needs:
+        Statistics of the collection `gradients`, which the hook keeps of every step.
+
+    Parameters:
+        threshold: the mean absolute gradient below which the rule fires.
+    """
+
+    def __init__(
+        self, base_trial: Trial | None = None, action_str: str | None = None, *, threshold: float | str = 1e-7
+    ) -> None:
+        super().__init__(base_trial, action_str)
+        self.threshold = number(threshold, "threshold", above=0)
+
+    def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
+        """Compare the mean absolute value of every gradient with the threshold."""
+        gradients = selected(reader, ["gradients"])
+        for block in reader.statistics_blocks(gradients, start, stop):
+            yield self._judged(block)
+
+    def _judged(self, block: StatisticsBlock) -> Judgement:
+        size = block.mean_abs
+
+        def message(tensor: int, step: int) -> str:
+            return (
+                f"{block.names[tensor]} has vanished: its mean absolute value at step {block.steps[step]} is "
+                f"{size[tensor, step]:.2g}, below {self.threshold:g}."
+            )
+
+        return Judgement(block.names, block.steps, size < self.threshold, size, self.threshold, message)

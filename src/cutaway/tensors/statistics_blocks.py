@@ -1,0 +1,222 @@
+"""Statistics of many tensors over many steps as matrices: what rules look at.
+
+Knows neither files nor rules. Whoever holds statistics keeps them as chunks, and picks blocks out of these.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Chunks", "StatisticsBlock", "StatisticsChunk"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class StatisticsChunk:
+    """Some steps, ascending, that have statistics of the same tensors.
+
+    `column` returns one statistic with a row per step and a column per tensor; `active` the share of positive values
+    per channel of one tensor (by its place) at each step, None where it was not asked.
+    """
+
+    names: tuple[str, ...]
+    steps: Ints
+    column: Callable[[str], npt.NDArray[Any]]
+    active: Callable[[int], Sequence[Sequence[float] | None]]
+
+    @property
+    def first(self) -> int:
+        """The first of its steps."""
+        return int(self.steps[0])
+
+
+class _Piece(NamedTuple):
+    """Some steps of a chunk."""
+
+    chunk: StatisticsChunk
+    rows: Places
+
+
+class StatisticsBlock:
+    """Statistics of some tensors at the same steps, dense: a row per tensor, a column per step.
+
+    `block["l2"]` is such a matrix; the names are those of the run's statistics table (size, nonfinite, zeros, min, max,
+    mean, std, l1, l2, abs_min, change). The first `fresh` steps lie before the window that was asked for: they are what
+    the window is compared with.
+    """
+
+    def __init__(self, names: Sequence[str], pieces: Sequence[_Piece], skipped: int, fresh: int) -> None:
+        self.names = tuple(names)
+        self.fresh = fresh
+        self._pieces = pieces
+        self._skipped = skipped
+        self._columns: dict[str, Floats] = {}
+        self._places = [self._columns_of(piece.chunk) for piece in pieces]
+        self.steps: Ints = np.concatenate([piece.chunk.steps[piece.rows] for piece in pieces])[skipped:]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, column: str) -> Floats:
+        found = self._columns.get(column)
+        if found is None:
+            parts = [
+                piece.chunk.column(column)[piece.rows[:, None], places]
+                for piece, places in zip(self._pieces, self._places, strict=True)
+            ]
+            joined = parts[0] if len(parts) == 1 else np.concatenate(parts)
+            found = np.ascontiguousarray(joined[self._skipped :].T, dtype=np.float64)
+            found.flags.writeable = False  # the next rule looks at the same matrix
+            self._columns[column] = found
+        return found
+
+    @property
+    def finite(self) -> Floats:
+        """How many values of each tensor are finite; all other statistics are over these."""
+        return self["size"] - self["nonfinite"]
+
+    @property
+    def mean_abs(self) -> Floats:
+        """The mean of the absolute values; NaN where none is finite."""
+        finite = self.finite
+        return np.divide(self["l1"], finite, out=np.full(finite.shape, np.nan), where=finite > 0)
+
+    @property
+    def zero_share(self) -> Floats:
+        """The share of values that are zero; NaN for an empty tensor."""
+        size = self["size"]
+        return np.divide(self["zeros"], size, out=np.full(size.shape, np.nan), where=size > 0)
+
+    def active(self, name: str) -> Floats | None:
+        """Return the share of positive values per channel: a row per step, a column per channel.
+
+        None where it was not recorded at all these steps with the same number of channels.
+        """
+        rows: list[Sequence[float] | None] = []
+        for piece in self._pieces:
+            place = piece.chunk.names.index(name)
+            own = piece.chunk.active(place)
+            rows += [own[row] for row in piece.rows]
+        kept = [row for row in rows[self._skipped :] if row is not None]
+        if not kept or len(kept) != len(self) or len({len(row) for row in kept}) != 1:
+            return None
+        return np.array(kept, np.float64)
+
+    def _columns_of(self, chunk: StatisticsChunk) -> Places:
+        place = {name: i for i, name in enumerate(chunk.names)}
+        return np.array([place[name] for name in self.names], np.intp)
+
+
+class Chunks:
+    """The chunks of one writer, ascending in their first step."""
+
+    def __init__(self, chunks: Iterable[StatisticsChunk] = ()) -> None:
+        self._chunks: list[StatisticsChunk] = []
+        self._firsts: list[int] = []
+        for chunk in chunks:
+            self.add(chunk)
+
+    def add(self, chunk: StatisticsChunk) -> None:
+        """Take in a chunk; most often the newest."""
+        place = bisect_right(self._firsts, chunk.first)
+        self._chunks.insert(place, chunk)
+        self._firsts.insert(place, chunk.first)
+
+    def drop_before(self, step: int) -> None:
+        """Forget the chunks that begin before a step."""
+        count = bisect_right(self._firsts, step - 1)
+        del self._chunks[:count], self._firsts[:count]
+
+    def names(self) -> set[str]:
+        """Return the tensors that have any statistics."""
+        return {name for names in {chunk.names for chunk in self._chunks} for name in names}
+
+    def blocks(
+        self,
+        names: Collection[str],
+        start: int,
+        stop: int,
+        before: int = 0,
+        in_mode: Callable[[Ints], Bools] | None = None,
+    ) -> list[StatisticsBlock]:
+        """Return dense blocks that together hold every statistic of some tensors for `start <= step < stop`.
+
+        Each tensor stands in one block, with up to `before` of its steps before `start`. `in_mode` says which steps
+        count.
+        """
+        wanted = frozenset(names)
+        inside = self._pieces_within(start, stop, in_mode)
+        of_names: dict[str, list[_Piece]] = {}
+        for piece in inside:
+            for name in piece.chunk.names:
+                if name in wanted:
+                    of_names.setdefault(name, []).append(piece)
+        groups: dict[tuple[int, ...], list[str]] = {}
+        for name, pieces in of_names.items():
+            groups.setdefault(tuple(map(id, pieces)), []).append(name)
+        found = []
+        for group in groups.values():
+            pieces = of_names[group[0]]
+            if before:
+                found += self._with_earlier(group, pieces, start, before, in_mode)
+            else:
+                found.append(StatisticsBlock(group, pieces, 0, 0))
+        return found
+
+    def _pieces_within(self, start: int, stop: int, in_mode: Callable[[Ints], Bools] | None) -> list[_Piece]:
+        # A chunk that begins before the window may reach into it; those of one writer hardly ever overlap.
+        first = max(bisect_right(self._firsts, start) - 1, 0)
+        while first > 0 and self._chunks[first - 1].steps[-1] >= start:
+            first -= 1
+        last = bisect_right(self._firsts, stop - 1)
+        pieces = (_piece(chunk, start, stop, in_mode) for chunk in self._chunks[first:last])
+        return [piece for piece in pieces if len(piece.rows)]
+
+    def _with_earlier(
+        self, group: list[str], pieces: list[_Piece], start: int, before: int, in_mode: Callable[[Ints], Bools] | None
+    ) -> list[StatisticsBlock]:
+        """Put earlier steps in front; tensors that differ in these are parted."""
+        earlier: dict[tuple[int, ...], tuple[list[str], list[_Piece], int]] = {}
+        for name, own in self._earlier(group, start, before, in_mode).items():
+            key = tuple(id(piece.chunk) for piece in own)
+            earlier.setdefault(key, ([], own, sum(len(piece.rows) for piece in own)))[0].append(name)
+        return [
+            StatisticsBlock(names, [*own, *pieces], max(count - before, 0), min(count, before))
+            for names, own, count in earlier.values()
+        ]
+
+    def _earlier(
+        self, group: list[str], start: int, before: int, in_mode: Callable[[Ints], Bools] | None
+    ) -> dict[str, list[_Piece]]:
+        """Return for each tensor the pieces that hold its last `before` steps before `start`, oldest first."""
+        missing = dict.fromkeys(group, before)
+        found: dict[str, list[_Piece]] = {name: [] for name in group}
+        for chunk in reversed(self._chunks[: bisect_right(self._firsts, start - 1)]):
+            here = [name for name in chunk.names if name in missing]
+            piece = _piece(chunk, -1, start, in_mode) if here else None
+            if piece is not None and len(piece.rows):
+                for name in here:
+                    found[name].insert(0, piece)
+                    missing[name] -= len(piece.rows)
+                    if missing[name] <= 0:
+                        del missing[name]
+            if not missing:
+                break
+        return found
+
+
+def _piece(chunk: StatisticsChunk, start: int, stop: int, in_mode: Callable[[Ints], Bools] | None) -> _Piece:
+    kept = (chunk.steps >= start) & (chunk.steps < stop)
+    if in_mode is not None:
+        kept &= in_mode(chunk.steps)
+    return _Piece(chunk, np.flatnonzero(kept))

@@ -1,0 +1,255 @@
+"""For people who write a rule: a run that is made up step by step, and the tests that every rule must pass.
+
+Subclass `RuleContract`, give it the rule, a sick and a healthy run, and pytest checks the rest:
+
+    class TestLargeLoss(RuleContract):
+        rule = LargeLoss
+
+        def sick(self) -> tuple[ScriptedRun, int]:
+            run = ScriptedRun()
+            for step in range(50):
+                run.step(scalars={"loss": 1.0 if step < 20 else 100.0})
+            return run, 20
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.errors import InsufficientInformationForRuleInvocation
+from cutaway.rules.documentation import SECTIONS, sections
+from cutaway.rules.rule import Rule
+from cutaway.run.findings import Finding
+from cutaway.run.identity import Run
+from cutaway.run.leases import RunState
+from cutaway.run.schemas import SCALARS, STATISTICS, STEPS, TENSORS
+from cutaway.run.segments import TableWriter, WriterId
+from cutaway.tensors.collections import Collections
+from cutaway.tensors.modes import ModeKeys
+from cutaway.tensors.reader import TensorReader
+from cutaway.tensors.recent_steps import PHASES, HeldStep, RecentSteps, TensorRows
+from cutaway.tensors.statistics import reference_statistics
+
+__all__ = ["RuleContract", "ScriptedRun"]
+
+COLUMNS = ("size", "nonfinite", "zeros", "min", "max", "mean", "std", "l1", "l2", "abs_min", "change")
+
+
+class ScriptedRun(RecentSteps):
+    """A run in memory, made up step by step; `write` turns it into a run folder.
+
+    >>> run = ScriptedRun()
+    >>> run.step(tensors={"gradient/fc.weight": np.zeros(4)}, scalars={"loss": 0.5}, samples=["training/7"])
+    0
+    >>> run.statistics_window("gradient/fc.weight", 0, 1)["zeros"].tolist()
+    [4.0]
+    """
+
+    def __init__(self, collections: Collections | None = None) -> None:
+        super().__init__(most=10**9, collections=collections)
+        self.own_collections = collections or Collections()
+        self._mode_steps: dict[ModeKeys, int] = {}
+        self._before: dict[str, npt.NDArray[Any]] = {}
+        self._script: list[HeldStep] = []
+
+    def step(
+        self,
+        mode: ModeKeys = ModeKeys.TRAIN,
+        *,
+        tensors: Mapping[str, npt.ArrayLike] | None = None,
+        save: bool = False,
+        active: Mapping[str, Sequence[float]] | None = None,
+        scalars: Mapping[str, float] | None = None,
+        samples: Sequence[str | None] | None = None,
+        seconds: Mapping[str, float] | None = None,
+        epoch: int | None = None,
+        time: float | None = None,
+        number: int | None = None,
+    ) -> int:
+        """Add a step and return its number: statistics of `tensors` (and with `save` their values), and the rest.
+
+        Statistics of weights know by how much these have changed. `active` gives channels' activity by tensor.
+        """
+        arrays = {name: np.asarray(value) for name, value in (tensors or {}).items()}
+        step = self.newest_step() + 1 if number is None else number
+        mode_step = self._mode_steps.get(mode, 0)
+        self._mode_steps[mode] = mode_step + 1
+        held = HeldStep(
+            step,
+            mode,
+            mode_step,
+            epoch,
+            1e9 + step if time is None else time,
+            dict(seconds or {}),
+            samples,
+            [self._rows(arrays, active or {})] if arrays else [],
+            list((scalars or {}).items()),
+            arrays if save else {},
+        )
+        self.add(held)
+        self._script.append(held)
+        return step
+
+    def write(self, path: Path | str) -> Run:
+        """Write everything as the finished run of a hook would lie there."""
+        run = Run.create(path, framework="scripted")
+        attempt, lease = run.begin_attempt(from_step=0)
+        who = WriterId("train", "worker_0", attempt)
+        run.write_document("trace/collections.json", {"included": [], "collections": self.own_collections.to_dict()})
+        writers = {table: run.writer(table, who) for table in (TENSORS, STATISTICS, SCALARS, STEPS)}
+        for held in self._script:
+            _write(writers, held)
+        for writer in writers.values():
+            writer.close()
+        lease.release(RunState.FINISHED)
+        run.identity["state"] = RunState.FINISHED
+        run.save_identity()
+        return run
+
+    def _rows(self, arrays: Mapping[str, npt.NDArray[Any]], active: Mapping[str, Sequence[float]]) -> TensorRows:
+        found = []
+        for name, array in arrays.items():
+            row = {key: value for key, value in asdict(reference_statistics(array)).items() if key in COLUMNS}
+            row["change"] = self._change(name, array)
+            found.append(row)
+        columns = {column: np.array([row[column] for row in found], np.float64) for column in COLUMNS}
+        return TensorRows(tuple(arrays), columns, [active.get(name) for name in arrays] if active else None)
+
+    def _change(self, name: str, array: npt.NDArray[Any]) -> float:
+        if not self.own_collections.get("weights").matches(name):
+            return float("nan")
+        before, self._before[name] = self._before.get(name), array
+        return float("nan") if before is None else float(np.linalg.norm((array - before).reshape(-1)))
+
+
+class RuleContract:
+    """What every rule must do. A subclass names the rule and gives a sick and a healthy run."""
+
+    rule: ClassVar[type[Rule]]
+    # The arguments that the rule is made with; all must also work as texts.
+    arguments: ClassVar[Mapping[str, Any]] = {}
+
+    def sick(self) -> tuple[ScriptedRun, int]:
+        """Return a run on which the rule fires, and the first step at which it must."""
+        raise NotImplementedError
+
+    def healthy(self) -> ScriptedRun:
+        """Return a run, as near to the sick one as can be, on which it stays silent."""
+        raise NotImplementedError
+
+    def lacking(self) -> TensorReader | None:
+        """Return a run that lacks what the rule needs; None where there is nothing that it needs."""
+        run = ScriptedRun()
+        run.step(scalars={"nothing": 1.0})
+        return run
+
+    def make(self) -> Rule:
+        """Return a new rule."""
+        return self.rule(**self.arguments)
+
+    def test_it_fires_on_a_sick_run_at_the_right_step(self) -> None:
+        run, first = self.sick()
+        found = findings(self.make(), run)
+        assert [one.where["step"] for one in found][:1] == [first]
+        assert all(one.code == self.rule.__name__ for one in found)
+
+    def test_it_stays_silent_on_a_healthy_run(self) -> None:
+        run = self.healthy()
+        assert findings(self.make(), run) == []
+
+    def test_it_says_what_it_saw(self) -> None:
+        run, _ = self.sick()
+        one = findings(self.make(), run)[0]
+        assert {"value", "threshold", "parameters"} <= set(one.evidence)
+        assert len(one.message) > 20
+        assert one.message.endswith(".")
+
+    def test_it_says_the_same_however_the_run_is_cut_into_windows(self) -> None:
+        for run in (self.sick()[0], self.healthy()):
+            whole = findings(self.make(), run)
+            for seed in range(5):
+                rule, chance, found = self.make(), random.Random(seed), []
+                stop = 0
+                while stop <= run.newest_step():
+                    stop += chance.randint(1, 1 + (seed + 1) ** 2)
+                    found += findings(rule, run, min(stop, run.newest_step() + 1))
+                assert [(one.id, one.message) for one in found] == [(one.id, one.message) for one in whole]
+
+    def test_it_says_the_same_again_after_starting_over(self) -> None:
+        run, _ = self.sick()
+        rule = self.make()
+        once = [one.id for one in findings(rule, run)]
+        rule.start_over()
+        assert [one.id for one in findings(rule, run)] == once
+
+    def test_it_says_the_same_of_a_run_folder(self, tmp_path: Path) -> None:
+        from cutaway.trial import create_trial
+
+        run, _ = self.sick()
+        run.write(tmp_path / "run")
+        trial = create_trial(tmp_path / "run")
+        on_disk = [(one.id, one.message) for one in findings(self.make(), trial)]
+        assert on_disk == [(one.id, one.message) for one in findings(self.make(), run)]
+
+    def test_its_arguments_may_come_as_texts(self) -> None:
+        rule = self.make()
+        texts = {name: _text(value) for name, value in rule.parameters.items() if value is not None}
+        assert self.rule(**texts).parameters == rule.parameters
+
+    def test_it_says_what_a_run_lacks(self) -> None:
+        run = self.lacking()
+        if run is not None:
+            try:
+                found = findings(self.make(), run)
+            except InsufficientInformationForRuleInvocation as error:
+                assert "needs " in str(error)
+            else:
+                raise AssertionError(f"{self.rule.__name__} said nothing of what it lacks, and found {found}.")
+
+    def test_its_docstring_has_all_sections(self) -> None:
+        found = sections(self.rule)
+        assert all(found[name] for name in SECTIONS)
+        assert self.rule.parameter_names() == [line.split(":")[0] for line in found["Parameters"]]
+
+
+def findings(rule: Rule, reader: TensorReader, stop: int | None = None) -> list[Finding]:
+    """Return what a rule finds up to a step."""
+    return rule.look(reader, reader.newest_step() + 1 if stop is None else stop)
+
+
+def _text(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _write(writers: Mapping[str, TableWriter], held: HeldStep) -> None:
+    arrays = held.values
+    if arrays:
+        rows: dict[str, Sequence[object]] = {
+            "step": [held.step] * len(arrays),
+            "tensor": list(arrays),
+            "dtype": [str(array.dtype) for array in arrays.values()],
+            "shape": [array.shape for array in arrays.values()],
+        }
+        writers[TENSORS].append_tensors(rows, held.step, [np.ascontiguousarray(array) for array in arrays.values()])
+    for block in held.statistics:
+        count = len(block.names)
+        numbers = {name: list(block.columns[name]) for name in COLUMNS}
+        whole = {name: [int(value) for value in numbers[name]] for name in ("size", "nonfinite", "zeros")}
+        change = [None if np.isnan(value) else value for value in numbers["change"]]
+        active = list(block.active) if block.active is not None else [None] * count
+        named = {"step": [held.step] * count, "tensor": list(block.names)}
+        writers[STATISTICS].append_rows({**named, **numbers, **whole, "change": change, "active": active}, held.step)
+    if held.scalars:
+        records = [(name, held.step, held.mode.name, value, held.time) for name, value in held.scalars]
+        writers[SCALARS].append_records(records, held.step)
+    phases = [held.seconds.get(phase) for phase in PHASES]
+    samples = None if held.samples is None else list(held.samples)
+    row = (held.step, held.mode.name, held.mode_step, held.epoch, held.time, *phases, samples, True, 0)
+    writers[STEPS].append_records([row], held.step)

@@ -1,0 +1,146 @@
+"""Steps and scalars of a run as plain columns over a range of steps, kept as they arrive.
+
+Rules ask for them again and again while a run grows: what was read once is not read again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cutaway.run.rows import numbers
+from cutaway.run.schemas import SCALARS, STEPS
+from cutaway.run.tables import Attempt, Batch
+from cutaway.tensors.modes import ModeKeys
+from cutaway.trial.follower import Follower
+
+__all__ = ["Windows"]
+
+Array = npt.NDArray[Any]
+Columns = dict[str, Array]
+
+PHASES = ("data", "forward", "backward", "optimizer")
+
+
+class Windows:
+    """The rows of `trace/steps` and `scalars` of the first worker by name, by step."""
+
+    def __init__(self, follower: Follower) -> None:
+        self._follower = follower
+        self._steps = _Growing()
+        self._scalars = _Growing()
+        self._version: tuple[int, tuple[Attempt, ...]] = (-1, ())
+
+    def steps(self, start: int, stop: int) -> Columns:
+        """Return the columns of the recorded steps with `start <= step < stop`."""
+        self._read()
+        return self._steps.window(start, stop)
+
+    def scalar_names(self) -> list[str]:
+        """Return the names of all scalars, sorted."""
+        self._read()
+        return sorted(set(self._scalars.columns()["name"].tolist()))
+
+    def scalar(self, name: str, start: int, stop: int, mode: ModeKeys) -> Columns:
+        """Return the steps and values of one scalar, of one mode or (GLOBAL) of all."""
+        self._read()
+        rows = self._scalars.window(start, stop)
+        kept = rows["name"] == name
+        if mode is not ModeKeys.GLOBAL:
+            kept &= rows["mode"] == mode.name
+        return {"step": rows["step"][kept], "value": rows["value"][kept]}
+
+    def _read(self) -> None:
+        steps = self._follower.steps
+        attempts = tuple(self._follower.attempts)
+        if self._version[1] != attempts:
+            # A later attempt hides steps of the ones before it.
+            self._steps, self._scalars = _Growing(), _Growing()
+        if self._version == (steps.version, attempts) and not self._follower.dynamic:
+            return
+        self._version = (steps.version, attempts)
+        self._follower.reader(SCALARS).poll()
+        for table, kept, columns in ((STEPS, self._steps, _step_columns), (SCALARS, self._scalars, _scalar_columns)):
+            reader = self._follower.reader(table)
+            for batch in reader.batches[kept.seen :]:
+                kept.add(batch, columns(batch), reader.limit(batch.segment))
+            self._follower.note_damage(table)
+
+
+class _Growing:
+    """Columns that grow by batches, joined when somebody looks."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+        self._worker = ""
+        self._waiting: list[Columns] = []
+        self._joined: Columns = {}
+
+    def add(self, batch: Batch, columns: Columns, limit: int | None) -> None:
+        """Take in a batch, up to the first step that a later attempt took over; of the first worker only."""
+        self.seen += 1
+        self._worker = self._worker or batch.segment.worker
+        if batch.segment.role != "train" or batch.segment.worker != self._worker:
+            return
+        if limit is not None:
+            kept = columns["step"] < limit
+            columns = {name: column[kept] for name, column in columns.items()}
+        self._waiting.append(columns)
+
+    def columns(self) -> Columns:
+        """Return everything so far, ascending in `step`."""
+        if self._waiting:
+            parts = [self._joined, *self._waiting] if self._joined else self._waiting
+            self._waiting = []
+            joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+            order = joined["step"]
+            if (order[1:] < order[:-1]).any():
+                places = np.argsort(order, kind="stable")
+                joined = {name: column[places] for name, column in joined.items()}
+            self._joined = joined
+        return self._joined or _nothing()
+
+    def window(self, start: int, stop: int) -> Columns:
+        columns = self.columns()
+        first, last = np.searchsorted(columns["step"], [start, stop])
+        return {name: column[first:last].copy() for name, column in columns.items()}
+
+
+def _nothing() -> Columns:
+    columns = ("step", "mode", "mode_step", "epoch", "time", "name", "value", *PHASES)
+    return {name: np.empty(0, np.int64 if name in ("step", "mode_step", "epoch") else object) for name in columns}
+
+
+def _step_columns(batch: Batch) -> Columns:
+    rows = batch.content
+    return {
+        "step": numbers(rows.column("step")),
+        "mode": _texts(rows.column("mode")),
+        "mode_step": numbers(rows.column("mode_step")),
+        "epoch": _whole(rows.column("epoch")),
+        "time": numbers(rows.column("time")),
+        **{phase: numbers(rows.column(phase)).astype(np.float64) for phase in PHASES},
+    }
+
+
+def _scalar_columns(batch: Batch) -> Columns:
+    rows = batch.content
+    return {
+        "step": numbers(rows.column("step")),
+        "mode": _texts(rows.column("mode")),
+        "name": _texts(rows.column("name")),
+        "value": numbers(rows.column("value")),
+    }
+
+
+def _texts(column: pa.Array) -> Array:
+    """Return a column of few different texts as objects that are compared quickly."""
+    encoded = column.dictionary_encode()
+    return np.array(encoded.dictionary.to_pylist(), object)[encoded.indices.to_numpy(zero_copy_only=False)]
+
+
+def _whole(column: pa.Array) -> Array:
+    return np.nan_to_num(numbers(column), nan=-1).astype(np.int64)
