@@ -89,7 +89,7 @@ class Episodes:
 
     def onsets(self, judgement: Judgement) -> Iterator[Onset]:
         """Yield where subjects begin to fire, subject by subject."""
-        sick: list[bool] = judgement.fires.any(axis=1).tolist()
+        sick: Bools = np.any(judgement.fires, axis=1)
         count = len(judgement.steps)
         for row, subject in enumerate(judgement.subjects):
             if sick[row]:

@@ -209,12 +209,12 @@ class Rule:
 
     def _note(self, judgements: Iterable[Judgement]) -> None:
         for judgement in judgements:
-            fired = judgement.steps[judgement.fires.any(axis=0)] if judgement.fires.size else []
+            fired: list[int] = judgement.steps[judgement.fires.any(axis=0)].tolist()
             self.report["Datapoints"] += len(judgement.steps)
             self.report["Violations"] += len(fired)
-            if len(fired):
+            if fired:
                 self.report["RuleTriggered"] = 1
-                self.report["Details"] = {"step_num": int(fired[-1])}
+                self.report["Details"] = {"step_num": fired[-1]}
         if not self.report["RuleParameters"]:
             self.report["RuleParameters"] = "\n".join(f"{name}:{value}" for name, value in self.parameters.items())
 

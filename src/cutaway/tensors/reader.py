@@ -31,7 +31,7 @@ class TensorReader(Protocol):
         """Return the last step that is complete, or -1."""
 
     def steps(self, mode: ModeKeys = ModeKeys.GLOBAL) -> Sequence[int]:
-        """Return the steps of a mode at which tensors were saved, ascending; in GLOBAL the global steps of all modes."""
+        """Return the steps of a mode at which tensors were saved, ascending; GLOBAL means the steps of all modes."""
 
     def mode(self, global_step: int) -> ModeKeys:
         """Return the mode that a step was taken in."""

@@ -88,14 +88,12 @@ class StatisticsBlock:
     @property
     def mean_abs(self) -> Floats:
         """The mean of the absolute values; NaN where none is finite."""
-        finite = self.finite
-        return np.divide(self["l1"], finite, out=np.full(finite.shape, np.nan), where=finite > 0)
+        return _ratio(self["l1"], self.finite)
 
     @property
     def zero_share(self) -> Floats:
         """The share of values that are zero; NaN for an empty tensor."""
-        size = self["size"]
-        return np.divide(self["zeros"], size, out=np.full(size.shape, np.nan), where=size > 0)
+        return _ratio(self["zeros"], self["size"])
 
     def active(self, name: str) -> Floats | None:
         """Return the share of positive values per channel: a row per step, a column per channel.
@@ -220,3 +218,10 @@ def _piece(chunk: StatisticsChunk, start: int, stop: int, in_mode: Callable[[Int
     if in_mode is not None:
         kept &= in_mode(chunk.steps)
     return _Piece(chunk, np.flatnonzero(kept))
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    """Divide; NaN where there is nothing to divide by."""
+    found: Floats = np.full(whole.shape, np.nan)
+    np.divide(part, whole, out=found, where=whole > 0)
+    return found

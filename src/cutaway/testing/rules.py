@@ -200,18 +200,13 @@ class RuleContract:
 
     def test_its_arguments_may_come_as_texts(self) -> None:
         rule = self.make()
-        texts = {name: _text(value) for name, value in rule.parameters.items() if value is not None}
+        texts: dict[str, Any] = {name: _text(value) for name, value in rule.parameters.items() if value is not None}
         assert self.rule(**texts).parameters == rule.parameters
 
     def test_it_says_what_a_run_lacks(self) -> None:
         run = self.lacking()
         if run is not None:
-            try:
-                found = findings(self.make(), run)
-            except InsufficientInformationForRuleInvocation as error:
-                assert "needs " in str(error)
-            else:
-                raise AssertionError(f"{self.rule.__name__} said nothing of what it lacks, and found {found}.")
+            assert "needs " in _refusal(self.make(), run)
 
     def test_its_docstring_has_all_sections(self) -> None:
         found = sections(self.rule)
@@ -222,6 +217,14 @@ class RuleContract:
 def findings(rule: Rule, reader: TensorReader, stop: int | None = None) -> list[Finding]:
     """Return what a rule finds up to a step."""
     return rule.look(reader, reader.newest_step() + 1 if stop is None else stop)
+
+
+def _refusal(rule: Rule, reader: TensorReader) -> str:
+    try:
+        findings(rule, reader)
+    except InsufficientInformationForRuleInvocation as error:
+        return str(error)
+    return ""
 
 
 def _text(value: Any) -> str:

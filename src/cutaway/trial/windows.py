@@ -139,8 +139,10 @@ def _scalar_columns(batch: Batch) -> Columns:
 def _texts(column: pa.Array) -> Array:
     """Return a column of few different texts as objects that are compared quickly."""
     encoded = column.dictionary_encode()
-    return np.array(encoded.dictionary.to_pylist(), object)[encoded.indices.to_numpy(zero_copy_only=False)]
+    texts: Array = np.array(encoded.dictionary.to_pylist(), object)
+    return texts[encoded.indices.to_numpy(zero_copy_only=False)]
 
 
 def _whole(column: pa.Array) -> Array:
-    return np.nan_to_num(numbers(column), nan=-1).astype(np.int64)
+    found: Array = np.nan_to_num(numbers(column), nan=-1)
+    return found.astype(np.int64)
