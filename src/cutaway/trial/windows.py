@@ -140,7 +140,8 @@ def _texts(column: pa.Array) -> Array:
     """Return a column of few different texts as objects that are compared quickly."""
     encoded = column.dictionary_encode()
     texts: Array = np.array(encoded.dictionary.to_pylist(), object)
-    return texts[encoded.indices.to_numpy(zero_copy_only=False)]
+    places: Array = encoded.indices.to_numpy(zero_copy_only=False)
+    return texts[places]
 
 
 def _whole(column: pa.Array) -> Array:
