@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import pyarrow as pa
 
 from cutaway.run.segments import TableWriter
 
-__all__ = ["SEVERITIES", "Finding", "append_findings", "findings_from_table"]
+__all__ = ["SEVERITIES", "Finding", "append_findings", "findings_from_table", "stamped"]
 
 Severity = Literal["info", "warning", "error"]
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
@@ -35,6 +36,16 @@ class Finding:
     source: str = ""
     time: float = field(default_factory=time.time)
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+
+def stamped(finding: Finding, run_id: str, attempt: int, source: str) -> Finding:
+    """Return a rule's finding as that of one attempt of a run, by whoever looked.
+
+    Whoever evaluates the same rule with the same parameters arrives at the same id, so readers show it once.
+    """
+    name = json.dumps([run_id, attempt, finding.id])
+    key = hashlib.sha256(name.encode()).hexdigest()[:32]
+    return replace(finding, id=key, source=source, where={**finding.where, "attempt": attempt})
 
 
 def append_findings(writer: TableWriter, findings: Iterable[Finding]) -> None:

@@ -141,6 +141,10 @@ class Run:
             self._attempts = self._attempts_from_files()
         return self._attempts
 
+    def attempt_of(self, step: int) -> int:
+        """Return the attempt that shows a step: the newest that began at or before it."""
+        return max((attempt.number for attempt in self.attempts() if attempt.from_step <= step), default=0)
+
     def begin_attempt(self, *, worker: str = CHIEF, from_step: int | None = None, **about: Any) -> tuple[int, Lease]:
         """Open the next attempt as the chief of a training: claims the lease, then lists the attempt.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cutaway.run import Finding, Run, WriterId
-from cutaway.run.findings import SEVERITIES, append_findings
+from cutaway.run.findings import SEVERITIES, append_findings, stamped
 from cutaway.run.schemas import FINDINGS
 
 
@@ -66,3 +66,41 @@ def test_evidence_that_json_does_not_know_becomes_text(run: Run) -> None:
 
 def test_severities_grow() -> None:
     assert SEVERITIES == ("info", "warning", "error")
+
+
+class TestAStampedFinding:
+    own = Finding("VanishingGradient", "warning", "Gradients vanish.", {"step": 7}, {"value": 0.0}, time=1.0, id="own")
+
+    def test_says_which_attempt_it_is_of_and_who_looked(self) -> None:
+        found = stamped(self.own, "run-1", 2, "hook")
+        assert found.where == {"step": 7, "attempt": 2}
+        assert found.source == "hook"
+        assert (found.code, found.message, found.evidence, found.time) == (
+            self.own.code,
+            self.own.message,
+            self.own.evidence,
+            1.0,
+        )
+        assert self.own.where == {"step": 7}
+
+    def test_has_the_same_id_whoever_looked(self) -> None:
+        hook, watch = stamped(self.own, "run-1", 0, "hook"), stamped(self.own, "run-1", 0, "watch")
+        assert hook.id == watch.id
+        assert len(hook.id) == 32
+        assert int(hook.id, 16) >= 0
+
+    def test_has_another_id_in_another_run_attempt_or_finding(self) -> None:
+        other = Finding("VanishingGradient", "warning", "Gradients vanish.", {"step": 8}, id="other")
+        ids = {
+            stamped(self.own, "run-1", 0, "hook").id,
+            stamped(self.own, "run-2", 0, "hook").id,
+            stamped(self.own, "run-1", 1, "hook").id,
+            stamped(other, "run-1", 0, "hook").id,
+            self.own.id,
+        }
+        assert len(ids) == 5
+
+    def test_by_two_who_looked_is_shown_once(self, run: Run) -> None:
+        _write(run, stamped(self.own, run.id, 0, "hook"), role="train")
+        _write(run, stamped(self.own, run.id, 0, "watch"))
+        assert [one.code for one in run.findings()] == ["VanishingGradient"]

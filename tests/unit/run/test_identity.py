@@ -131,6 +131,14 @@ def test_a_resumption_from_a_checkpoint_replaces_what_came_after_it(run: Run) ->
     assert len(run.table(STEPS).read(attempt=0)) == 6
 
 
+def test_a_step_belongs_to_the_newest_attempt_that_began_at_or_before_it(run: Run) -> None:
+    assert run.attempt_of(3) == 0
+    _train(run, range(8))
+    _train(run, range(5, 9), from_step=5)
+    _train(run, range(2, 4), from_step=2)
+    assert [run.attempt_of(step) for step in (-1, 0, 1, 2, 5, 8)] == [0, 0, 0, 2, 2, 2]
+
+
 def test_what_is_said_of_an_attempt_stays_with_it(run: Run) -> None:
     run.begin_attempt(launch="abc")[1].release(RunState.ENDED)
     run.begin_attempt(launch="def")
