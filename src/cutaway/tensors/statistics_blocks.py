@@ -100,15 +100,20 @@ class StatisticsBlock:
 
         None where it was not recorded at all these steps with the same number of channels.
         """
+        rows = self.active_rows(name)
+        kept = [row for row in rows if row is not None]
+        if not kept or len(kept) != len(self) or len({len(row) for row in kept}) != 1:
+            return None
+        return np.array(kept, np.float64)
+
+    def active_rows(self, name: str) -> list[Sequence[float] | None]:
+        """Return the share of positive values per channel at each step; None at steps where it was not recorded."""
         rows: list[Sequence[float] | None] = []
         for piece in self._pieces:
             place = piece.chunk.names.index(name)
             own = piece.chunk.active(place)
             rows += [own[row] for row in piece.rows]
-        kept = [row for row in rows[self._skipped :] if row is not None]
-        if not kept or len(kept) != len(self) or len({len(row) for row in kept}) != 1:
-            return None
-        return np.array(kept, np.float64)
+        return rows[self._skipped :]
 
     def _columns_of(self, chunk: StatisticsChunk) -> Places:
         place = {name: i for i, name in enumerate(chunk.names)}
