@@ -1,0 +1,205 @@
+"""`cutaway watch`: rules over a run, live or afterwards."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from cutaway.cli.opening import open_run
+from cutaway.errors import ConfigurationError, RunNotFound, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from cutaway.cli.output import Screen
+    from cutaway.rules.rule import Rule
+    from cutaway.rules.watcher import Round, Watcher
+    from cutaway.run import Run
+    from cutaway.run.findings import Severity
+
+__all__ = ["FINDINGS_EXIT", "watch"]
+
+FINDINGS_EXIT = 1
+NEVER = "never"
+WAIT_SECONDS = 0.2
+# A log gets a line about how far it is no more often than this; findings come at once.
+LOG_SECONDS = 10.0
+
+
+def watch(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A folder, a name, or the unique beginning of one.")],
+    *,
+    rules: Annotated[
+        str, typer.Option(metavar="all|NAME,...", help="Which rules look: names, or path/to/file.py:MyRule.")
+    ] = "all",
+    param: Annotated[
+        list[str] | None, typer.Option(metavar="RULE.x=y", help="A parameter of a rule; give it again for more.")
+    ] = None,
+    action: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[RULE=]ACTION",
+            help="What to do when a rule fires: stop, checkpoint, reduce-lr[=0.1], dump, notify=URL.",
+        ),
+    ] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep looking until the training ends.")] = False,
+    fail_on: Annotated[
+        str, typer.Option(metavar="info|warning|error|never", help="End with 1 for findings this bad or worse.")
+    ] = "error",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object; with --follow one line per finding before it.")
+    ] = False,
+) -> int:
+    """Let rules look at a run, while it trains or afterwards, and record what they find in it.
+
+    Rules say what is wrong in words; none of them does anything by itself. What they find is shown again by
+    `cutaway runs show`. A rule that lacks what it needs is SKIPPED, and says what to record. With --follow a run that
+    does not exist yet is waited for.
+
+    \b
+    cutaway watch mnist                                            all rules, once
+    cutaway watch mnist --follow                                   beside the training, until it ends
+    cutaway watch mnist --rules VanishingGradient,Overfit          some rules
+    cutaway watch mnist --param VanishingGradient.threshold=1e-6   a parameter
+    cutaway watch mnist --rules ./mine.py:MyRule                   a rule of your own
+    cutaway watch mnist --follow --action ExplodingTensor=stop     stop the training when tensors explode
+    cutaway watch mnist --fail-on warning                          for a script: end with 1 when anything is wrong
+    """
+    from cutaway.cli.output import Screen, emit_json
+    from cutaway.rules.watcher import Watcher
+    from cutaway.trial import Trial
+
+    least = _severity(fail_on)
+    screen = Screen()
+    opened = _opened(run, screen, follow=follow)
+    trial = Trial(opened)
+    chosen = _rules(rules, param or [], action or [])
+    for rule in chosen:
+        rule.base_trial = trial
+    with Watcher(trial, chosen) as watcher:
+        if as_json:
+            last = _as_lines(watcher.rounds(follow=follow), follow=follow)
+            emit_json(_summary(opened, watcher, last))
+        else:
+            _as_pages(screen, opened, watcher, follow=follow)
+        return FINDINGS_EXIT if _is_bad(watcher, least) else 0
+
+
+def _severity(text: str) -> Severity | None:
+    from cutaway.run.findings import SEVERITIES
+
+    known = [*SEVERITIES, NEVER]
+    if text not in known:
+        hint = did_you_mean(text, known)
+        raise ConfigurationError(f"`--fail-on` must be info, warning, error or never, but got {text!r}.{hint}")
+    return None if text == NEVER else cast("Severity", text)
+
+
+def _is_bad(watcher: Watcher, least: Severity | None) -> bool:
+    from cutaway.run.findings import SEVERITIES
+
+    if least is None or watcher.worst is None:
+        return False
+    return SEVERITIES.index(watcher.worst) >= SEVERITIES.index(least)
+
+
+def _opened(text: str, screen: Screen, *, follow: bool) -> Run:
+    """Open the run; with `follow` wait for one that does not exist yet."""
+    said = False
+    while True:
+        try:
+            return open_run(text)
+        except RunNotFound:
+            if not follow:
+                raise
+            if not said:
+                typer.echo(f"Waiting for the run {text!r} to begin; Ctrl-C ends.", err=True)
+                said = True
+            time.sleep(WAIT_SECONDS)
+
+
+def _rules(wanted: str, params: Sequence[str], actions: Sequence[str]) -> list[Rule]:
+    """Make the rules, and give each the actions that were asked for it."""
+    from cutaway.rules.actions.parsing import parse_action_words
+    from cutaway.rules.making import make_rules, parse_parameters
+
+    made = make_rules(wanted, parse_parameters(params))
+    names = {rule.rule_name.lower(): rule for rule in made}
+    for text in actions:
+        head, equals, rest = text.partition("=")
+        if equals and head.lower() in names:
+            names[head.lower()].add_actions(parse_action_words(rest))
+            continue
+        try:
+            parsed = parse_action_words(text)
+        except ConfigurationError as error:
+            known = [rule.rule_name for rule in made]
+            hint = did_you_mean(head, known) if equals else ""
+            raise ConfigurationError(f"{error}{hint}") from error
+        for rule in made:
+            rule.add_actions(parsed)
+    return made
+
+
+def _as_lines(rounds: Iterator[Round], *, follow: bool) -> Round:
+    from cutaway.cli.output import emit_json
+    from cutaway.cli.watch_pages import finding_object
+
+    for one in rounds:
+        if follow:
+            for finding in one.findings:
+                emit_json(finding_object(finding), one_line=True)
+    return one
+
+
+def _summary(run: Run, watcher: Watcher, last: Round) -> dict[str, object]:
+    from cutaway.cli.opening import shown_path
+    from cutaway.cli.watch_pages import finding_object
+
+    codes = {one.rule.rule_name for one in last.watched}
+    found = [one for one in run.findings() if one.code in codes or one.source == "watch"]
+    return {
+        "run": run.name,
+        "path": shown_path(run.path),
+        "state": str(last.state),
+        "step": last.newest,
+        "worst": watcher.worst,
+        "rules": [one.to_dict() for one in last.watched],
+        "findings": [finding_object(one) for one in found],
+        "unrecorded": last.unrecorded,
+    }
+
+
+def _as_pages(screen: Screen, run: Run, watcher: Watcher, *, follow: bool) -> None:
+    """Show a live table in a terminal, or findings as lines elsewhere; at the end the whole page."""
+    from cutaway.cli.watch_pages import Seen, print_end
+
+    seen = Seen(run.name)
+    if screen.is_terminal and follow:
+        _live(screen, seen, watcher)
+    else:
+        told = time.monotonic()
+        for one in watcher.rounds(follow=follow):
+            seen.add(one)
+            if follow:
+                for finding in one.findings:
+                    typer.echo(seen.line(finding), err=True)
+                if time.monotonic() - told >= LOG_SECONDS:
+                    typer.echo(seen.one_line(), err=True)
+                    told = time.monotonic()
+    print_end(screen, seen, run)
+
+
+def _live(screen: Screen, seen: object, watcher: Watcher) -> None:
+    from rich.console import Group
+    from rich.live import Live
+
+    from cutaway.cli.watch_pages import Seen, live_page
+
+    assert isinstance(seen, Seen)
+    with Live(console=screen.console, auto_refresh=False, transient=True) as live:
+        for one in watcher.rounds(follow=True):
+            seen.add(one)
+            live.update(Group(*live_page(screen, seen)), refresh=True)

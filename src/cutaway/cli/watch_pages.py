@@ -1,0 +1,139 @@
+"""How `cutaway watch` looks in a terminal, in a log and as JSON. Gets rounds and prints; runs no rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from cutaway.cli.grid import Cell, Column, fit
+from cutaway.cli.opening import shown_path
+from cutaway.cli.output import STATE_STYLES, Screen, heading
+from cutaway.cli.words import count, printable
+from cutaway.rules.evaluation import Status, Watched
+from cutaway.rules.watcher import Round
+from cutaway.run.findings import Finding
+
+if TYPE_CHECKING:
+    from cutaway.run import Run
+
+__all__ = ["SEVERITY_STYLES", "Seen", "finding_object", "live_page", "print_end"]
+
+SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan"}
+STATUS_STYLES = {
+    Status.FIRED: "bold yellow",
+    Status.BROKEN: "bold red",
+    Status.SILENT: "green",
+    Status.WAITING: "dim",
+    Status.SKIPPED: "dim",
+}
+MOST_FINDINGS = 12
+# Lines of a live page that are not rules.
+FRAME_LINES = 4
+
+
+class Seen:
+    """What a watch has seen so far: its last round, and every new finding."""
+
+    def __init__(self, run: str) -> None:
+        self.run = run
+        self.last: Round | None = None
+        self.findings: list[Finding] = []
+
+    def add(self, one: Round) -> None:
+        """Take in a round."""
+        self.last = one
+        self.findings += one.findings
+
+    def line(self, finding: Finding) -> str:
+        """Return a finding as a line of a log."""
+        step = finding.where.get("step")
+        at = "" if step is None else f" at step {step}"
+        return printable(f"{finding.severity}: {finding.code}{at}: {finding.message}")
+
+    def one_line(self) -> str:
+        """Return how it stands as one line."""
+        if self.last is None:
+            return f"{self.run}: nothing yet"
+        counts: dict[str, int] = {}
+        for one in self.last.watched:
+            counts[one.status.lower()] = counts.get(one.status.lower(), 0) + 1
+        listed = ", ".join(f"{counts[name]} {name}" for name in _order_words(counts))
+        step = "no step yet" if self.last.newest < 0 else f"step {self.last.newest}"
+        return f"{self.run}: {self.last.state}, {step}; {count(len(self.last.watched), 'rule')}: {listed}"
+
+
+def finding_object(finding: Finding) -> dict[str, Any]:
+    """Return a finding as JSON values."""
+    names = ("id", "code", "severity", "message", "where", "evidence", "time", "source")
+    return {name: getattr(finding, name) for name in names}
+
+
+def live_page(screen: Screen, seen: Seen) -> list[Text]:
+    """Return the table as it stands, no longer than the terminal: rules that say nothing make room."""
+    assert seen.last is not None
+    rows = _ordered(seen.last.watched)
+    room = max(screen.console.height - FRAME_LINES, 5)
+    shown, left = rows[:room], rows[room:]
+    lines = [_head(seen.last, seen.run), *fit(_columns(), [_row(one) for one in shown], screen.width).lines]
+    if left:
+        lines.append(Text(f"and {count(len(left), 'more rule')}", style="dim"))
+    return [*lines, Text("Ctrl-C ends the watch; the training goes on.", style="dim")]
+
+
+def print_end(screen: Screen, seen: Seen, run: Run) -> None:
+    """Print the whole table, the new findings in full, and what to do next."""
+    if seen.last is None:
+        return
+    screen.line(_head(seen.last, seen.run))
+    screen.table(_columns(), [_row(one) for one in _ordered(seen.last.watched)])
+    if seen.findings:
+        screen.line()
+        screen.line(heading("New findings", f"{len(seen.findings)}"))
+        screen.pairs([_pair(finding) for finding in seen.findings[:MOST_FINDINGS]], indent=2)
+        if len(seen.findings) > MOST_FINDINGS:
+            screen.line(f"  {len(seen.findings) - MOST_FINDINGS} more; --json has them all", style="dim")
+    if seen.last.unrecorded:
+        screen.line(f"Not recorded in the run: {seen.last.unrecorded}", style="bold yellow")
+    screen.line()
+    screen.line(Text("Next: ", style="dim"), f"cutaway runs show {shown_path(run.path)}")
+
+
+def _columns() -> list[Column]:
+    return [Column("rule", least=12), Column("status"), Column("step", "right", drop=1), Column("finding", least=20)]
+
+
+def _row(one: Watched) -> list[Cell]:
+    status = Text(str(one.status), style=STATUS_STYLES[one.status])
+    said = one.message
+    if one.behind:
+        said = f"{count(one.behind, 'step')} behind{'; ' if said else ''}{said}"
+    elif one.findings > 1:
+        said = f"{one.findings}x, last: {said}"
+    style = "dim" if one.status is Status.SKIPPED else ""
+    step = "·" if one.step < 0 else f"{one.step:,}"
+    return [Text(one.rule.rule_name, style="bold"), status, step, Text(printable(said), style=style)]
+
+
+def _ordered(watched: Any) -> list[Watched]:
+    order = [Status.FIRED, Status.BROKEN, Status.SILENT, Status.WAITING, Status.SKIPPED]
+    return sorted(watched, key=lambda one: (order.index(one.status), one.rule.rule_name))
+
+
+def _order_words(counts: dict[str, int]) -> list[str]:
+    return [name for name in ("fired", "broken", "silent", "waiting", "skipped") if name in counts]
+
+
+def _head(last: Round, name: str) -> Text:
+    step = "no step yet" if last.newest < 0 else f"step {last.newest:,}"
+    head = Text(printable(name), style="bold").append("  ")
+    return head.append(str(last.state), style=f"not bold {STATE_STYLES[str(last.state)]}").append(
+        f"  {step}", style="not bold"
+    )
+
+
+def _pair(finding: Finding) -> tuple[Text, str]:
+    step = finding.where.get("step")
+    at = "" if step is None else f" (step {step})"
+    label = Text(finding.severity, style=SEVERITY_STYLES[finding.severity])
+    return label, f"{finding.code}{at}: {finding.message}"

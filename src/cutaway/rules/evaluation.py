@@ -1,0 +1,168 @@
+"""Several rules over one run while it grows: each looks at what is new to it, and none can stop the others.
+
+Decides neither when to look again nor what to do about what was found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from cutaway.errors import InsufficientInformationForRuleInvocation
+from cutaway.rules.rule import Rule
+from cutaway.run.findings import Finding
+from cutaway.trial import Trial, no_refresh
+
+__all__ = ["Evaluation", "Status", "Watched"]
+
+log = logging.getLogger("cutaway.rules")
+
+# A rule is given so many steps at once, fewer where that takes longer than its share of a round.
+MOST_STEPS = 2_000
+FIRST_STEPS = 256
+SHARE_SECONDS = 0.2
+
+
+class Status(StrEnum):
+    """How a rule stands."""
+
+    WAITING = "WAITING"  # no step has come yet
+    SILENT = "SILENT"  # it has looked, and nothing was wrong
+    FIRED = "FIRED"
+    SKIPPED = "SKIPPED"  # the run lacks what it needs
+    BROKEN = "BROKEN"  # it raised
+
+
+@dataclass
+class Watched:
+    """A rule and how it stands: the last step that it looked at, and in words what it found or lacks."""
+
+    rule: Rule
+    status: Status = Status.WAITING
+    step: int = -1
+    behind: int = 0
+    findings: int = 0
+    message: str = ""
+    span: int = FIRST_STEPS
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "rule": self.rule.rule_name,
+            "parameters": {name: _plain(value) for name, value in self.rule.parameters.items()},
+            "status": str(self.status),
+            "step": self.step,
+            "behind": self.behind,
+            "findings": self.findings,
+            "message": self.message,
+        }
+
+
+class Evaluation:
+    """Runs rules over a trial, round by round."""
+
+    def __init__(self, trial: Trial, rules: Sequence[Rule], clock: Callable[[], float] = time.perf_counter) -> None:
+        self.trial = trial
+        self.watched = [Watched(rule, span=1 if rule.is_stepwise else FIRST_STEPS) for rule in rules]
+        self._clock = clock
+        self._attempts = list(trial.run.attempts())
+        self.newest = -1
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a rule has steps left to look at."""
+        return any(one.behind for one in self.watched)
+
+    def look(self) -> list[tuple[Watched, Finding]]:
+        """Let every rule look at what is new, as much of it as fits its share of a round; return what they found."""
+        newest = self.trial.newest_step()
+        attempts = list(self.trial.run.attempts())
+        if attempts != self._attempts:
+            # Steps were replaced: what rules have kept of them is no longer true.
+            self._attempts = attempts
+            for one in self.watched:
+                one.rule.start_over()
+        self.newest = newest
+        found = []
+        others = {other for one in self.watched for other in one.rule.other_trials}
+        with no_refresh([self.trial, *others]):
+            for one in self.watched:
+                if one.status is not Status.BROKEN:
+                    found += [(one, finding) for finding in self._advance(one, newest + 1)]
+        return found
+
+    def _advance(self, one: Watched, stop: int) -> list[Finding]:
+        found: list[Finding] = []
+        began = self._clock()
+        while one.rule.next_step < stop or one.rule.watches_clock:
+            first = one.rule.next_step
+            before = self._clock()
+            try:
+                fresh = one.rule.look(self.trial, min(stop, first + one.span))
+            except InsufficientInformationForRuleInvocation as error:
+                if not one.findings:
+                    one.status, one.message = Status.SKIPPED, str(error)
+                break
+            except Exception as error:  # noqa: BLE001  # a rule of somebody else may raise anything; the others go on
+                found.append(self._broken(one, error))
+                break
+            self._note(one, fresh)
+            found += fresh
+            now = self._clock()
+            one.span = _next_span(one.span, now - before)
+            if one.rule.next_step == first or now - began > SHARE_SECONDS:
+                break
+        one.behind = 0 if one.status in (Status.BROKEN, Status.SKIPPED) else max(stop - one.rule.next_step, 0)
+        return found
+
+    def _note(self, one: Watched, fresh: Sequence[Finding]) -> None:
+        one.step = one.rule.next_step - 1
+        one.findings += len(fresh)
+        if fresh:
+            one.status, one.message = Status.FIRED, fresh[-1].message
+        elif not one.findings and one.step >= 0:
+            nothing = one.rule.unavailable and not one.rule.report["Datapoints"]
+            one.status = Status.SKIPPED if nothing else Status.SILENT
+            one.message = one.rule.unavailable if nothing else ""
+
+    def _broken(self, one: Watched, error: Exception) -> Finding:
+        where = _place(error)
+        one.status = Status.BROKEN
+        one.message = f"{type(error).__name__}: {error} ({where})"
+        log.warning("Rule %s is broken: %s", one.rule.rule_name, one.message)
+        log.debug("Rule %s", one.rule.rule_name, exc_info=error)
+        step = one.rule.next_step
+        name = f"rule-broken {one.rule!r} {type(error).__name__} {where} {step}"
+        return Finding(
+            "rule-broken",
+            "warning",
+            f"Rule {one.rule.rule_name} is broken and looks no further: {one.message}.",
+            where={"step": step, "rule": one.rule.rule_name},
+            evidence={"error": type(error).__name__, "place": where},
+            id=hashlib.sha256(name.encode()).hexdigest()[:32],
+        )
+
+
+def _next_span(span: int, seconds: float) -> int:
+    """Return how many steps to give a rule next: as many as take its share of a round."""
+    if seconds <= 0:
+        return MOST_STEPS
+    return max(1, min(MOST_STEPS, int(span * min(SHARE_SECONDS / seconds, 4.0))))
+
+
+def _place(error: Exception) -> str:
+    """Return file and line where a rule raised: the innermost that is neither Python's nor a library's."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if "site-packages" not in frame.filename and "lib/python" not in frame.filename]
+    frame = (own or list(frames))[-1]
+    return f"{frame.filename}:{frame.lineno}"
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, (tuple, set, frozenset)) else value

@@ -1,0 +1,135 @@
+"""How a run is, at a glance: what its findings come to, and what to try. Reads what was recorded; runs no rule."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from cutaway import registry
+from cutaway.errors import ConfigurationError, RunDamaged
+from cutaway.rules.documentation import what_to_try
+from cutaway.run.findings import SEVERITIES, Finding
+from cutaway.run.identity import Run
+
+__all__ = ["Health", "Telling", "health_of", "judge_health"]
+
+Verdict = Literal["healthy", "warnings", "sick", "not watched"]
+MOST_TELLING = 3
+# They say that something is wrong, not what: whatever else fired tells more.
+SYMPTOMS = ("LossNotDecreasing", "Overtraining", "Confusion", "SlowStep", "UnchangedTensor", "WeightUpdateRatio")
+
+
+@dataclass(frozen=True)
+class Telling:
+    """A finding in plain words, and what to try."""
+
+    code: str
+    severity: str
+    step: int | None
+    message: str
+    try_this: str
+
+
+@dataclass(frozen=True)
+class Health:
+    """A verdict in one sentence, since which step, and the findings that tell most."""
+
+    verdict: Verdict
+    sentence: str
+    since: int | None
+    warnings: int
+    errors: int
+    telling: Sequence[Telling]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return asdict(self)
+
+
+def health_of(run: Run) -> Health:
+    """Return how a run is, from its findings and from what its watchers have looked at."""
+    watches = []
+    for name in run.storage.list("watch"):
+        with contextlib.suppress(RunDamaged, FileNotFoundError):
+            watches.append(run.document(f"watch/{name}") or {})
+    return judge_health(_current(run), watches)
+
+
+def judge_health(findings: Sequence[Finding], watches: Sequence[dict[str, Any]]) -> Health:
+    """Return how a run is that has these findings, and these documents of its watchers."""
+    bad = [finding for finding in findings if finding.severity != "info"]
+    errors = [finding for finding in bad if finding.severity == "error"]
+    warnings = len(bad) - len(errors)
+    telling = [_telling(finding) for finding in _most_telling(bad)]
+    if errors:
+        since = _first_step(errors)
+        at = "" if since is None else f" since step {since}"
+        more = f", and {_count(warnings, 'warning')}" if warnings else ""
+        return Health("sick", f"sick{at}: {_count(len(errors), 'error')}{more}", since, warnings, len(errors), telling)
+    if bad:
+        since = _first_step(bad)
+        at = "" if since is None else f", the first at step {since}"
+        return Health("warnings", f"{_count(warnings, 'warning')}{at}", since, warnings, 0, telling)
+    if not watches:
+        return Health("not watched", "no rule has looked at it yet", None, 0, 0, [])
+    return Health("healthy", f"healthy: {_looked(watches)}", None, 0, 0, [])
+
+
+def _current(run: Run) -> list[Finding]:
+    """Return the findings of the steps as they are shown: not those of steps that a later attempt replaced."""
+    found = []
+    for finding in run.findings():
+        step, attempt = finding.where.get("step"), finding.where.get("attempt")
+        replaced = isinstance(step, int) and attempt is not None and run.attempt_of(step) != attempt
+        if not replaced or finding.code.startswith("training-"):
+            found.append(finding)
+    return found
+
+
+def _most_telling(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the first finding of each kind: errors before warnings, causes before symptoms, then the earliest."""
+    first: dict[str, Finding] = {}
+    for finding in sorted(findings, key=_step_key):
+        first.setdefault(finding.code, finding)
+    ranked = sorted(
+        first.values(), key=lambda one: (-SEVERITIES.index(one.severity), one.code in SYMPTOMS, _step_key(one))
+    )
+    return ranked[:MOST_TELLING]
+
+
+def _telling(finding: Finding) -> Telling:
+    try:
+        advice = what_to_try(registry.load("rules", finding.code))
+    except ConfigurationError:
+        # Not a rule's, or of a rule that is not installed here.
+        advice = ""
+    return Telling(finding.code, finding.severity, _step(finding), finding.message, advice)
+
+
+def _looked(watches: Sequence[dict[str, Any]]) -> str:
+    rules = [rule for watch in watches for rule in watch.get("rules", ())]
+    silent = {rule["rule"] for rule in rules if rule["status"] in ("SILENT", "FIRED")}
+    skipped = {rule["rule"] for rule in rules if rule["status"] == "SKIPPED"} - silent
+    last = max((rule["step"] for rule in rules if rule["rule"] in silent), default=-1)
+    more = f", {len(skipped)} could not look" if skipped else ""
+    return f"{_count(len(silent), 'rule')} looked at it up to step {last} and found nothing{more}"
+
+
+def _step(finding: Finding) -> int | None:
+    step = finding.where.get("step")
+    return step if isinstance(step, int) else None
+
+
+def _step_key(finding: Finding) -> tuple[float, float]:
+    step = _step(finding)
+    return (float("inf") if step is None else step, finding.time)
+
+
+def _first_step(findings: Iterable[Finding]) -> int | None:
+    return min((step for step in map(_step, findings) if step is not None), default=None)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,0 +1,134 @@
+"""Rules from what a person writes: names, files with rules of their own, and parameters as texts."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+
+from cutaway import registry
+from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.rules.rule import Rule
+from cutaway.trial import Trial
+
+__all__ = ["ALL", "make_rules", "parse_parameters"]
+
+ALL = "all"
+
+
+def make_rules(
+    wanted: str | Iterable[str] = ALL,
+    parameters: Mapping[str, Mapping[str, str]] | None = None,
+    trial: Trial | None = None,
+) -> list[Rule]:
+    """Return the rules of some names, each made for a trial with its parameters.
+
+    `wanted` is `all`, names with commas between them, or `path/to/file.py:MyRule`.
+
+    >>> [rule.rule_name for rule in make_rules("vanishinggradient")]
+    ['VanishingGradient']
+    """
+    names = [name.strip() for name in (wanted.split(",") if isinstance(wanted, str) else wanted) if name.strip()]
+    if not names:
+        raise ConfigurationError("`--rules` names no rule. Write `all`, or names with commas between them.")
+    listed = [one for name in names for one in (registry.names("rules") if name.lower() == ALL else [name])]
+    classes = list(dict.fromkeys(_class(name) for name in listed))
+    given = {_owner(name, classes): values for name, values in (parameters or {}).items()}
+    return [_made(kind, given.get(kind, {}), trial) for kind in classes]
+
+
+def parse_parameters(texts: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Read `RULE.parameter=value` into a dictionary of dictionaries.
+
+    >>> parse_parameters(["VanishingGradient.threshold=1e-6"])
+    {'VanishingGradient': {'threshold': '1e-6'}}
+    """
+    found: dict[str, dict[str, str]] = {}
+    for text in texts:
+        target, equals, value = text.partition("=")
+        rule, dot, name = target.strip().rpartition(".")
+        if not (equals and dot and rule and name):
+            message = f"`--param` takes RULE.parameter=value, but got {text!r}: VanishingGradient.threshold=1e-6."
+            raise ConfigurationError(message)
+        found.setdefault(rule, {})[name] = value
+    return found
+
+
+def _class(name: str) -> type[Rule]:
+    path, colon, attribute = name.rpartition(":")
+    found = _from_file(Path(path).expanduser(), attribute) if colon else registry.load("rules", name)
+    if not (isinstance(found, type) and issubclass(found, Rule)):
+        raise ConfigurationError(f"{name!r} is no rule: it must be a subclass of `cutaway.rules.Rule`.")
+    return found
+
+
+def _from_file(path: Path, attribute: str) -> object:
+    if not path.is_file():
+        raise ConfigurationError(f"There is no file {str(path)!r} to take the rule {attribute!r} from.")
+    module = _imported(path)
+    if not hasattr(module, attribute):
+        known = [name for name, value in vars(module).items() if isinstance(value, type) and issubclass(value, Rule)]
+        raise ConfigurationError(f"{path.name} has no rule {attribute!r}.{did_you_mean(attribute, known)}")
+    found: object = getattr(module, attribute)
+    return found
+
+
+def _imported(path: Path) -> ModuleType:
+    """Run a file as a module of its own; what it imports from beside it is found, and nothing of that stays behind."""
+    spec = importlib.util.spec_from_file_location(f"cutaway_rules_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ConfigurationError(f"{str(path)!r} is no Python file: rules come from files that end in .py.")
+    module = importlib.util.module_from_spec(spec)
+    with _beside(path):
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:
+            message = f"{path.name} cannot be imported: {type(error).__name__}: {error}."
+            raise ConfigurationError(message) from error
+    return module
+
+
+@contextlib.contextmanager
+def _beside(path: Path) -> Iterator[None]:
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+
+
+def _owner(name: str, classes: Iterable[type[Rule]]) -> type[Rule]:
+    """Return the rule that a parameter is meant for."""
+    by_name = {kind.__name__: kind for kind in classes}
+    for known, kind in by_name.items():
+        if known.lower() == name.lower():
+            return kind
+    hint = did_you_mean(name, by_name)
+    raise ConfigurationError(f"`--param` speaks of {name!r}, which is not among the chosen rules.{hint}")
+
+
+def _made(kind: type[Rule], given: Mapping[str, str], trial: Trial | None) -> Rule:
+    known = inspect.signature(kind.__init__).parameters
+    takes = [name for name in known if name not in ("self", "base_trial", "action_str")]
+    for name in given:
+        if name not in takes:
+            listed = f" It takes {', '.join(takes)}." if takes else " It takes none."
+            hint = did_you_mean(name, takes) or listed
+            raise ConfigurationError(f"{kind.__name__} has no parameter {name!r}.{hint}")
+    required = [
+        name
+        for name in takes
+        if known[name].default is inspect.Parameter.empty
+        and known[name].kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        and name not in given
+    ]
+    if required:
+        message = f"{kind.__name__} needs {required[0]!r}: --param {kind.__name__}.{required[0]}=..."
+        raise ConfigurationError(message)
+    arguments: dict[str, object] = {**given}
+    return kind(trial, **arguments)  # type: ignore[arg-type]  # every rule reads its arguments from texts
