@@ -1,6 +1,16 @@
 """Requests to whoever writes a run, and that they were carried out: `control/<id>.json`, then `control/<id>.done`.
 
-Only carries words between processes; what a request means is up to the writer that it names.
+Only carries words between processes; the writer that a request names carries it out. The hook of a training, whose role
+is `train`, knows these actions and arguments:
+
+    stop                                     the loop sees it in `hook.should_stop`
+    pause, resume                            hold the training at the end of a step, and let it go on
+    checkpoint                               call the function that the loop gave to `hook.on_checkpoint`
+    dump                                     save every watched tensor of the next step in full
+    set {"lr": x} or set {"lr_factor": x}    the learning rate of the registered optimizers
+
+An id is asked once: who derives it from what is wanted, and why, cannot have it done twice. A request that names its
+attempt is carried out by that attempt of the training or by none, so also a kill in between cannot make it happen twice.
 """
 
 from __future__ import annotations
@@ -15,18 +25,30 @@ from cutaway.errors import RunDamaged
 from cutaway.run.documents import read_document, write_document
 from cutaway.run.storage import Storage
 
-__all__ = ["Answer", "Request", "answer", "answer_to", "ask", "pending"]
+__all__ = ["ACTIONS", "SETTINGS", "Answer", "Inbox", "Request", "answer", "answer_to", "ask", "history", "pending"]
+
+ACTIONS = ("stop", "pause", "resume", "checkpoint", "dump", "set")
+# What `set` takes, one at a time.
+SETTINGS = ("lr", "lr_factor")
+
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("action", "role", "who", "why", "id"), str),
+    "arguments": dict,
+    "attempt": (int, type(None)),
+    "time": (int, float),
+}
 
 
 @dataclass(frozen=True)
 class Request:
-    """Something that one process asks of another through the run folder."""
+    """Something that one process asks of another through the run folder; `attempt` is the one that it is meant for."""
 
     action: str
     role: str
     who: str
     why: str
     arguments: dict[str, Any] = field(default_factory=dict)
+    attempt: int | None = None
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     time: float = field(default_factory=time.time)
 
@@ -41,24 +63,54 @@ class Answer:
     time: float = field(default_factory=time.time)
 
 
-def ask(storage: Storage, request: Request) -> None:
-    """Leave a request; when this returns it survives the process."""
-    write_document(storage, f"control/{request.id}.json", asdict(request))
+class Inbox:
+    """The requests for a role, each handed out once. Looking at a folder without new ones costs one listing."""
+
+    def __init__(self, storage: Storage, role: str) -> None:
+        self._storage = storage
+        self._role = role
+        self._listed: list[str] = []
+        self._read: set[str] = set()
+        self._ids: set[str] = set()
+
+    def new(self) -> list[Request]:
+        """Return the unanswered requests that were not returned before, oldest first.
+
+        One that cannot be read is left, and tried again the next time: it may have been only half visible.
+        """
+        names = self._storage.list("control")
+        if names == self._listed:
+            return []
+        found = [request for name in _unanswered(names) if (request := self._take(name)) is not None]
+        if all(name in self._read for name in _unanswered(names)):
+            self._listed = names
+        return sorted(found, key=lambda request: (request.time, request.id))
+
+    def _take(self, name: str) -> Request | None:
+        if name in self._read:
+            return None
+        request = _request(self._storage, name)
+        if request is None:
+            return None
+        self._read.add(name)
+        if request.role != self._role or request.id in self._ids:
+            return None
+        self._ids.add(request.id)
+        return request
+
+
+def ask(storage: Storage, request: Request) -> bool:
+    """Leave a request; when this returns it survives the process. False where one of that id was left before."""
+    try:
+        write_document(storage, f"control/{request.id}.json", asdict(request), exclusive=True)
+    except FileExistsError:
+        return False
+    return True
 
 
 def pending(storage: Storage, role: str) -> list[Request]:
     """Return the unanswered requests for a role, oldest first."""
-    names = storage.list("control")
-    answered = {name.removesuffix(".done") for name in names if name.endswith(".done")}
-    waiting = []
-    for name in names:
-        if name.endswith(".json") and name.removesuffix(".json") not in answered:
-            # A request that cannot be read cannot be carried out either; its sender sees no answer.
-            with contextlib.suppress(OSError, RunDamaged, TypeError):
-                request = Request(**read_document(storage, f"control/{name}"))
-                if request.role == role:
-                    waiting.append(request)
-    return sorted(waiting, key=lambda request: (request.time, request.id))
+    return Inbox(storage, role).new()
 
 
 def answer(storage: Storage, request: Request, reply: Answer) -> None:
@@ -72,3 +124,30 @@ def answer_to(storage: Storage, request: Request) -> Answer | None:
         return Answer(**read_document(storage, f"control/{request.id}.done"))
     except FileNotFoundError:
         return None
+
+
+def history(storage: Storage) -> list[tuple[Request, Answer | None]]:
+    """Return every request that can be read with its answer, oldest first."""
+    names = [name for name in storage.list("control") if name.endswith(".json")]
+    found = [request for name in names if (request := _request(storage, name)) is not None]
+    both = []
+    for request in sorted(found, key=lambda request: (request.time, request.id)):
+        reply = None
+        with contextlib.suppress(OSError, RunDamaged, TypeError):
+            reply = answer_to(storage, request)
+        both.append((request, reply))
+    return both
+
+
+def _unanswered(names: list[str]) -> list[str]:
+    answered = {name.removesuffix(".done") for name in names if name.endswith(".done")}
+    return [name for name in names if name.endswith(".json") and name.removesuffix(".json") not in answered]
+
+
+def _request(storage: Storage, name: str) -> Request | None:
+    """Read a request, or return None: what cannot be read cannot be carried out; its sender sees no answer."""
+    try:
+        request = Request(**read_document(storage, f"control/{name}"))
+    except (OSError, RunDamaged, TypeError, ValueError):
+        return None
+    return request if all(isinstance(getattr(request, key), kind) for key, kind in _KINDS.items()) else None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from cutaway.errors import ConfigurationError, RunDamaged
-from cutaway.run.control import Answer, Request, answer, answer_to, ask, pending
+from cutaway.run.control import Answer, Inbox, Request, answer, answer_to, ask, history, pending
+from cutaway.run.documents import write_document
 from cutaway.run.storage import LocalStorage
 
 
@@ -65,13 +68,80 @@ def test_a_damaged_request_does_not_hide_the_others(storage: LocalStorage) -> No
     assert pending(storage, "train") == [good]
 
 
-def test_a_request_of_a_newer_release_does_not_hide_the_others(storage: LocalStorage) -> None:
+@pytest.mark.parametrize(
+    "changes",
+    [{"action": "dance", "unknown": 1}, {"time": "yesterday"}, {"arguments": [1]}, {"attempt": "1"}, {"why": None}],
+)
+def test_a_request_of_a_newer_release_does_not_hide_the_others(
+    storage: LocalStorage, changes: dict[str, object]
+) -> None:
     good = _request()
     ask(storage, good)
-    storage.replace("control/new.json", storage.read(f"control/{good.id}.json"))
-    assert len(pending(storage, "train")) == 2
+    write_document(storage, "control/new.json", {**asdict(good), "id": "new", **changes})
+    assert pending(storage, "train") == [good]
     storage.replace("control/new.json", b'{"action": "dance"}')
     assert pending(storage, "train") == [good]
+
+
+def test_an_id_is_asked_once(storage: LocalStorage) -> None:
+    assert ask(storage, _request(id="stop-7"))
+    assert not ask(storage, _request("pause", id="stop-7"))
+    assert [request.action for request in pending(storage, "train")] == ["stop"]
+
+
+def test_of_two_processes_that_ask_at_once_one_asks(storage: LocalStorage) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        asked = list(pool.map(lambda who: ask(storage, replace(_request(id="stop-7"), who=str(who))), range(24)))
+    assert sum(asked) == 1
+    (request,) = pending(storage, "train")
+    assert request.who == str(asked.index(True))
+
+
+def test_an_inbox_hands_each_request_out_once(storage: LocalStorage) -> None:
+    inbox = Inbox(storage, "train")
+    assert inbox.new() == []
+    first, second = _request(), _request("pause")
+    ask(storage, first)
+    assert inbox.new() == [first]
+    assert inbox.new() == []
+    ask(storage, second)
+    ask(storage, _request(role="watch"))
+    assert inbox.new() == [second]
+
+
+def test_a_copy_under_another_name_is_no_second_request(storage: LocalStorage) -> None:
+    inbox, request = Inbox(storage, "train"), _request()
+    ask(storage, request)
+    storage.replace("control/copy.json", storage.read(f"control/{request.id}.json"))
+    assert inbox.new() == [request]
+    assert inbox.new() == []
+
+
+def test_a_request_that_was_only_half_there_is_read_when_it_is_whole(storage: LocalStorage) -> None:
+    inbox, request = Inbox(storage, "train"), _request()
+    ask(storage, request)
+    whole = storage.read(f"control/{request.id}.json")
+    storage.replace(f"control/{request.id}.json", whole[:20])
+    assert inbox.new() == []
+    storage.replace(f"control/{request.id}.json", whole)
+    assert inbox.new() == [request]
+
+
+def test_what_was_answered_before_is_not_handed_out(storage: LocalStorage) -> None:
+    request = _request()
+    ask(storage, request)
+    answer(storage, request, Answer("done", "", step=7))
+    assert Inbox(storage, "train").new() == []
+
+
+def test_the_history_has_every_request_with_its_answer(storage: LocalStorage) -> None:
+    done, waiting, damaged = (_request(time=moment) for moment in (1.0, 2.0, 3.0))
+    reply = Answer("done", "", step=7)
+    for request in (waiting, damaged, done):
+        ask(storage, request)
+    answer(storage, done, reply)
+    storage.replace(f"control/{damaged.id}.done", b"{}")
+    assert history(storage) == [(done, reply), (waiting, None), (damaged, None)]
 
 
 def test_a_damaged_answer_is_damage_and_not_silence(storage: LocalStorage) -> None:
