@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import accumulate, groupby
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cutaway.errors import StepUnavailable, TensorUnavailable, TensorUnavailableForStep
+from cutaway.errors import (
+    ConfigurationError,
+    StepUnavailable,
+    TensorUnavailable,
+    TensorUnavailableForStep,
+    did_you_mean,
+)
+from cutaway.tensors.collection import Collection as TensorCollection
 from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.statistics_blocks import Chunks, StatisticsBlock, StatisticsChunk
@@ -49,7 +59,7 @@ class HeldStep:
 
 
 class RecentSteps:
-    """A `TensorReader` over the last `most` steps; what is older is let go of, together, when twice as many are held.
+    """A `TensorReader` over the last `most` steps; older ones are let go of together, when a quarter more are held.
 
     >>> recent = RecentSteps(most=100)
     >>> recent.add(HeldStep(0, ModeKeys.TRAIN, scalars=[("loss", 2.3)]))
@@ -61,29 +71,44 @@ class RecentSteps:
         self._most = most
         self._collections = collections or Collections()
         self._steps: dict[int, HeldStep] = {}
+        self._scalars: dict[str, list[tuple[int, float, ModeKeys]]] = {}
         self._chunks = Chunks()
+        # Statistics that nobody has read yet: steps that come together are read as one chunk.
+        self._unread: list[tuple[int, Sequence[TensorRows]]] = []
+        self._known: set[tuple[str, ...]] = set()
+        self._named: dict[tuple[str | None, str | None], list[str]] = {}
 
     def add(self, held: HeldStep) -> None:
         """Take in a step, the newest so far, or more of one that is held already."""
         earlier = self._steps.get(held.step)
         self._steps[held.step] = held if earlier is None else _joined(earlier, held)
-        for rows in held.statistics:
-            if rows.names:
-                self._chunks.add(_chunk(held.step, rows))
-        if len(self._steps) >= 2 * self._most:
-            kept = list(self._steps.items())[-self._most :]
-            self._steps = dict(kept)
-            self._chunks.drop_before(kept[0][0])
+        rows = [one for one in held.statistics if one.names]
+        if rows:
+            self._unread.append((held.step, rows))
+        for names in [*(one.names for one in rows), tuple(held.values)]:
+            if names not in self._known:
+                self._known.add(names)
+                self._named.clear()
+        self.add_scalars(held.step, held.mode, held.scalars)
+        if len(self._steps) > self._most + self._most // 4:
+            self._let_go()
+
+    def add_scalars(self, step: int, mode: ModeKeys, scalars: Iterable[tuple[str, float]]) -> None:
+        """Take in numbers of a step, which need not be held."""
+        for name, value in scalars:
+            self._scalars.setdefault(name, []).append((step, value, mode))
 
     def tensor_names(self, *, regex: str | None = None, collection: str | None = None) -> list[str]:
         """Return the names of the tensors of the held steps, sorted."""
-        saved = {name for step in self._steps.values() for name in step.values}
-        names = self._chunks.names() | saved
-        if regex is not None:
-            names = {name for name in names if re.search(regex, name)}
-        if collection is not None:
-            names = {name for name in names if self._collections.get(collection).matches(name)}
-        return sorted(names)
+        found = self._named.get((regex, collection))
+        if found is None:
+            names: Iterable[str] = {name for names in self._known for name in names}
+            if regex is not None:
+                names = [name for name in names if re.search(regex, name)]
+            if collection is not None:
+                names = [name for name in names if self._collection(collection).matches(name)]
+            found = self._named[regex, collection] = sorted(names)
+        return found.copy()
 
     def newest_step(self) -> int:
         """Return the last step, or -1."""
@@ -116,7 +141,7 @@ class RecentSteps:
 
     def statistics_window(self, tensor: str, start: int, stop: int) -> dict[str, Array]:
         """Return the columns of one tensor's statistics for `start <= step < stop`."""
-        if tensor not in self._chunks.names():
+        if not self._has_statistics(tensor):
             raise TensorUnavailable(tensor, known=self.tensor_names())
         blocks = self.statistics_blocks([tensor], start, stop)
         if not blocks:
@@ -127,21 +152,22 @@ class RecentSteps:
         self, tensors: Collection[str], start: int, stop: int, *, before: int = 0, mode: ModeKeys = ModeKeys.GLOBAL
     ) -> list[StatisticsBlock]:
         """Return the statistics of many tensors for `start <= step < stop` as dense matrices."""
+        self._read()
         return self._chunks.blocks(tensors, start, stop, before, self._in_mode(mode))
 
     def scalar_names(self) -> list[str]:
         """Return the names of the scalars of the held steps, sorted."""
-        return sorted({name for step in self._steps.values() for name, _ in step.scalars})
+        return sorted(self._scalars)
 
     def scalar_window(self, name: str, start: int, stop: int, mode: ModeKeys = ModeKeys.GLOBAL) -> dict[str, Array]:
         """Return the columns `step` and `value` of a scalar for `start <= step < stop`."""
         rows = [
-            (one.step, value)
-            for one in self._within(start, stop)
-            if mode in (ModeKeys.GLOBAL, one.mode)
-            for found, value in one.scalars
-            if found == name
+            (step, value)
+            for step, value, own in self._scalars.get(name, ())
+            if start <= step < stop and mode in (ModeKeys.GLOBAL, own)
         ]
+        # Stable: two values of one step stay in the order of their coming, and late ones find their place.
+        rows.sort(key=lambda row: row[0])
         steps, values = [step for step, _ in rows], [value for _, value in rows]
         return {"step": np.array(steps, np.int64), "value": np.array(values, np.float64)}
 
@@ -149,7 +175,7 @@ class RecentSteps:
         """Return the tensor itself, where it is held."""
         found = self._held(step).values.get(tensor)
         if found is None:
-            raise TensorUnavailableForStep(tensor, step, has_reductions=tensor in self._chunks.names())
+            raise TensorUnavailableForStep(tensor, step, has_reductions=self._has_statistics(tensor))
         return found.copy()
 
     def samples(self, step: int) -> Sequence[str | None] | None:
@@ -162,7 +188,35 @@ class RecentSteps:
         return self._steps[step]
 
     def _within(self, start: int, stop: int) -> list[HeldStep]:
-        return [self._steps[step] for step in sorted(self._steps) if start <= step < stop]
+        return [self._steps[step] for step in sorted(step for step in self._steps if start <= step < stop)]
+
+    def _has_statistics(self, tensor: str) -> bool:
+        self._read()
+        return tensor in self._chunks.names()
+
+    def _collection(self, name: str) -> TensorCollection:
+        if name not in self._collections:
+            # Asking for one must not make it: the hook writes down what it has.
+            raise ConfigurationError(f"There is no collection {name!r}.{did_you_mean(name, self._collections.names)}")
+        return self._collections.get(name)
+
+    def _read(self) -> None:
+        """Make chunks of what has come since the last reading: one of all consecutive steps with the same tensors."""
+        unread, self._unread = self._unread, []
+        for _, group in groupby(unread, key=lambda step_rows: [rows.names for rows in step_rows[1]]):
+            self._chunks.add(_chunk(list(group)))
+
+    def _let_go(self) -> None:
+        """Forget the oldest steps; a chunk goes with the last of its steps."""
+        self._read()
+        kept = list(self._steps.items())[-self._most :]
+        first = kept[0][0]
+        self._steps = dict(kept)
+        self._chunks.drop_before(first)
+        scalars = {name: [row for row in rows if row[0] >= first] for name, rows in self._scalars.items()}
+        self._scalars = {name: rows for name, rows in scalars.items() if rows}
+        self._known = {tuple(self._chunks.names()), *(tuple(held.values) for _, held in kept)}
+        self._named.clear()
 
     def _in_mode(self, mode: ModeKeys) -> Callable[[npt.NDArray[np.int64]], npt.NDArray[np.bool_]] | None:
         if mode is ModeKeys.GLOBAL:
@@ -186,11 +240,20 @@ def _joined(earlier: HeldStep, held: HeldStep) -> HeldStep:
     )
 
 
-def _chunk(step: int, rows: TensorRows) -> StatisticsChunk:
+def _chunk(group: Sequence[tuple[int, Sequence[TensorRows]]]) -> StatisticsChunk:
+    """Make one chunk of steps whose rows are of the same tensors; a column is put together when it is asked for."""
+    firsts = group[0][1]
+    names = tuple(name for rows in firsts for name in rows.names)
+    ends = list(accumulate(len(rows.names) for rows in firsts))
+
+    @cache
     def column(name: str) -> Array:
-        return np.asarray(rows.columns[name], np.float64)[None, :]
+        parts = [np.array([rows[i].columns[name] for _, rows in group], np.float64) for i in range(len(firsts))]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
     def active(place: int) -> list[Sequence[float] | None]:
-        return [None if rows.active is None else rows.active[place]]
+        part = bisect_right(ends, place)
+        own = place - (ends[part - 1] if part else 0)
+        return [None if (found := rows[part].active) is None else found[own] for _, rows in group]
 
-    return StatisticsChunk(rows.names, np.array([step], np.int64), column, active)
+    return StatisticsChunk(names, np.array([step for step, _ in group], np.int64), column, active)

@@ -136,8 +136,8 @@ class Chunks:
         self._firsts.insert(place, chunk.first)
 
     def drop_before(self, step: int) -> None:
-        """Forget the chunks that begin before a step."""
-        count = bisect_right(self._firsts, step - 1)
+        """Forget the chunks that end before a step."""
+        count = next((i for i, chunk in enumerate(self._chunks) if chunk.steps[-1] >= step), len(self._chunks))
         del self._chunks[:count], self._firsts[:count]
 
     def names(self) -> set[str]:
