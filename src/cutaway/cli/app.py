@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cutaway import __version__
-from cutaway.cli import demo, runs, tensors
+from cutaway.cli import demo, runs, tensors, watch
 
 __all__ = ["app"]
 
@@ -43,3 +43,4 @@ def options(
 app.command("demo", short_help="Train a small network here and tell what was seen.")(demo.demo)
 app.add_typer(runs.app, name="runs")
 app.command("tensors", short_help="Show what every tensor of a run did, also live.")(tensors.tensors)
+app.command("watch", short_help="Let rules look at a run, also live.")(watch.watch)

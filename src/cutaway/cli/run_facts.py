@@ -70,8 +70,16 @@ def show_facts(run: Run, *, verify: bool = False) -> Facts:
         "config": run.config(),
         "collections": _collection_counts(run, damage),
         "findings": _findings(run, damage),
+        "health": _health(run),
     }
     return {**facts, "damage": [one._asdict() for one in (run.verify() if verify else damage)], "verified": verify}
+
+
+def _health(run: Run) -> Facts:
+    # Rules are imported only here: no other command about runs needs them.
+    from cutaway.rules.health import health_of
+
+    return health_of(run).to_dict()
 
 
 def loss_series(run: Run) -> Facts | None:

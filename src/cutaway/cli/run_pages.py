@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["print_compare", "print_list", "print_no_runs", "print_removal", "print_show", "print_size"]
 
 _SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan"}
+_HEALTH_STYLES = {"healthy": "green", "warnings": "yellow", "sick": "bold red", "not watched": "dim"}
 MOST_CONFIG_LINES = 12
 MOST_FINDINGS = 8
 BAR_WIDTH = 30
@@ -72,6 +73,7 @@ def print_show(facts: Facts) -> None:
     screen = Screen()
     screen.line(Text(printable(facts["name"]), style="bold"), "  ", _state(facts["state"]))
     screen.pairs(_identity(facts))
+    _print_health(screen, facts["health"], facts["path"])
     _print_scalars(screen, facts["scalars"])
     _print_config(screen, facts["config"])
     if facts["collections"]:
@@ -79,10 +81,25 @@ def print_show(facts: Facts) -> None:
         screen.line(heading("Collections", "tensors that each holds"))
         held = "   ".join(f"{one['name']} {one['tensors']:,}" for one in facts["collections"])
         screen.pairs([("", held)], indent=2)
-    _print_findings(screen, facts["findings"])
+    told = {(one["code"], one["message"]) for one in facts["health"]["telling"]}
+    others = [one for one in facts["findings"] if (one["code"], one["message"]) not in told]
+    _print_findings(screen, others, more=bool(told))
     _print_damage(screen, facts["damage"], verified=facts["verified"])
     screen.line()
     screen.line(Text("Next: ", style="dim"), facts["next"])
+
+
+def _print_health(screen: Screen, health: Facts, path: str) -> None:
+    """Say how the run is, and of the findings that tell most what to try."""
+    screen.line()
+    style = _HEALTH_STYLES[health["verdict"]]
+    screen.line(heading("Health"), "  ", Text(printable(health["sentence"]), style=style))
+    if health["verdict"] == "not watched":
+        screen.line(f"  cutaway watch {path} lets all rules look", style="dim")
+    for one in health["telling"]:
+        screen.pairs([_finding({**one, "where": {"step": one["step"]}})], indent=2)
+        if one["try_this"]:
+            screen.pairs([("  try", one["try_this"])], indent=2)
 
 
 def print_size(name: str, parts: dict[str, int]) -> None:
@@ -219,9 +236,11 @@ def _print_config(screen: Screen, config: dict[str, Any]) -> None:
     screen.pairs([(key, _setting(value)) for key, value in shown], indent=2)
 
 
-def _print_findings(screen: Screen, findings: Sequence[Facts]) -> None:
+def _print_findings(screen: Screen, findings: Sequence[Facts], *, more: bool) -> None:
+    if more and not findings:
+        return
     screen.line()
-    screen.line(heading("Findings", "" if findings else "none"))
+    screen.line(heading("More findings" if more else "Findings", "" if findings else "none"))
     worst = sorted(findings, key=lambda one: (list(_SEVERITY_STYLES).index(one["severity"]), one["time"]))
     screen.pairs([_finding(one) for one in worst[:MOST_FINDINGS]], indent=2)
     if len(findings) > MOST_FINDINGS:

@@ -73,7 +73,7 @@ def watch(
 
     least = _severity(fail_on)
     screen = Screen()
-    opened = _opened(run, screen, follow=follow)
+    opened = _opened(run, follow=follow)
     trial = Trial(opened)
     chosen = _rules(rules, param or [], action or [])
     for rule in chosen:
@@ -105,7 +105,7 @@ def _is_bad(watcher: Watcher, least: Severity | None) -> bool:
     return SEVERITIES.index(watcher.worst) >= SEVERITIES.index(least)
 
 
-def _opened(text: str, screen: Screen, *, follow: bool) -> Run:
+def _opened(text: str, *, follow: bool) -> Run:
     """Open the run; with `follow` wait for one that does not exist yet."""
     said = False
     while True:

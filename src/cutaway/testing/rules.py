@@ -58,6 +58,7 @@ class ScriptedRun(RecentSteps):
         self._mode_steps: dict[ModeKeys, int] = {}
         self._before: dict[str, npt.NDArray[Any]] = {}
         self._script: list[HeldStep] = []
+        self._folder: _Folder | None = None
 
     def step(
         self,
@@ -95,23 +96,28 @@ class ScriptedRun(RecentSteps):
         )
         self.add(held)
         self._script.append(held)
+        if self._folder is not None:
+            self._folder.add(held)
         return step
 
     def write(self, path: Path | str) -> Run:
         """Write everything as the finished run of a hook would lie there."""
-        run = Run.create(path, framework="scripted")
-        attempt, lease = run.begin_attempt(from_step=0)
-        who = WriterId("train", "worker_0", attempt)
-        run.write_document("trace/collections.json", {"included": [], "collections": self.own_collections.to_dict()})
-        writers = {table: run.writer(table, who) for table in (TENSORS, STATISTICS, SCALARS, STEPS)}
-        for held in self._script:
-            _write(writers, held)
-        for writer in writers.values():
-            writer.close()
-        lease.release(RunState.FINISHED)
-        run.identity["state"] = RunState.FINISHED
-        run.save_identity()
+        run = self.begin(path)
+        self.end()
         return run
+
+    def begin(self, path: Path | str) -> Run:
+        """Write everything so far, and every further step as it comes, as a running training does."""
+        self._folder = _Folder(Run.create(path, framework="scripted"), self.own_collections)
+        for held in self._script:
+            self._folder.add(held)
+        return self._folder.run
+
+    def end(self, state: RunState = RunState.FINISHED) -> None:
+        """End the training that `begin` began."""
+        assert self._folder is not None, "`begin` comes first"
+        self._folder.close(state)
+        self._folder = None
 
     def _rows(self, arrays: Mapping[str, npt.NDArray[Any]], active: Mapping[str, Sequence[float]]) -> TensorRows:
         found = []
@@ -127,6 +133,27 @@ class ScriptedRun(RecentSteps):
             return float("nan")
         before, self._before[name] = self._before.get(name), array
         return float("nan") if before is None else float(np.linalg.norm((array - before).reshape(-1)))
+
+
+class _Folder:
+    """A run folder that is being written, as a hook does."""
+
+    def __init__(self, run: Run, collections: Collections) -> None:
+        self.run = run
+        attempt, self._lease = run.begin_attempt(from_step=0)
+        who = WriterId("train", "worker_0", attempt)
+        run.write_document("trace/collections.json", {"included": [], "collections": collections.to_dict()})
+        self._writers = {table: run.writer(table, who) for table in (TENSORS, STATISTICS, SCALARS, STEPS)}
+
+    def add(self, held: HeldStep) -> None:
+        _write(self._writers, held)
+
+    def close(self, state: RunState) -> None:
+        for writer in self._writers.values():
+            writer.close()
+        self._lease.release(state)
+        self.run.identity["state"] = state
+        self.run.save_identity()
 
 
 class RuleContract:

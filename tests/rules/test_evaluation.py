@@ -1,0 +1,146 @@
+"""Many rules over one run: none can stop the others, and a slow one says how far behind it is."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cutaway.errors import InsufficientInformationForRuleInvocation
+from cutaway.rules import Judgement, Rule
+from cutaway.rules.built_in.vanishing_gradient import VanishingGradient
+from cutaway.rules.evaluation import Evaluation, Status
+from cutaway.run import Run
+from cutaway.tensors.reader import TensorReader
+from cutaway.trial import Trial
+from tests.rules.sickness import sick_run, train
+
+
+class Broken(Rule):
+    def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
+        raise ZeroDivisionError("on purpose")
+
+
+class Lacks(Rule):
+    def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
+        raise InsufficientInformationForRuleInvocation("needs what nobody has.")
+
+
+class Stepwise(Rule):
+    def __init__(self, base_trial: Trial | None = None) -> None:
+        super().__init__(base_trial)
+        self.asked: list[int] = []
+
+    def invoke_at_step(self, step: int) -> bool:
+        self.asked.append(step)
+        return step == 40
+
+
+class Needy(Rule):
+    def invoke_at_step(self, step: int) -> bool:
+        return bool(self.base_trial.tensor("nowhere").value(step))  # type: ignore[union-attr]
+
+
+class Clock:
+    """A clock that a rule moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def trial(tmp_path: Path) -> Trial:
+    return Trial(sick_run().write(tmp_path / "run"))
+
+
+def status(evaluation: Evaluation) -> dict[str, Status]:
+    return {one.rule.rule_name: one.status for one in evaluation.watched}
+
+
+def test_every_rule_gets_its_turn_whatever_the_others_do(trial: Trial) -> None:
+    evaluation = Evaluation(trial, [Broken(trial), Lacks(trial), VanishingGradient(trial), Stepwise(trial)])
+    found = [finding for _ in range(3) for _, finding in evaluation.look()]
+    assert status(evaluation) == {
+        "Broken": Status.BROKEN,
+        "Lacks": Status.SKIPPED,
+        "VanishingGradient": Status.FIRED,
+        "Stepwise": Status.FIRED,
+    }
+    assert sorted((one.code, one.where["step"]) for one in found) == [
+        ("Stepwise", 40),
+        ("VanishingGradient", 30),
+        ("rule-broken", 0),
+    ]
+
+
+def test_a_broken_rule_is_reported_with_its_file_and_line(trial: Trial) -> None:
+    evaluation = Evaluation(trial, [Broken(trial)])
+    ((_, finding),) = evaluation.look()
+    line = Broken.judge.__code__.co_firstlineno + 1
+    assert finding.evidence == {"error": "ZeroDivisionError", "place": f"{__file__}:{line}"}
+    assert "on purpose" in finding.message
+    assert evaluation.look() == []
+
+
+def test_a_rule_says_what_it_lacks_and_is_asked_again(trial: Trial) -> None:
+    evaluation = Evaluation(trial, [Lacks(trial)])
+    evaluation.look()
+    assert evaluation.watched[0].message == "needs what nobody has."
+    assert not evaluation.is_behind
+
+
+def test_a_stepwise_rule_whose_tensors_never_come_is_skipped_with_the_reason(trial: Trial) -> None:
+    evaluation = Evaluation(trial, [Needy(trial)])
+    while True:
+        evaluation.look()
+        if not evaluation.is_behind:
+            break
+    assert evaluation.watched[0].status is Status.SKIPPED
+    assert "No tensor 'nowhere'" in evaluation.watched[0].message
+
+
+def test_a_slow_rule_says_how_far_it_is_behind_and_catches_up(trial: Trial) -> None:
+    clock = Clock()
+
+    class Slow(Stepwise):
+        def invoke_at_step(self, step: int) -> bool:
+            clock.now += 0.1
+            return super().invoke_at_step(step)
+
+    slow, quick = Slow(trial), VanishingGradient(trial)
+    evaluation = Evaluation(trial, [slow, quick], clock=clock)
+    evaluation.look()
+    assert [one.behind > 0 for one in evaluation.watched] == [True, False]
+    first = evaluation.watched[0].behind
+    rounds = 0
+    while evaluation.is_behind:
+        evaluation.look()
+        rounds += 1
+    assert 0 < first < 60
+    assert rounds > 5
+    assert slow.asked == list(range(60))
+
+
+def test_steps_that_another_attempt_replaced_are_looked_at_again(tmp_path: Path) -> None:
+    sick_run(healthy=10, sick=10).write(tmp_path / "run")
+    trial = Trial(Run.open(tmp_path / "run"))
+    evaluation = Evaluation(trial, [VanishingGradient(trial)])
+    assert [finding.where["step"] for _, finding in evaluation.look()] == [10]
+    again = Run.open(tmp_path / "run")
+    _, lease = again.begin_attempt(from_step=5)
+    assert evaluation.look() == []
+    assert evaluation.watched[0].step == 4
+    lease.beat()
+
+
+def test_a_growing_run_is_looked_at_step_by_step(tmp_path: Path) -> None:
+    run = sick_run(healthy=5, sick=0)
+    trial = Trial(run.begin(tmp_path / "run"))
+    evaluation = Evaluation(trial, [VanishingGradient(trial)])
+    assert evaluation.look() == []
+    assert status(evaluation) == {"VanishingGradient": Status.SILENT}
+    train(run, 3, gradient=0.0)
+    assert [finding.where["step"] for _, finding in evaluation.look()] == [5]
+    run.end()
