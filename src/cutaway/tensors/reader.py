@@ -71,3 +71,6 @@ class TensorReader(Protocol):
 
     def samples(self, step: int) -> Sequence[str | None] | None:
         """Return the ids of the samples in the step's batch, None for unknown ones, or None where none are known."""
+
+    def samples_window(self, start: int, stop: int) -> Sequence[Sequence[str | None] | None]:
+        """Return what `samples` says of each step of `step_window(start, stop)`, in one go."""

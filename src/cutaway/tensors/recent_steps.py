@@ -182,6 +182,10 @@ class RecentSteps:
         """Return the ids of the samples in a held step's batch."""
         return self._held(step).samples
 
+    def samples_window(self, start: int, stop: int) -> list[Sequence[str | None] | None]:
+        """Return the ids of the samples of each held step with `start <= step < stop`."""
+        return [held.samples for held in self._within(start, stop)]
+
     def _held(self, step: int) -> HeldStep:
         if step not in self._steps:
             raise StepUnavailable(step)

@@ -160,6 +160,11 @@ class Trial(StepQueries):
         self.mode(step)  # raises where there is no such step
         return samples_at(self._follower.reader(STEPS), self._follower.steps, step)
 
+    def samples_window(self, start: int, stop: int) -> list[list[str | None] | None]:
+        """Return what `samples` says of each step of `step_window(start, stop)`, in one go."""
+        self._follower.maybe_refresh()
+        return self._windows.samples(start, stop)
+
     def statistics_window(self, tensor: str, start: int, stop: int) -> dict[str, Array]:
         """Return the columns of a tensor's statistics for `start <= step < stop`, ascending; of the first worker."""
         self.tensor(tensor)  # raises where there is no such tensor

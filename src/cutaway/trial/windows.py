@@ -5,6 +5,7 @@ Rules ask for them again and again while a run grows: what was read once is not 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -32,12 +33,28 @@ class Windows:
         self._follower = follower
         self._steps = _Growing()
         self._scalars = _Growing()
+        self._spans: list[tuple[int, int]] = []  # the first and last step of each batch of `trace/steps`
         self._version: tuple[int, tuple[Attempt, ...]] = (-1, ())
 
     def steps(self, start: int, stop: int) -> Columns:
         """Return the columns of the recorded steps with `start <= step < stop`."""
         self._read()
         return self._steps.window(start, stop)
+
+    def samples(self, start: int, stop: int) -> list[list[str | None] | None]:
+        """Return the sample ids of each of the recorded steps, of its workers one after the other by name."""
+        wanted: list[int] = self.steps(start, stop)["step"].tolist()
+        reader = self._follower.reader(STEPS)
+        for batch in reader.batches[len(self._spans) :]:
+            steps = numbers(batch.content.column("step"))
+            self._spans.append((int(steps.min()), int(steps.max())))
+        found: dict[int, dict[str, list[str | None]]] = {}
+        for (first, last), batch in zip(self._spans, reader.batches, strict=True):
+            if first < stop and last >= start and batch.segment.role == "train":
+                limit = reader.limit(batch.segment)
+                for step, ids in _sample_ids(batch, start, stop if limit is None else min(stop, limit)):
+                    found.setdefault(step, {})[batch.segment.worker] = ids
+        return [_joined(found[step]) if step in found else None for step in wanted]
 
     def scalar_names(self) -> list[str]:
         """Return the names of all scalars, sorted."""
@@ -134,6 +151,18 @@ def _scalar_columns(batch: Batch) -> Columns:
         "name": _texts(rows.column("name")),
         "value": numbers(rows.column("value")),
     }
+
+
+def _sample_ids(batch: Batch, start: int, stop: int) -> Iterator[tuple[int, list[str | None]]]:
+    """Yield the steps of a batch within bounds whose samples are known, with these."""
+    steps = numbers(batch.content.column("step"))
+    places = np.flatnonzero((steps >= start) & (steps < stop))
+    ids = batch.content.take("samples", places).to_pylist()
+    yield from ((step, own) for step, own in zip(steps[places].tolist(), ids, strict=True) if own is not None)
+
+
+def _joined(of_workers: Mapping[str, list[str | None]]) -> list[str | None]:
+    return [one for _, ids in sorted(of_workers.items()) for one in ids]
 
 
 def _texts(column: pa.Array) -> Array:

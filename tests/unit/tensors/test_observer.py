@@ -36,5 +36,5 @@ def test_a_protocol_stays_small() -> None:
     def methods(protocol: type[Any]) -> list[str]:
         return [name for name, value in vars(protocol).items() if callable(value) and not name.startswith("_")]
 
-    assert len(methods(TensorReader)) == 11
+    assert len(methods(TensorReader)) == 12
     assert methods(Observer) == ["observe"]
