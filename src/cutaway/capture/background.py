@@ -1,4 +1,4 @@
-"""The writer thread: takes records in order, writes them in groups, and keeps the run's lease alive.
+"""The writer thread: takes records in order, writes them in groups, keeps the run's lease alive, looks for requests.
 
 Training never waits for the disk here: `submit` only appends. Records wait for a nudge, for a full queue, or for
 `IDLE_SECONDS`; the queue is bounded by `QUEUE`.
@@ -27,11 +27,20 @@ IDLE_SECONDS = 0.1
 
 
 class BackgroundWriter:
-    """Runs `write` on a thread of its own with all records that wait, and `beat` about once a second."""
+    """Runs `write` on a thread of its own with all records that wait.
 
-    def __init__(self, write: Callable[[list[StepRecord]], None], beat: Callable[[], None]) -> None:
+    Beside it `beat` runs about once a second, and `look` at most every `IDLE_SECONDS`.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[list[StepRecord]], None],
+        beat: Callable[[], None],
+        look: Callable[[], None] = lambda: None,
+    ) -> None:
         self._write = write
         self._beat = beat
+        self._look = look
         self._waiting: deque[StepRecord] = deque()
         self._changed = threading.Condition()
         self._busy = 0  # records being written
@@ -85,7 +94,7 @@ class BackgroundWriter:
         return len(self._waiting) + self._busy < QUEUE
 
     def _run(self) -> None:
-        next_beat = time.monotonic()
+        next_beat = next_look = time.monotonic()
         while True:
             with self._changed:
                 if not self._closing and not self._urgent and self._has_room():
@@ -101,7 +110,11 @@ class BackgroundWriter:
                 with self._changed:
                     self._busy, self._stuck = 0, False
                     self._changed.notify_all()
-            if time.monotonic() >= next_beat:
+            now = time.monotonic()
+            if now >= next_look:
+                self._look()
+                next_look = now + IDLE_SECONDS
+            if now >= next_beat:
                 self._beat()
                 next_beat = time.monotonic() + BEAT_SECONDS
             if ending:

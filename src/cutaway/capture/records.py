@@ -57,6 +57,8 @@ class StepRecord:
     thinned: int = 0
     # False for what is added to a step that was listed already.
     listed: bool = True
+    # Told once what went wrong with writing this record: nothing, as a rule.
+    written: Callable[[str], None] | None = None
 
     @property
     def raw_bytes(self) -> int:

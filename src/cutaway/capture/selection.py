@@ -16,13 +16,15 @@ from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reduction_config import ReductionConfig
 from cutaway.tensors.save_config import SaveConfig
 
-__all__ = ["ALWAYS_INCLUDED", "Keep", "Selection"]
+__all__ = ["ALWAYS_INCLUDED", "EVERYTHING", "Keep", "Selection"]
 
 # The seed's hook saves losses whatever else it is told.
 ALWAYS_INCLUDED = ("losses",)
 ALWAYS_WITH_STATISTICS = ("weights", "biases", "gradients", "losses")
 
 NOTHING_DUE: frozenset[str] = frozenset()
+# Stands among the collections that are due for every tensor that is wanted; no collection has an empty name.
+EVERYTHING = ""
 
 
 class Keep(NamedTuple):
@@ -110,9 +112,9 @@ class Selection:
     def keep(self, tensor: str, due: frozenset[str]) -> Keep | None:
         """Return what of a tensor is kept when these collections are due, or None."""
         names = self.collections_of(tensor) & due
-        if not names:
+        raw = EVERYTHING in due
+        if not names and not raw:
             return None
-        raw = False
         reductions: dict[tuple[str, bool], None] = {}
         for name in sorted(names):
             config = self._included[name].reduction_config

@@ -10,7 +10,7 @@ is `train`, knows these actions and arguments:
     set {"lr": x} or set {"lr_factor": x}    the learning rate of the registered optimizers
 
 An id is asked once: who derives it from what is wanted, and why, cannot have it done twice. A request that names its
-attempt is carried out by that attempt of the training or by none, so also a kill in between cannot make it happen twice.
+attempt is carried out by that attempt of the training or by none: a kill in between cannot make it happen twice either.
 """
 
 from __future__ import annotations

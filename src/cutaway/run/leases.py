@@ -72,6 +72,10 @@ class Lease:
         """Show that this writer lives; called about every `BEAT_SECONDS`."""
         self._write(beat=self._content["beat"] + 1)
 
+    def show_paused(self, *, paused: bool) -> None:
+        """Show that this writer waits for somebody to let it go on, or that it no longer does."""
+        self._write(paused=paused)
+
     def release(self, state: RunState) -> None:
         """Say how it ended."""
         self._write(state=state)

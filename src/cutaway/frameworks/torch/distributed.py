@@ -1,4 +1,4 @@
-"""Which worker of a distributed torch training this process is."""
+"""Which worker of a distributed torch training this process is, and how all of them come to one answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 from cutaway.capture.workers import Worker
 
-__all__ = ["this_worker"]
+__all__ = ["chiefs_answer", "this_worker"]
 
 
 def this_worker() -> Worker:
@@ -17,6 +17,20 @@ def this_worker() -> Worker:
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         rank, count = torch.distributed.get_rank(), torch.distributed.get_world_size()
     return Worker(rank, _launch(), count)
+
+
+def chiefs_answer(*, asked: bool) -> bool:
+    """Return rank 0's answer on every rank: all must call this at the same place. Alone, one's own answer.
+
+    Raises what torch raises where a process of the group is gone: ranks that go on with different answers would hang.
+    """
+    if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
+        return asked
+    if torch.distributed.get_world_size() == 1:
+        return asked
+    answers = [asked]
+    torch.distributed.broadcast_object_list(answers, src=0)
+    return answers[0]
 
 
 def _launch() -> str:

@@ -21,6 +21,8 @@ from cutaway.capture.settings import HookSettings
 from cutaway.capture.workers import Worker
 from cutaway.frameworks.torch.activations import Activations
 from cutaway.frameworks.torch.anatomy import Anatomy
+from cutaway.frameworks.torch.distributed import chiefs_answer
+from cutaway.frameworks.torch.learning_rate import set_learning_rate
 from cutaway.frameworks.torch.losses import sample_values
 from cutaway.frameworks.torch.names import module_names, parameter_names
 from cutaway.frameworks.torch.parameters import ParameterCapture
@@ -71,6 +73,8 @@ class WatchedSteps(BaseHook):
     # -- the life of a step ------------------------------------------------------------------------------------------
 
     def _before_forward(self, module: torch.nn.Module, *inputs: Any) -> None:
+        if len(self._optimizers) > 1:
+            self._attend_late()
         if self.idle:
             self._before_idle_forward(module)
             return
@@ -346,6 +350,27 @@ class WatchedSteps(BaseHook):
         super()._end_step()
 
     # -- inside ------------------------------------------------------------------------------------------------------
+
+    def _attend(self) -> None:
+        if self._last_update is not None and len(self._optimizers) > 1:
+            # Other optimizers may yet update what this step has computed; by the next forward they have.
+            return
+        super()._attend()
+
+    def _attend_late(self) -> None:
+        """Carry out what came with the first of several updates."""
+        waits = self._requests is not None and self._requests.mail.waiting
+        if waits and self._open is None and not self._is_repeated():
+            super()._attend()
+
+    def _went_on(self) -> None:
+        self._last_end = None
+
+    def _agree(self, *, asked: bool) -> bool:
+        return chiefs_answer(asked=asked)
+
+    def _set_learning_rate(self, arguments: Mapping[str, Any]) -> str:
+        return set_learning_rate(self._optimizers, arguments, alone=self.worker.workers == 1)
 
     def _look_ahead(self) -> None:
         # Mixed precision may skip an update; such a step must be seen to be counted.
