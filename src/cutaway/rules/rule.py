@@ -1,4 +1,4 @@
-"""`Rule`: looks at a run and says what is wrong with it. It never acts: whoever runs it decides on actions.
+"""`Rule`: looks at a run and says what is wrong with it. Looking never acts: whoever runs it calls for its actions.
 
 A rule of ours says with `judge` at which steps of a window which tensors are sick. A rule as upstream knows it says
 with `invoke_at_step` whether one step is. Each can be had from the other, so both run everywhere.
@@ -10,7 +10,7 @@ import hashlib
 import inspect
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,9 +22,12 @@ from cutaway.errors import (
     TensorUnavailable,
     TensorUnavailableForStep,
 )
+from cutaway.rules.actions.action import Action, ask_for
+from cutaway.rules.actions.parsing import parse_actions
 from cutaway.rules.judgement import Episodes, Judgement, Onset
 from cutaway.rules.required_tensors import RequiredTensors
 from cutaway.run.findings import Finding, Severity
+from cutaway.run.identity import Run
 from cutaway.tensors.reader import TensorReader
 from cutaway.trial import Trial, no_refresh
 
@@ -69,11 +72,13 @@ class Rule:
     def __init__(
         self,
         base_trial: Trial | None = None,
-        action_str: str | None = None,
+        action_str: str | Mapping[str, Any] | Sequence[object] | None = None,
         other_trials: Sequence[Trial] | None = None,
     ) -> None:
         self.base_trial = base_trial
         self.action_str = action_str
+        self.actions: list[Action] = parse_actions(action_str)
+        self._unasked: list[tuple[Action, Run, Finding]] = []
         self.other_trials = list(other_trials or ())
         self.req_tensors = RequiredTensors(base_trial, self.other_trials)
         self.report: dict[str, Any] = {
@@ -182,7 +187,16 @@ class Rule:
 
     def observe(self, reader: TensorReader, step: int) -> list[Finding]:
         """Look on from inside a hook."""
+        self._unasked = ask_for(self._unasked)
         return self.look(reader, step + 1)
+
+    def add_actions(self, actions: Iterable[Action]) -> None:
+        """Have more done about what it finds; what it has already is not done twice."""
+        self.actions += [action for action in dict.fromkeys(actions) if action not in self.actions]
+
+    def act(self, run: Run, finding: Finding) -> None:
+        """Ask for what is to be done about one of its findings; what cannot be asked for now is when it looks again."""
+        self._unasked = ask_for([*self._unasked, *((action, run, finding) for action in self.actions)])
 
     def invoke(self, step: int) -> None:
         """Evaluate one step, as upstream does. Raises `RuleEvaluationConditionMet` where the rule fires."""
