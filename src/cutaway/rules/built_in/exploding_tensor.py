@@ -1,0 +1,142 @@
+"""ExplodingTensor: NaN and infinities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from cutaway.errors import InsufficientInformationForRuleInvocation
+from cutaway.rules.arguments import flag, pattern, words
+from cutaway.rules.judgement import Bools, Judgement
+from cutaway.rules.rule import Rule
+from cutaway.rules.saved_values import saved_places, value_at
+from cutaway.rules.selecting import in_collection, selected
+from cutaway.tensors.reader import TensorReader
+from cutaway.tensors.statistics_blocks import StatisticsBlock
+from cutaway.trial import Trial
+
+__all__ = ["ExplodingTensor"]
+
+
+class ExplodingTensor(Rule):
+    """A tensor holds values that are not numbers any more: NaN or infinity.
+
+    What it sees:
+        A tensor has at least one NaN or infinite value at a step. Of several tensors in which this begins at the same
+        step, the finding names activations and losses first (in the order of the forward pass), then gradients, then
+        weights: the first named is the nearest to the cause.
+
+    Why it matters:
+        Once a weight is NaN, every later loss and gradient is too. The run only costs time from here on; what was
+        learned before is in the last checkpoint.
+
+    What to try:
+        Look at the samples of this step first: one broken input suffices. Then lower the learning rate or warm it up,
+        clip gradients (`torch.nn.utils.clip_grad_norm_`), and look for a logarithm, a division or a square root of
+        zero in the loss. With mixed precision a few steps with infinite gradients are normal, as the gradient scaler
+        skips them; if they do not stop, use bfloat16.
+
+    Needs:
+        Statistics of the tensors, which the hook keeps of every step; activations where they are included. Statistics
+        count NaN and infinities together: `only_nan` needs the tensors in full and judges only steps that have them,
+        as `SaveConfig(when_nan=...)` saves them.
+
+    Parameters:
+        collection_names: collections to look at; with neither these nor `tensor_regex`, all tensors.
+        tensor_regex: a regular expression for further tensors to look at.
+        only_nan: fire at NaN only, not at infinities.
+    """
+
+    severity = "error"
+
+    def __init__(
+        self,
+        base_trial: Trial | None = None,
+        action_str: str | None = None,
+        *,
+        collection_names: Iterable[str] | str | None = None,
+        tensor_regex: str | None = None,
+        only_nan: bool | str = False,
+    ) -> None:
+        super().__init__(base_trial, action_str)
+        self.collection_names = words(collection_names, "collection_names")
+        self.tensor_regex = pattern(tensor_regex, "tensor_regex")
+        self.only_nan = flag(only_nan, "only_nan")
+        self._found_nan = False
+
+    def reset(self) -> None:
+        """Forget whether a NaN was found."""
+        self._found_nan = False
+
+    def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
+        """Look for values that are not finite, in the most telling tensors first."""
+        blocks = [block for names in self._ranked(reader) for block in reader.statistics_blocks(names, start, stop)]
+        fires = [block["nonfinite"] > 0 for block in blocks]
+        if self.only_nan:
+            fires = self._with_nan(reader, blocks, fires)
+        for block, where in zip(blocks, fires, strict=True):
+            yield self._judged(block, where)
+
+    def _ranked(self, reader: TensorReader) -> list[list[str]]:
+        """Return the tensors to look at: activations and losses, gradients, then what is trained."""
+        if self.collection_names or self.tensor_regex is not None:
+            names = selected(reader, self.collection_names, self.tensor_regex)
+        else:
+            names = list(reader.tensor_names())
+        if not names:
+            message = "needs statistics of tensors; this run has none so far."
+            raise InsufficientInformationForRuleInvocation(message)
+        gradients = set(in_collection(reader, "gradients"))
+        trained = {
+            name for kind in ("weights", "biases", "optimizer_variables") for name in in_collection(reader, kind)
+        }
+        trained -= gradients
+        return [
+            [name for name in names if name not in gradients | trained],
+            [name for name in names if name in gradients],
+            [name for name in names if name in trained],
+        ]
+
+    def _with_nan(self, reader: TensorReader, blocks: list[StatisticsBlock], nonfinite: list[Bools]) -> list[Bools]:
+        """Keep of what is not finite that which the full values show to be NaN."""
+        found: list[Bools] = []
+        unknown: list[tuple[int, str]] = []
+        for block, sick in zip(blocks, nonfinite, strict=True):
+            nan, known = _looked_up(reader, block, sick)
+            found.append(nan)
+            unknown += [(int(block.steps[column]), block.names[row]) for row, column in np.argwhere(sick & ~known)]
+        if any(nan.any() for nan in found):
+            self._found_nan = True
+        elif unknown and not self._found_nan and max(reader.steps(), default=-1) < min(unknown)[0]:
+            step, name = min(unknown)
+            raise InsufficientInformationForRuleInvocation(
+                f"needs {name!r} in full to tell NaN from infinity: it is not finite at step {step}, and no tensor was "
+                "saved since. Give the hook `SaveConfig(when_nan=[...])`, or leave `only_nan` out."
+            )
+        return found
+
+    def _judged(self, block: StatisticsBlock, fires: Bools) -> Judgement:
+        count, size = block["nonfinite"], block["size"]
+
+        def message(tensor: int, step: int) -> str:
+            told = f"{count[tensor, step]:.0f} of its {size[tensor, step]:.0f} values"
+            told += " are not finite, NaN among them." if self.only_nan else " are NaN or infinite."
+            return f"{block.names[tensor]} has exploded: at step {block.steps[step]} {told}"
+
+        def evidence(tensor: int, step: int) -> dict[str, Any]:
+            return {"nonfinite": int(count[tensor, step]), "size": int(size[tensor, step])}
+
+        return Judgement(block.names, block.steps, fires, count, 0.0, message, evidence)
+
+
+def _looked_up(reader: TensorReader, block: StatisticsBlock, sick: Bools) -> tuple[Bools, Bools]:
+    """Return where full values hold a NaN, and where there are full values; only sick places are looked at."""
+    nan, known = np.zeros_like(sick), np.zeros_like(sick)
+    for column in saved_places(reader, block.steps):
+        for row in np.flatnonzero(sick[:, column]).tolist():
+            value = value_at(reader, block.names[row], int(block.steps[column]))
+            if value is not None:
+                known[row, column], nan[row, column] = True, bool(np.isnan(value).any())
+    return nan, known

@@ -1,0 +1,107 @@
+"""TensorVariance: tensors whose values spread too much or too little."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInvocation
+from cutaway.rules.arguments import number, pattern, words
+from cutaway.rules.judgement import Judgement
+from cutaway.rules.rule import Rule
+from cutaway.rules.selecting import selected
+from cutaway.tensors.reader import TensorReader
+from cutaway.tensors.statistics_blocks import StatisticsBlock
+from cutaway.trial import Trial
+
+__all__ = ["TensorVariance"]
+
+
+class TensorVariance(Rule):
+    """The values of a tensor spread more than you allow, or less.
+
+    What it sees:
+        The variance of a tensor's finite values at a step (over all of them, divided by their number) is above
+        `max_threshold` or below `min_threshold`. Tensors of a single value have no variance and are left out. Without
+        `collection_names` and `tensor_regex` it looks at weights.
+
+    Why it matters:
+        Activations or gradients whose variance grows from layer to layer explode, those whose variance shrinks vanish.
+        Weights whose variance falls to nothing make the units of a layer alike.
+
+    What to try:
+        Initialise in proportion to the size of a layer (He for ReLU, Xavier for tanh), normalise inputs and
+        activations, and lower the learning rate or the weight decay where the variance runs away during training.
+
+    Needs:
+        Statistics of the tensors, which the hook keeps of every step, and a threshold: it has none of its own, since
+        what is much depends on the tensor.
+
+    Parameters:
+        collection_names: collections to look at; with neither these nor `tensor_regex`, weights.
+        tensor_regex: a regular expression for further tensors to look at.
+        max_threshold: the variance above which the rule fires.
+        min_threshold: the variance below which the rule fires.
+    """
+
+    def __init__(
+        self,
+        base_trial: Trial | None = None,
+        action_str: str | None = None,
+        *,
+        collection_names: Iterable[str] | str | None = None,
+        tensor_regex: str | None = None,
+        max_threshold: float | str | None = None,
+        min_threshold: float | str | None = None,
+    ) -> None:
+        super().__init__(base_trial, action_str)
+        self.collection_names = words(collection_names, "collection_names")
+        self.tensor_regex = pattern(tensor_regex, "tensor_regex")
+        self.max_threshold = None if max_threshold is None else number(max_threshold, "max_threshold", least=0)
+        self.min_threshold = None if min_threshold is None else number(min_threshold, "min_threshold", least=0)
+        both = None not in (max_threshold, min_threshold)
+        if both and self._lowest > self._highest:
+            raise ConfigurationError(
+                "`min_threshold <= max_threshold` must hold, but got "
+                f"min_threshold={self._lowest:g}, max_threshold={self._highest:g}."
+            )
+
+    @property
+    def _highest(self) -> float:
+        return np.inf if self.max_threshold is None else self.max_threshold
+
+    @property
+    def _lowest(self) -> float:
+        return -np.inf if self.min_threshold is None else self.min_threshold
+
+    def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
+        """Compare the variance of every tensor with both thresholds."""
+        if self.max_threshold is None and self.min_threshold is None:
+            raise InsufficientInformationForRuleInvocation(
+                "needs max_threshold or min_threshold: `--param TensorVariance.max_threshold=...`."
+            )
+        chosen = self.collection_names if self.collection_names or self.tensor_regex is not None else ["weights"]
+        for block in reader.statistics_blocks(selected(reader, chosen, self.tensor_regex), start, stop):
+            yield self._judged(block)
+
+    def _judged(self, block: StatisticsBlock) -> Judgement:
+        with np.errstate(over="ignore"):
+            variance = np.where(block["size"] > 1, block["std"] ** 2, np.nan)
+        high, low = variance > self._highest, variance < self._lowest
+
+        def bound(tensor: int, step: int) -> tuple[str, float]:
+            return ("above", self._highest) if high[tensor, step] else ("below", self._lowest)
+
+        def message(tensor: int, step: int) -> str:
+            side, threshold = bound(tensor, step)
+            return (
+                f"The variance of {block.names[tensor]} at step {block.steps[step]} is {variance[tensor, step]:.3g}, "
+                f"{side} {threshold:g}."
+            )
+
+        def evidence(tensor: int, step: int) -> Mapping[str, Any]:
+            return {"threshold": bound(tensor, step)[1], "mean": float(block["mean"][tensor, step])}
+
+        return Judgement(block.names, block.steps, high | low, variance, np.nan, message, evidence)

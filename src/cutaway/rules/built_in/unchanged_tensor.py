@@ -1,0 +1,117 @@
+"""UnchangedTensor: tensors that stand still."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from cutaway.rules.arguments import flag, number, pattern, whole, words
+from cutaway.rules.closeness import difference, may_be_close
+from cutaway.rules.judgement import Bools, Floats, Judgement
+from cutaway.rules.rule import Rule
+from cutaway.rules.selecting import selected
+from cutaway.rules.weight_gradients import has_gradient
+from cutaway.tensors.reader import TensorReader
+from cutaway.tensors.statistics_blocks import StatisticsBlock
+from cutaway.trial import Trial
+
+__all__ = ["UnchangedTensor"]
+
+
+class UnchangedTensor(Rule):
+    """A tensor no longer changes from step to step.
+
+    What it sees:
+        The last `num_steps` recorded values of a tensor are all close to one another, as `numpy.allclose` would say of
+        each and the one before. Without `collection_names` and `tensor_regex` it looks at the weights that have a
+        gradient: weights that are frozen on purpose have none.
+
+    Why it matters:
+        A weight that stands still although it has a gradient is not trained. A loss, an input or a prediction that
+        stands still means that the same batch comes again, or that the model answers everything alike.
+
+    What to try:
+        For weights: see that the optimizer was given these parameters and that `optimizer.step()` runs, and that the
+        learning rate is not zero. For inputs: see that the loader is shuffled and not read anew from its beginning at
+        every step. For losses and predictions: look for dead units and for a learning rate that is too low.
+
+    Needs:
+        Statistics of the tensors, which the hook keeps of every step. Of weights and biases they know the exact norm
+        of the change: the rule fires where that proves every value close. Of other tensors it compares minimum,
+        maximum, mean, standard deviation and norms; the same values in another order look unchanged to it.
+
+    Parameters:
+        collection_names: collections to look at; with neither these nor `tensor_regex`, weights that have a gradient.
+        tensor_regex: a regular expression for further tensors to look at.
+        num_steps: how many recorded values in a row must be close.
+        rtol: the relative tolerance.
+        atol: the absolute tolerance.
+        equal_nan: take NaN and infinities as unchanged where as many come again; otherwise they count as a change.
+    """
+
+    def __init__(
+        self,
+        base_trial: Trial | None = None,
+        action_str: str | None = None,
+        *,
+        collection_names: Iterable[str] | str | None = None,
+        tensor_regex: str | None = None,
+        num_steps: int | str = 3,
+        rtol: float | str = 1e-5,
+        atol: float | str = 1e-8,
+        equal_nan: bool | str = False,
+    ) -> None:
+        super().__init__(base_trial, action_str)
+        self.collection_names = words(collection_names, "collection_names")
+        self.tensor_regex = pattern(tensor_regex, "tensor_regex")
+        self.num_steps = whole(num_steps, "num_steps", least=2)
+        self.rtol = number(rtol, "rtol", least=0)
+        self.atol = number(atol, "atol", least=0)
+        self.equal_nan = flag(equal_nan, "equal_nan")
+
+    def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
+        """Compare every tensor with its value before, and count how often in a row they are close."""
+        chosen = bool(self.collection_names) or self.tensor_regex is not None
+        names = selected(reader, self.collection_names if chosen else ["weights"], self.tensor_regex)
+        for block in reader.statistics_blocks(names, start, stop, before=self.num_steps - 1):
+            if len(block) >= self.num_steps:
+                yield self._judged(block, None if chosen else has_gradient(reader, block))
+
+    def _judged(self, block: StatisticsBlock, trained: Bools | None) -> Judgement:
+        close, apart = self._close(block)
+        if trained is not None:
+            close &= trained[:, :-1]
+        pairs = self.num_steps - 1
+        alike: Bools = np.logical_and.reduce(sliding_window_view(close, pairs, axis=1), axis=2)
+        largest: Floats = np.maximum.reduce(sliding_window_view(apart, pairs, axis=1), axis=2)
+        # The first steps that have enough before them may lie before the window, and were judged with the last one.
+        first = max(block.fresh, pairs)
+        alike, largest, steps = alike[:, first - pairs :], largest[:, first - pairs :], block.steps[first:]
+
+        def message(tensor: int, step: int) -> str:
+            since = block.steps[first - pairs + step]
+            return (
+                f"{block.names[tensor]} has not changed in its last {self.num_steps} recorded values, "
+                f"from step {since} to step {steps[step]}."
+            )
+
+        def evidence(tensor: int, step: int) -> Mapping[str, Any]:
+            exact = not np.isnan(block["change"][tensor, first + step])
+            return {"since": int(block.steps[first - pairs + step]), "compared": "change" if exact else "statistics"}
+
+        return Judgement(block.names, steps, alike, largest, self.atol, message, evidence)
+
+    def _close(self, block: StatisticsBlock) -> tuple[Bools, Floats]:
+        """Return for each step but the first whether it is close to the one before, and how far apart they are."""
+        columns = {name: block[name] for name in ("size", "nonfinite", "min", "max", "mean", "std", "l1", "l2")}
+        now = {name: column[:, 1:] for name, column in columns.items()}
+        past = {name: column[:, :-1] for name, column in columns.items()}
+        close = may_be_close(now, past, self.rtol, self.atol, equal_nan=self.equal_nan)
+        change = block["change"][:, 1:]
+        exact = ~np.isnan(change)
+        # No single value can have changed by more than the norm of all changes.
+        proven = change <= self.atol + self.rtol * np.nan_to_num(block["abs_min"][:, :-1])
+        return np.where(exact, close & proven, close), np.where(exact, change, difference(now, past))

@@ -1,0 +1,130 @@
+"""WeightUpdateRatio: updates that are far too large or too small for the weights they change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.errors import ConfigurationError
+from cutaway.rules.arguments import number, whole
+from cutaway.rules.judgement import Floats, Ints, Judgement
+from cutaway.rules.rule import Rule
+from cutaway.rules.selecting import selected
+from cutaway.rules.weight_gradients import has_gradient
+from cutaway.tensors.reader import TensorReader
+from cutaway.tensors.statistics_blocks import StatisticsBlock
+from cutaway.trial import Trial
+
+__all__ = ["WeightUpdateRatio"]
+
+
+class WeightUpdateRatio(Rule):
+    """The weights of a layer change by far too much or by almost nothing in an update.
+
+    What it sees:
+        The l2 norm of the change of a weight, divided by the l2 norm of the weight before it (plus `epsilon`), is
+        above `large_threshold` or below `small_threshold`. The change is measured since the last statistics, or with
+        `num_steps` over as many steps. Left out are weights without a gradient at the step before (frozen on purpose),
+        and, for changes that are too large, weights that were all zero before (they have no ratio).
+
+    Why it matters:
+        In a healthy training a weight changes by about a thousandth of its size in an update. A change that is many
+        times the weight throws away what was learned; one that rounds to nothing learns nothing.
+
+    What to try:
+        Too large: lower the learning rate, warm it up, or clip gradients. Too small: raise the learning rate, look
+        whether its schedule has come to zero, whether the optimizer was given this layer's parameters, and whether
+        the layer's gradients are zero (AllZero, DeadRelu, VanishingGradient say so).
+
+    Needs:
+        Statistics of the collection `weights`, which the hook keeps of every step; those of `gradients` to tell frozen
+        layers. Statistics know the norm of each single change. Over several steps they bound it: the rule fires only
+        where the sum of the single changes is too small, or the difference of the weight's norms too large.
+
+    Parameters:
+        num_steps: compare with the oldest statistics that are at most so many steps back; by default with the last.
+        large_threshold: the ratio above which an update is too large.
+        small_threshold: the ratio below which an update is too small.
+        epsilon: added to the norm of the weight, against a division by zero.
+    """
+
+    def __init__(
+        self,
+        base_trial: Trial | None = None,
+        action_str: str | None = None,
+        *,
+        num_steps: int | str | None = None,
+        large_threshold: float | str = 10.0,
+        small_threshold: float | str = 1e-8,
+        epsilon: float | str = 1e-9,
+    ) -> None:
+        super().__init__(base_trial, action_str)
+        self.num_steps = None if num_steps is None else whole(num_steps, "num_steps", least=1)
+        self.large_threshold = number(large_threshold, "large_threshold", above=0)
+        self.small_threshold = number(small_threshold, "small_threshold", least=0)
+        self.epsilon = number(epsilon, "epsilon", above=0)
+        if self.small_threshold >= self.large_threshold:
+            raise ConfigurationError(
+                "`small_threshold < large_threshold` must hold, but got "
+                f"small_threshold={self.small_threshold:g}, large_threshold={self.large_threshold:g}."
+            )
+
+    def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
+        """Compare every weight's change with its size before."""
+        weights = selected(reader, ["weights"])
+        for block in reader.statistics_blocks(weights, start, stop, before=self.num_steps or 1):
+            if len(block) > 1:
+                yield self._judged(block, has_gradient(reader, block))
+
+    def _judged(self, block: StatisticsBlock, trained: npt.NDArray[np.bool_]) -> Judgement:
+        now = np.arange(max(block.fresh, 1), len(block))
+        before = self._compared_with(block.steps, now)
+        size, trained = block["l2"][:, before], trained[:, before]
+        with np.errstate(over="ignore", invalid="ignore"):
+            least, most = (change / (size + self.epsilon) for change in _change(block, now, before))
+        large = trained & (least > self.large_threshold) & (size > 0)
+        small = trained & (most < self.small_threshold)
+        value = np.where(large, least, most)
+        steps = block.steps[now]
+
+        def message(tensor: int, step: int) -> str:
+            name, past = block.names[tensor], block.steps[before[step]]
+            if large[tensor, step]:
+                told = f"more than {self.large_threshold:g} times its own size"
+            else:
+                told = f"less than {self.small_threshold:g} of its own size"
+            return (
+                f"{name} has changed by {told} between step {past} and step {steps[step]}: "
+                f"the ratio is {value[tensor, step]:.2g}."
+            )
+
+        def evidence(tensor: int, step: int) -> Mapping[str, Any]:
+            return {
+                "threshold": self.large_threshold if large[tensor, step] else self.small_threshold,
+                "since": int(block.steps[before[step]]),
+                "l2_before": float(size[tensor, step]),
+                "l2": float(block["l2"][tensor, now[step]]),
+            }
+
+        return Judgement(block.names, steps, large | small, value, self.large_threshold, message, evidence)
+
+    def _compared_with(self, steps: Ints, now: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+        """Return the place of the step that each is compared with: the last, or the oldest that is near enough."""
+        if self.num_steps is None:
+            return now - 1
+        return np.minimum(np.searchsorted(steps, steps[now] - self.num_steps), now - 1)
+
+
+def _change(block: StatisticsBlock, now: npt.NDArray[np.intp], before: npt.NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Return the least and the most that the weights can have changed by between two steps."""
+    change, norm = block["change"], block["l2"]
+    if (now - before == 1).all():
+        return change[:, now], change[:, now]
+    # Every second sum is of one stretch; those in between are of nothing. The last stretch needs a place to end at.
+    padded = np.concatenate([change, np.zeros((len(change), 1))], axis=1)
+    most = np.add.reduceat(padded, np.column_stack([before + 1, now + 1]).ravel(), axis=1)[:, ::2]
+    least = np.where(now - before == 1, change[:, now], np.abs(norm[:, now] - norm[:, before]))
+    return least, most
