@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cutaway.capture.budget import DEFAULT_BUDGET
+from cutaway.capture.observing import observers_of
 from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.tensors.observer import Observer
 from cutaway.tensors.patterns import compile_pattern, texts
 from cutaway.tensors.reduction_config import ReductionConfig, ReductionConfigLike
 from cutaway.tensors.save_config import SaveConfig, SaveConfigLike
@@ -42,6 +44,7 @@ class HookSettings:
     from_step: int | None = None
     statistics_every: int = 1
     channel_activity: str | Iterable[str] | None = None
+    rules: Iterable[Observer | str] = ()
     disk_budget: int = DEFAULT_BUDGET
 
     def __post_init__(self) -> None:
@@ -61,6 +64,7 @@ class HookSettings:
             for pattern in patterns:
                 compile_pattern(pattern, name)
             object.__setattr__(self, name, tuple(patterns))
+        object.__setattr__(self, "rules", observers_of(self.rules))
         object.__setattr__(self, "save_config", SaveConfig.parse(self.save_config))
         if self.reduction_config is not None:
             object.__setattr__(self, "reduction_config", ReductionConfig.parse(self.reduction_config))

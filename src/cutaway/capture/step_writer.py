@@ -51,12 +51,15 @@ class StepWriter:
         budget: DiskBudget,
         released: Callable[[Slab], None],
         spend: Callable[[], None],
+        *,
+        taken: Callable[[StepRecord, list[Part]], None] | None = None,
     ) -> None:
         self._table = table
         self._selection = selection
         self._budget = budget
         self._released = released
         self._spend = spend
+        self._taken = taken
         self._previous: Slab | None = None
         self._plans: dict[tuple[int, ...], StatisticsPlan] = {}
         self._names: dict[int, tuple[Layout, pa.Array]] = {}
@@ -64,9 +67,8 @@ class StepWriter:
 
     def write(self, records: Sequence[StepRecord]) -> None:
         """Write a group of records, oldest first."""
-        statistics: list[Part] = []
-        for record in records:
-            statistics += self._write_tensors(record)
+        parts = [self._write_tensors(record) for record in records]
+        statistics = [part for own in parts for part in own]
         if statistics:
             self._table(STATISTICS).append(statistics_batch(statistics), records[0].step)
         for record in records:
@@ -79,6 +81,9 @@ class StepWriter:
         steps = [_step_row(record) for record in records if record.listed]
         if steps:
             self._table(STEPS).append_records(steps, records[0].step)
+        if self._taken is not None:
+            for record, own in zip(records, parts, strict=True):
+                self._taken(record, own)
 
     def _write_tensors(self, record: StepRecord) -> list[Part]:
         """Write what is kept of a step's tensors, and return their statistics."""
@@ -229,7 +234,9 @@ def _activity(offer: Offer) -> list[float]:
     if not positive.size:
         # Numpy would warn of the mean of nothing, in the user's terminal.
         return [math.nan] * (positive.shape[channel] if positive.ndim else 1)
-    return [float(share) for share in np.atleast_1d(positive.mean(axis=axes))]
+    # As the table keeps them: whoever reads them there or here sees the same.
+    shares: list[float] = np.atleast_1d(positive.mean(axis=axes)).astype(np.float32).tolist()
+    return shares
 
 
 def _step_row(record: StepRecord) -> tuple[object, ...]:

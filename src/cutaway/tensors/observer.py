@@ -18,10 +18,10 @@ __all__ = ["ActingObserver", "Observer"]
 class Observer(Protocol):
     """Looks at the steps of a training and says what it concludes; it never acts.
 
-    `observe` is called on the thread that writes, after the statistics of some steps have become readable, with the
-    newest of them: what has come since the last call is new to the observer. Steps only ascend. It must not keep the
-    reader, nor wait for later steps. What it raises ends its own observing and is recorded; it never reaches the
-    training.
+    `observe` is called after the statistics of some steps have become readable, with the newest of them: what has come
+    since the last call is new to the observer. Steps only ascend. It is called on the thread that writes, or on the
+    one that flushes or closes the hook, never on two at once. It must not keep the reader, nor wait for later steps.
+    What it raises ends its own observing and is recorded; it never reaches the training.
     """
 
     def observe(self, reader: TensorReader, step: int) -> Iterable[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import accumulate, groupby
 from typing import Any
@@ -57,6 +57,17 @@ class HeldStep:
     scalars: Sequence[tuple[str, float]] = ()
     values: Mapping[str, Array] = field(default_factory=dict)
 
+    def joined(self, more: HeldStep) -> HeldStep:
+        """Return the step with what came later of it."""
+        return replace(
+            self,
+            seconds={**self.seconds, **more.seconds},
+            samples=self.samples if more.samples is None else more.samples,
+            statistics=[*self.statistics, *more.statistics],
+            scalars=[*self.scalars, *more.scalars],
+            values={**self.values, **more.values},
+        )
+
 
 class RecentSteps:
     """A `TensorReader` over the last `most` steps; older ones are let go of together, when a quarter more are held.
@@ -81,7 +92,7 @@ class RecentSteps:
     def add(self, held: HeldStep) -> None:
         """Take in a step, the newest so far, or more of one that is held already."""
         earlier = self._steps.get(held.step)
-        self._steps[held.step] = held if earlier is None else _joined(earlier, held)
+        self._steps[held.step] = held if earlier is None else earlier.joined(held)
         rows = [one for one in held.statistics if one.names]
         if rows:
             self._unread.append((held.step, rows))
@@ -227,21 +238,6 @@ class RecentSteps:
             return None
         steps = self._steps
         return lambda asked: np.array([one in steps and steps[one].mode is mode for one in asked.tolist()], bool)
-
-
-def _joined(earlier: HeldStep, held: HeldStep) -> HeldStep:
-    return HeldStep(
-        earlier.step,
-        earlier.mode,
-        earlier.mode_step,
-        earlier.epoch,
-        earlier.time,
-        {**earlier.seconds, **held.seconds},
-        earlier.samples if held.samples is None else held.samples,
-        [*earlier.statistics, *held.statistics],
-        [*earlier.scalars, *held.scalars],
-        {**earlier.values, **held.values},
-    )
 
 
 def _chunk(group: Sequence[tuple[int, Sequence[TensorRows]]]) -> StatisticsChunk:

@@ -24,6 +24,7 @@ from cutaway.frameworks.torch.watched_steps import WatchedSteps
 from cutaway.tensors.collection import ModuleTensors
 from cutaway.tensors.json_config import CONFIG_VARIABLES, HookConfig
 from cutaway.tensors.modes import ModeKeys
+from cutaway.tensors.observer import Observer
 from cutaway.tensors.reduction_config import ReductionConfigLike
 from cutaway.tensors.save_config import SaveConfigLike
 
@@ -42,7 +43,8 @@ class Hook(WatchedSteps):
     `out_dir` is the run folder, made by the hook; by default `runs/<name>-<UTC time>`. `include_collections`,
     `include_regex` and `save_all` choose tensors, `save_config` the steps at which they are saved in full, and
     `reduction_config` reductions to save instead. `statistics_every` sets how often statistics are kept (0: never),
-    `channel_activity` names the activations whose share of positive values per channel is kept too.
+    `channel_activity` names the activations whose share of positive values per channel is kept too. `rules` look on
+    while it trains: names such as "VanishingGradient", or objects with `observe(reader, step)`.
     `resume=True` continues a run in its next attempt, at `from_step` where given. `disk_budget` is in bytes.
 
     >>> import torch, cutaway.torch as smd
@@ -74,6 +76,7 @@ class Hook(WatchedSteps):
         from_step: int | None = None,
         statistics_every: int = 1,
         channel_activity: str | Iterable[str] | None = None,
+        rules: Iterable[Observer | str] = (),
         disk_budget: int = DEFAULT_BUDGET,
     ) -> None:
         settings = HookSettings(
@@ -92,6 +95,7 @@ class Hook(WatchedSteps):
             from_step=from_step,
             statistics_every=statistics_every,
             channel_activity=channel_activity,
+            rules=rules,
             disk_budget=disk_budget,
         )
         versions = {"cutaway": cutaway.__version__, "torch": torch.__version__}

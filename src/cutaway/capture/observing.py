@@ -1,0 +1,329 @@
+"""Lets rules look on from inside a training: at the steps that were just written, without reading files.
+
+Runs on the writer thread. Whatever an observer does, training and writing go on: one that raises is ended, one that is
+slow is asked less often, and the run says so.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from cutaway import registry
+from cutaway.capture.records import StepRecord
+from cutaway.capture.statistics_batch import Part
+from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInvocation
+from cutaway.run.findings import Finding, Severity, stamped
+from cutaway.run.identity import Run
+from cutaway.tensors.collections import Collections
+from cutaway.tensors.modes import ModeKeys
+from cutaway.tensors.observer import ActingObserver, Observer
+from cutaway.tensors.recent_steps import STATISTICS, HeldStep, RecentSteps, TensorRows
+
+__all__ = ["Logbook", "Observing", "observers_of"]
+
+log = logging.getLogger("cutaway.capture")
+
+SOURCE = "hook"
+# What observers can look back at: so many steps, fewer where these would take more memory than this.
+MOST_STEPS = 500
+FEWEST_STEPS = 50
+MOST_BYTES = 64 << 20
+# How long an observer is left alone, in seconds; one that takes more than half of it is left alone for longer.
+PAUSE = 0.2
+LONGEST_PAUSE = 5.0
+# The loop may still add to the step that it has just ended: a loss, a metric.
+SETTLES = 0.2
+# How long one look may keep the writer from what waits for it; whoever was not asked is asked at the next.
+SHARE = 0.02
+# After so many steps a rule that lacks something is said to be skipped: what it needs may come with the first few.
+GRACE_STEPS = 100
+# Names of tensors as texts, for as many sets of them as a training has at a time.
+MOST_NAMES = 64
+
+
+class Logbook(Protocol):
+    """Where it is written what observers find, and what became of them."""
+
+    def say(self, code: str, severity: Severity, message: str, *, once: bool = True, **where: Any) -> None:
+        """Record a finding about the capture itself and log it."""
+
+    def record(self, finding: Finding) -> None:
+        """Record a finding about the training and log it."""
+
+
+def observers_of(rules: Iterable[Observer | str]) -> tuple[Observer, ...]:
+    """Return the observers that `Hook(rules=...)` names or holds. Raises `ConfigurationError` for anything else.
+
+    >>> observers_of(["VanishingGradient"])
+    (VanishingGradient(threshold=1e-07),)
+    """
+    if isinstance(rules, str):
+        raise ConfigurationError(f"`rules` takes a list of rules: write [{rules!r}].")
+    if not isinstance(rules, Iterable):
+        raise ConfigurationError(f"`rules` takes a list of rules, but got {rules!r}.")
+    return tuple(_observer(one) for one in rules)
+
+
+def _observer(one: object) -> Observer:
+    if isinstance(one, str):
+        return _named(one)
+    if isinstance(one, type):
+        raise ConfigurationError(f"`rules` takes objects, but got the class {one.__name__}: write {one.__name__}().")
+    if not isinstance(one, Observer):
+        raise ConfigurationError(
+            f"`rules` takes names of rules and objects with `observe(reader, step)`, but got {one!r}."
+        )
+    return one
+
+
+def _named(name: str) -> Observer:
+    kind = registry.load("rules", name)
+    try:
+        return _observer(kind())
+    except TypeError as error:
+        raise ConfigurationError(
+            f"Rule {name!r} needs arguments: {error}. Give the rule itself: `rules=[{kind.__name__}(...)]`."
+        ) from error
+
+
+@dataclass
+class _Watching:
+    """An observer, and how it fares."""
+
+    observer: Observer
+    name: str
+    acts: bool
+    seen: int = -1  # the newest step that it was shown
+    shown: int = 0  # how many steps there had been by then
+    began: float = -math.inf  # when it was last asked
+    pause: float = PAUSE
+    is_lacking: bool = False
+    has_ended: bool = False
+
+
+class Observing:
+    """Holds the last steps, lets each observer look at what is new to it, and records what it finds.
+
+    The writer thread takes and looks; whoever flushes or closes looks at what is left. Scalars come from any thread.
+    """
+
+    def __init__(
+        self,
+        observers: Sequence[Observer],
+        collections: Collections,
+        run: Run,
+        attempt: int,
+        logbook: Logbook,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._watching = [
+            _Watching(one, str(getattr(one, "rule_name", type(one).__name__)), isinstance(one, ActingObserver))
+            for one in observers
+        ]
+        self._collections = collections
+        self._run = run
+        self._attempt = attempt
+        self._logbook = logbook
+        self._clock = clock
+        self._looking = threading.Lock()
+        self._reader: RecentSteps | None = None
+        self._most = MOST_STEPS
+        self._shown = 0
+        self._coming: list[HeldStep] = []
+        self._came = 0.0
+        self._scalars: deque[tuple[int, ModeKeys, str, float]] = deque()
+        self._names: dict[int, tuple[pa.Array, tuple[str, ...]]] = {}
+
+    def take(self, record: StepRecord, parts: Sequence[Part]) -> None:
+        """Take in a step that was written, or more of the last one."""
+        rows = [TensorRows(self._texts(part.names), part.columns, part.active) for part in parts]
+        held = HeldStep(
+            record.step,
+            record.mode,
+            record.mode_step,
+            record.epoch,
+            record.time,
+            record.seconds,
+            record.samples,
+            rows,
+            record.scalars,
+        )
+        with self._looking:
+            self._came = self._clock()
+            if self._coming and self._coming[-1].step == held.step:
+                self._coming[-1] = self._coming[-1].joined(held)
+            else:
+                self._coming.append(held)
+
+    def take_scalar(self, name: str, value: float, step: int, mode: str) -> None:
+        """Take in a number that the loop saved itself."""
+        self._scalars.append((step, ModeKeys[mode], name, value))
+
+    def look(self, *, settled: bool) -> None:
+        """Let observers look at what is new to them, each at most once in its pause.
+
+        `settled` says that nothing more comes for now: then everything is looked at by all, at once.
+        """
+        # An observer that never returns keeps the writer, not the thread that closes the run.
+        if self._looking.acquire(timeout=LONGEST_PAUSE if settled else 0.0):
+            try:
+                self._look(settled=settled)
+            finally:
+                self._looking.release()
+
+    def _look(self, *, settled: bool) -> None:
+        reader = self._show(everything=settled)
+        if reader is None:
+            return
+        newest, began = reader.newest_step(), self._clock()
+        waiting = [one for one in self._watching if one.seen < newest and not one.has_ended]
+        for one in sorted(waiting, key=lambda one: one.began):
+            now = self._clock()
+            if not settled and now - began > SHARE:
+                return
+            if settled or self._is_due(one, now):
+                self._ask(one, reader, newest, settled=settled)
+
+    def _is_due(self, one: _Watching, now: float) -> bool:
+        # Steps that come so fast that some would be gone by then are not waited for, unless the observer is slow.
+        crowded = one.pause <= PAUSE and self._shown - one.shown >= self._most // 2
+        return crowded or now - one.began >= one.pause
+
+    def _show(self, *, everything: bool) -> RecentSteps | None:
+        """Let the reader have what has come; the newest step only when the loop is done with it."""
+        if self._coming:
+            reader = self._reader = self._reader or self._new_reader(self._coming[0])
+            settled = everything or self._clock() - self._came >= SETTLES
+            cut = len(self._coming) if settled else len(self._coming) - 1
+            for held in self._coming[:cut]:
+                reader.add(held)
+            del self._coming[:cut]
+            self._shown += cut
+        if self._reader is not None:
+            self._show_scalars(self._reader, everything=everything)
+        return self._reader
+
+    def _show_scalars(self, reader: RecentSteps, *, everything: bool) -> None:
+        newest = reader.newest_step()
+        for _ in range(len(self._scalars)):
+            step, mode, name, value = one = self._scalars.popleft()
+            if everything or step <= newest:
+                reader.add_scalars(step, mode, [(name, value)])
+            else:
+                self._scalars.append(one)
+
+    def _new_reader(self, first: HeldStep) -> RecentSteps:
+        size = 8 * len(STATISTICS) * sum(len(rows.names) for rows in first.statistics)
+        self._most = max(FEWEST_STEPS, min(MOST_STEPS, MOST_BYTES // max(size, 1)))
+        return RecentSteps(self._most, self._collections)
+
+    def _ask(self, one: _Watching, reader: RecentSteps, newest: int, *, settled: bool) -> None:
+        began, found = self._clock(), list[Finding]()
+        try:
+            found.extend(_checked(one.observer.observe(reader, newest)))
+        except InsufficientInformationForRuleInvocation as error:
+            self._say_lacking(one, newest, str(error), settled=settled)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - somebody else's code, and the training must go on
+            self._end(one, newest, error)
+        for finding in found:
+            self._record(one, finding)
+        if not settled:
+            self._pace(one, newest, self._clock() - began, began - one.began)
+        one.seen, one.shown, one.began = newest, self._shown, began
+
+    def _record(self, one: _Watching, bare: Finding) -> None:
+        finding = stamped(bare, self._run.id, self._attempt, SOURCE)
+        self._logbook.record(finding)
+        if one.acts and isinstance(one.observer, ActingObserver):
+            try:
+                one.observer.act(self._run, finding)
+            except (Exception, SystemExit) as error:
+                # Somebody else's code again.
+                log.warning("What %s asks for failed: %s: %s", one.name, type(error).__name__, error)
+                log.debug("Acting failed", exc_info=error)
+
+    def _say_lacking(self, one: _Watching, newest: int, needs: str, *, settled: bool) -> None:
+        if one.is_lacking or not (settled or self._shown >= GRACE_STEPS):
+            return
+        one.is_lacking = True
+        self._logbook.say(
+            "rule-skipped",
+            "info",
+            f"Rule {one.name} is skipped: it {needs} Rules in the hook see statistics and scalars; those that need "
+            f"full tensors run beside the training: `cutaway watch {self._run.name}`.",
+            once=False,
+            step=newest,
+            rule=one.name,
+        )
+
+    def _end(self, one: _Watching, newest: int, error: BaseException) -> None:
+        one.has_ended = True
+        place, kind = _place(error), type(error).__name__
+        log.debug("Rule %s failed", one.name, exc_info=error)
+        self._logbook.record(
+            Finding(
+                "rule-broken",
+                "warning",
+                f"Rule {one.name} is broken and looks no further: {kind}: {error} ({place}).",
+                where={"step": newest, "rule": one.name, "attempt": self._attempt},
+                evidence={"error": kind, "place": place},
+                source=SOURCE,
+            )
+        )
+
+    def _pace(self, one: _Watching, newest: int, took: float, since: float) -> None:
+        """Ask an observer less often that takes more than half of the time there is."""
+        if took <= since / 2 or one.pause >= LONGEST_PAUSE:
+            return
+        said = one.pause > PAUSE
+        one.pause = min(2 * one.pause, LONGEST_PAUSE)
+        if not said:
+            self._logbook.say(
+                "rule-slow",
+                "info",
+                f"Rule {one.name} took {took:.2g} s for {self._shown - one.shown} steps, more than half of the time "
+                f"since it was last asked. It is asked less often from step {newest} on, and sees at most the last "
+                f"{self._most} steps each time. `cutaway watch {self._run.name}` runs it beside the training.",
+                once=False,
+                step=newest,
+                rule=one.name,
+            )
+
+    def _texts(self, names: pa.Array) -> tuple[str, ...]:
+        """Return names as texts; those of parameters come as the same array at every step."""
+        known = self._names.get(id(names))
+        if known is None:
+            if len(self._names) >= MOST_NAMES:
+                self._names.clear()
+            # Held with its array: the id of one that is gone would be given to another.
+            known = self._names[id(names)] = (names, tuple(names.to_pylist()))
+        return known[1]
+
+
+def _checked(found: Iterable[Finding]) -> Iterable[Finding]:
+    for one in found:
+        if not isinstance(one, Finding):
+            raise TypeError(f"`observe` must return findings, but got {one!r}")
+        yield one
+
+
+def _place(error: BaseException) -> str:
+    """Return file and line of the innermost frame that is not numpy's own."""
+    numpy = str(Path(np.__file__).parent)
+    frames = list(traceback.extract_tb(error.__traceback__))
+    own = [frame for frame in frames if not frame.filename.startswith((numpy, "<"))]
+    frame = (own or frames)[-1]
+    return f"{frame.filename}:{frame.lineno}"
