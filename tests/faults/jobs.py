@@ -11,8 +11,11 @@ from collections.abc import Callable
 import numpy as np
 
 from cutaway.errors import RunExists, RunLocked, StorageError
+from cutaway.rules.built_in.vanishing_gradient import VanishingGradient
+from cutaway.rules.watcher import Watcher
 from cutaway.run import Run, RunState, WriterId, segments
 from cutaway.run.schemas import STATISTICS, STEPS, TENSORS
+from cutaway.trial import Trial
 
 Report = Callable[[int], None]
 
@@ -138,3 +141,12 @@ def write_until_full(report: Report, path: str, limit: int) -> None:
 def _spin_until(moment: float) -> None:
     while time.monotonic() < moment:
         pass
+
+
+def watch(report: Report, path: str) -> None:
+    """Watch a run until its training ends, asking for a checkpoint at every finding; report the newest step seen."""
+    trial = Trial(Run.open(path))
+    with Watcher(trial, [VanishingGradient(trial, "checkpoint")], sleep=lambda _: time.sleep(0.01)) as watcher:
+        report(-1)
+        for one in watcher.rounds(follow=True):
+            report(one.newest)

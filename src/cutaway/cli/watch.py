@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cutaway.cli.output import Screen
-    from cutaway.rules.rule import Rule
+    from cutaway.rules.actions.action import Action
     from cutaway.rules.watcher import Round, Watcher
     from cutaway.run import Run
     from cutaway.run.findings import Severity
@@ -68,16 +68,20 @@ def watch(
     cutaway watch mnist --fail-on warning                          for a script: end with 1 when anything is wrong
     """
     from cutaway.cli.output import Screen, emit_json
+    from cutaway.rules.making import parse_parameters, rule_recipes
     from cutaway.rules.watcher import Watcher
     from cutaway.trial import Trial
 
+    # What is wrong with the command is said now, not when a run that is waited for begins.
     least = _severity(fail_on)
+    recipes = rule_recipes(rules, parse_parameters(param or []))
+    actions = _actions([recipe.kind.__name__ for recipe in recipes], action or [])
     screen = Screen()
     opened = _opened(run, follow=follow)
     trial = Trial(opened)
-    chosen = _rules(rules, param or [], action or [])
+    chosen = [recipe.make(trial) for recipe in recipes]
     for rule in chosen:
-        rule.base_trial = trial
+        rule.add_actions(actions[rule.rule_name])
     with Watcher(trial, chosen) as watcher:
         if as_json:
             last = _as_lines(watcher.rounds(follow=follow), follow=follow)
@@ -120,27 +124,26 @@ def _opened(text: str, *, follow: bool) -> Run:
             time.sleep(WAIT_SECONDS)
 
 
-def _rules(wanted: str, params: Sequence[str], actions: Sequence[str]) -> list[Rule]:
-    """Make the rules, and give each the actions that were asked for it."""
+def _actions(rules: Sequence[str], texts: Sequence[str]) -> dict[str, list[Action]]:
+    """Return the actions of each rule: those that name it, and those that name none."""
     from cutaway.rules.actions.parsing import parse_action_words
-    from cutaway.rules.making import make_rules, parse_parameters
 
-    made = make_rules(wanted, parse_parameters(params))
-    names = {rule.rule_name.lower(): rule for rule in made}
-    for text in actions:
+    found: dict[str, list[Action]] = {rule: [] for rule in rules}
+    known = {rule.lower(): rule for rule in rules}
+    for text in texts:
         head, equals, rest = text.partition("=")
-        if equals and head.lower() in names:
-            names[head.lower()].add_actions(parse_action_words(rest))
+        meant = known.get(head.strip().lower()) if equals else None
+        if meant is not None:
+            found[meant] += parse_action_words(rest)
             continue
         try:
             parsed = parse_action_words(text)
         except ConfigurationError as error:
-            known = [rule.rule_name for rule in made]
-            hint = did_you_mean(head, known) if equals else ""
+            hint = did_you_mean(head, rules) if equals else ""
             raise ConfigurationError(f"{error}{hint}") from error
-        for rule in made:
-            rule.add_actions(parsed)
-    return made
+        for actions in found.values():
+            actions += parsed
+    return found
 
 
 def _as_lines(rounds: Iterator[Round], *, follow: bool) -> Round:

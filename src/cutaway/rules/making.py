@@ -9,15 +9,47 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 from cutaway import registry
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.rules.rule import Rule
 from cutaway.trial import Trial
 
-__all__ = ["ALL", "make_rules", "parse_parameters"]
+__all__ = ["ALL", "Recipe", "make_rules", "parse_parameters", "rule_recipes"]
 
 ALL = "all"
+_OWN = ("self", "base_trial", "action_str")
+_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+class Recipe(NamedTuple):
+    """A rule's class and the parameters that it was given."""
+
+    kind: type[Rule]
+    given: Mapping[str, str]
+
+    def check(self) -> None:
+        """Refuse parameters that the rule does not take, and the lack of one that it needs."""
+        name, takes = self.kind.__name__, self._takes()
+        for given in self.given:
+            if given not in takes:
+                listed = f" It takes {', '.join(takes)}." if takes else " It takes none."
+                hint = did_you_mean(given, takes) or listed
+                raise ConfigurationError(f"{name} has no parameter {given!r}.{hint}")
+        needed = [one for one, parameter in takes.items() if parameter.default is inspect.Parameter.empty]
+        for one in needed:
+            if one not in self.given:
+                raise ConfigurationError(f"{name} needs {one!r}: --param {name}.{one}=...")
+
+    def make(self, trial: Trial | None) -> Rule:
+        """Make the rule for a trial."""
+        arguments: dict[str, object] = {**self.given}
+        return self.kind(trial, **arguments)  # type: ignore[arg-type]  # every rule reads its arguments from texts
+
+    def _takes(self) -> dict[str, inspect.Parameter]:
+        known = inspect.signature(self.kind.__init__).parameters
+        return {name: one for name, one in known.items() if name not in _OWN and one.kind not in _ANY}
 
 
 def make_rules(
@@ -27,10 +59,18 @@ def make_rules(
 ) -> list[Rule]:
     """Return the rules of some names, each made for a trial with its parameters.
 
-    `wanted` is `all`, names with commas between them, or `path/to/file.py:MyRule`.
-
     >>> [rule.rule_name for rule in make_rules("vanishinggradient")]
     ['VanishingGradient']
+    """
+    return [recipe.make(trial) for recipe in rule_recipes(wanted, parameters)]
+
+
+def rule_recipes(
+    wanted: str | Iterable[str] = ALL, parameters: Mapping[str, Mapping[str, str]] | None = None
+) -> list[Recipe]:
+    """Find the rules of some names and check their parameters, before there is a run to make them for.
+
+    `wanted` is `all`, names with commas between them, or `path/to/file.py:MyRule`.
     """
     names = [name.strip() for name in (wanted.split(",") if isinstance(wanted, str) else wanted) if name.strip()]
     if not names:
@@ -38,7 +78,10 @@ def make_rules(
     listed = [one for name in names for one in (registry.names("rules") if name.lower() == ALL else [name])]
     classes = list(dict.fromkeys(_class(name) for name in listed))
     given = {_owner(name, classes): values for name, values in (parameters or {}).items()}
-    return [_made(kind, given.get(kind, {}), trial) for kind in classes]
+    recipes = [Recipe(kind, given.get(kind, {})) for kind in classes]
+    for recipe in recipes:
+        recipe.check()
+    return recipes
 
 
 def parse_parameters(texts: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -110,25 +153,3 @@ def _owner(name: str, classes: Iterable[type[Rule]]) -> type[Rule]:
             return kind
     hint = did_you_mean(name, by_name)
     raise ConfigurationError(f"`--param` speaks of {name!r}, which is not among the chosen rules.{hint}")
-
-
-def _made(kind: type[Rule], given: Mapping[str, str], trial: Trial | None) -> Rule:
-    known = inspect.signature(kind.__init__).parameters
-    takes = [name for name in known if name not in ("self", "base_trial", "action_str")]
-    for name in given:
-        if name not in takes:
-            listed = f" It takes {', '.join(takes)}." if takes else " It takes none."
-            hint = did_you_mean(name, takes) or listed
-            raise ConfigurationError(f"{kind.__name__} has no parameter {name!r}.{hint}")
-    required = [
-        name
-        for name in takes
-        if known[name].default is inspect.Parameter.empty
-        and known[name].kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        and name not in given
-    ]
-    if required:
-        message = f"{kind.__name__} needs {required[0]!r}: --param {kind.__name__}.{required[0]}=..."
-        raise ConfigurationError(message)
-    arguments: dict[str, object] = {**given}
-    return kind(trial, **arguments)  # type: ignore[arg-type]  # every rule reads its arguments from texts

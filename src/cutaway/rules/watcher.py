@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cutaway.errors import RunLocked
-from cutaway.rules.actions.action import Action
+from cutaway.rules.actions.action import Action, ask_for
 from cutaway.rules.actions.delivery import Deliveries
 from cutaway.rules.evaluation import Evaluation, Watched
 from cutaway.rules.rule import Rule
@@ -78,7 +78,7 @@ class Watcher:
         self._sleep, self._clock = sleep, clock
         self._known = {finding.id for finding in self.run.findings()}
         self._told_behind: set[str] = set()
-        self._unasked: list[tuple[Action, Finding]] = []
+        self._unasked: list[tuple[Action, Run, Finding]] = []
         self.worst: Severity | None = None  # of all that was found, also of what was recorded before
         self._lease: Lease | None = None
         self._writer: TableWriter | None = None
@@ -163,7 +163,8 @@ class Watcher:
                 except RunLocked:
                     number += 1
             self._writer = self.run.writer(FINDINGS, who)
-            self._deliveries = Deliveries(self.run)
+            actions = [action for one in self._evaluation.watched for action in one.rule.actions]
+            self._deliveries = Deliveries(self.run, actions)
         except OSError as error:
             self._unrecorded = str(error)
             log.warning("What is found in %r cannot be recorded there: %s", self.run.name, error)
@@ -186,18 +187,11 @@ class Watcher:
             return
         newest = max((attempt.number for attempt in self.run.attempts()), default=0)
         trains = state is RunState.RUNNING and finding.where.get("attempt") == newest
-        self._unasked += [(action, finding) for action in rule.actions if trains or not action.needs_training]
+        self._unasked += [(action, self.run, finding) for action in rule.actions if trains or not action.needs_training]
 
     def _ask(self) -> None:
         """Ask for what is to be done; what cannot be asked for now is asked for again after the next look."""
-        left = []
-        for action, finding in self._unasked:
-            try:
-                action.act(self.run, finding)
-            except OSError as error:
-                log.warning("%s of %s could not be asked for: %s", action.name, finding.code, error)
-                left.append((action, finding))
-        self._unasked = left
+        self._unasked = ask_for(self._unasked)
 
     def _say_end(self, state: RunState) -> list[Finding]:
         """Say once that the training came to a bad end."""
