@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,8 @@ from cutaway.capture.budget import DiskBudget
 from cutaway.capture.logs import apply_log_level
 from cutaway.capture.recorder import Recorder
 from cutaway.capture.records import Offer, StepRecord
-from cutaway.capture.selection import ALWAYS_INCLUDED, NOTHING_DUE, Selection
+from cutaway.capture.requests import Refused, Requests
+from cutaway.capture.selection import ALWAYS_INCLUDED, EVERYTHING, NOTHING_DUE, Selection
 from cutaway.capture.settings import HookSettings, is_switched_off
 from cutaway.capture.steps import StepCounter
 from cutaway.capture.tensorboard import EventWriter
@@ -44,6 +45,8 @@ SUBSETS = ("training", "validation", "test", "unlabeled")
 STATISTICS_PATIENCE = 0.25
 TENSOR_PATIENCE = 1.0
 
+SavesCheckpoint = TypeVar("SavesCheckpoint", bound=Callable[[int], object])
+
 
 class BaseHook:
     """The part of a hook that knows no framework."""
@@ -58,6 +61,8 @@ class BaseHook:
         self.worker = worker
         self.run: Run | None = None
         self._recorder: Recorder | None = None
+        self._requests: Requests | None = None
+        self._save_checkpoint: Callable[[int], object] | None = None
         self._selection: Selection | None = None
         self._steps = StepCounter()
         self._mode = ModeKeys.GLOBAL
@@ -145,6 +150,28 @@ class BaseHook:
         """Add a tensor's name, a parameter or a module to a collection."""
         self.collections.add_to(name, item)
 
+    def on_checkpoint(self, function: SavesCheckpoint) -> SavesCheckpoint:
+        """Give the function that saves a checkpoint when one is asked for; also as a decorator.
+
+        It is called with the step that has just ended, on the training thread; of several processes, on rank 0 alone.
+        """
+        given: object = function
+        if not callable(given):
+            message = f"`on_checkpoint` takes a function of the step, but got {type(given).__name__}."
+            raise ConfigurationError(message)
+        self._save_checkpoint = function
+        return function
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether the training was asked to stop: `if hook.should_stop: break`, wherever the loop can end.
+
+        Where several processes train together all of them get the answer of rank 0: read it on every rank at the same
+        place, since they exchange it.
+        """
+        asked = self._requests is not None and self._requests.should_stop(between_steps=self._open is None)
+        return self._agree(asked=asked)
+
     @property
     def mode(self) -> ModeKeys:
         """The mode of the steps that follow."""
@@ -169,6 +196,8 @@ class BaseHook:
     def close(self, state: RunState = RunState.FINISHED) -> None:
         """Detach from everything, write what waits and close the run; closing twice is allowed."""
         atexit.unregister(self._close_at_exit)
+        if self._requests is not None:
+            self._requests.end()
         self._end_step()
         self._list_counted()
         self._detach()
@@ -184,7 +213,7 @@ class BaseHook:
         """Forget everything without writing: in a forked child the run belongs to the parent."""
         atexit.unregister(self._close_at_exit)
         self.active = False
-        self._recorder = None
+        self._recorder = self._requests = None
         self._open = None
 
     def __deepcopy__(self, _: object) -> Self:
@@ -235,6 +264,8 @@ class BaseHook:
         if due:
             record.due = due if self._due_seen % thinning == 0 else NOTHING_DUE
             self._due_seen += 1
+        if self._requests is not None and self._requests.dumps:
+            record.due |= {EVERYTHING}
         record.wanted = record.statistics or bool(record.due) or selection.watches_nan
         record.samples, self._samples = self._samples, None
         self._open = record
@@ -249,13 +280,19 @@ class BaseHook:
             self._log_dry_run(record)
             return
         record.thinned = self._dropped
+        if self._requests is not None and EVERYTHING in record.due:
+            record.written = self._requests.promise_dump(record.step)
         if self._recorder.submit(record, TENSOR_PATIENCE if record.due else STATISTICS_PATIENCE):
             self._dropped = 0
             self._last_listed = record.step
         elif not self._recorder.stopped:
             self._dropped += 1
             self._say_thinned(record.step)
+            if record.written is not None:
+                record.written("the writer could not keep up; ask again")
         self._look_ahead()
+        if self._requests is not None and self._requests.mail.waiting:
+            self._attend()
 
     def _look_ahead(self) -> None:
         """Find the next step of which anything is recorded, so that the steps before it cost next to nothing."""
@@ -267,6 +304,8 @@ class BaseHook:
         due = self._selection.next_due(self._mode, mode_step)
         if due is not None:
             wakes.append(step + due - mode_step)
+        if self._requests is not None and self._requests.dumps:
+            wakes.append(step)
         self._wakes_at = min(wakes, default=sys.maxsize)
         self._set_idle(idle=step < self._wakes_at and self._samples is None)
 
@@ -275,6 +314,20 @@ class BaseHook:
         self._steps.take(self._mode)
         if self._steps.step >= self._wakes_at:
             self._set_idle(idle=False)
+        if self._requests is not None and self._requests.mail.waiting:
+            self._attend()
+
+    def _attend(self) -> None:
+        """Carry out what the training was asked for: called between two steps, when something waits."""
+        if self._requests is not None:
+            self._requests.attend()
+
+    def _checkpoint(self, step: int) -> None:
+        """Call the loop's function; what it runs through the model is no part of the next step."""
+        if self._save_checkpoint is None:
+            raise Refused("the loop gave no function to `hook.on_checkpoint`")
+        self._save_checkpoint(step)
+        self._end_step()
 
     def _set_idle(self, *, idle: bool) -> None:
         self.idle = idle
@@ -348,6 +401,17 @@ class BaseHook:
     def _resolve_pending(self) -> None:
         """Turn parameters and modules that were added to collections into names."""
 
+    def _went_on(self) -> None:
+        """The loop was held up by a request: how long that took is no part of any step."""
+
+    def _agree(self, *, asked: bool) -> bool:
+        """Return what all processes of the training say, where there are several."""
+        return asked
+
+    def _set_learning_rate(self, arguments: Mapping[str, Any]) -> str:
+        """Change the learning rate, and say from what to what; raises `Refused` where that cannot be."""
+        raise Refused(f"this hook has no optimizer to set {', '.join(arguments)} of")
+
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _include(self) -> tuple[str, ...]:
@@ -379,6 +443,20 @@ class BaseHook:
             events = EventWriter(Path(folder) if folder is not None else self.run.path / "logs")
         self._config.setdefault("command", sys.argv)
         self._recorder = Recorder(self.run, who, lease, self._budget(self.run), events, stopped=self._go_quiet)
+        if self.settings.rules and self.worker.rank == 0:
+            # The chief's alone: whoever evaluates a rule from outside looks at the chief's statistics too.
+            self._recorder.observe(self.settings.rules, self.collections)  # type: ignore[arg-type]  # resolved by HookSettings
+        if self._recorder.mail is not None:
+            self._requests = Requests(
+                self._recorder,
+                self._recorder.mail,
+                step=lambda: self.step,
+                checkpoint=self._checkpoint,
+                wake=self._look_ahead,
+                went_on=self._went_on,
+                set_rate=self._set_learning_rate,
+                workers=self.worker.workers,
+            )
         if events is not None:
             self._recorder.say("tensorboard-scalars-only", "info", "TensorBoard gets scalars; histograms come later.")
 

@@ -15,6 +15,8 @@ import numpy as np
 
 from cutaway.capture.background import GROUP, BackgroundWriter
 from cutaway.capture.budget import DiskBudget
+from cutaway.capture.mailbox import Mailbox
+from cutaway.capture.observing import Observing
 from cutaway.capture.records import Offer, StepRecord
 from cutaway.capture.selection import Selection
 from cutaway.capture.slabs import Slab
@@ -22,9 +24,11 @@ from cutaway.capture.step_writer import StepWriter
 from cutaway.capture.tensorboard import EventWriter
 from cutaway.run.findings import Finding, Severity, append_findings
 from cutaway.run.identity import Run
-from cutaway.run.leases import Lease, RunState
+from cutaway.run.leases import CHIEF, Lease, RunState
 from cutaway.run.schemas import FINDINGS, SCALARS, TENSORS, VALUES
 from cutaway.run.segments import TableWriter, WriterId
+from cutaway.tensors.collections import Collections
+from cutaway.tensors.observer import Observer
 
 __all__ = ["Recorder"]
 
@@ -53,6 +57,9 @@ class Recorder:
         self.who = who
         self.budget = budget
         self.stopped = False
+        # The chief alone takes requests: what it does the others follow, or cannot be asked for.
+        self.mail = Mailbox(run.storage, who.attempt) if who.worker == CHIEF else None
+        self.stopped_by: dict[str, Any] | None = None  # who asked the training to stop, and why
         self._on_stop = stopped
         self._lease = lease
         self._events = events
@@ -62,12 +69,18 @@ class Recorder:
         self._spent = 0
         self._spending = threading.Lock()
         self._steps: StepWriter | None = None
+        self._observing: Observing | None = None
         self._refused = 0
-        self._writer = BackgroundWriter(self._write, self._beat)
+        self._writer = BackgroundWriter(self._write_and_tell, self._beat, self._look)
 
     def begin(self, selection: Selection) -> None:
         """Say what is to be kept; before the first record."""
-        self._steps = StepWriter(self._table, selection, self.budget, self.release, self._spend)
+        taken = None if self._observing is None else self._observing.take
+        self._steps = StepWriter(self._table, selection, self.budget, self.release, self._spend, taken=taken)
+
+    def observe(self, observers: Sequence[Observer], collections: Collections) -> None:
+        """Let observers look on; before `begin`."""
+        self._observing = Observing(observers, collections, self.run, self.who.attempt, self)
 
     def submit(self, record: StepRecord, patience: float) -> bool:
         """Queue a step's record. False when it was dropped."""
@@ -90,6 +103,8 @@ class Recorder:
         if self._may_write(SCALAR_BYTES + len(name)):
             with self._stopping():
                 self._table(SCALARS).append_records([(name, step, mode, value, when)], step)
+                if self._observing is not None:
+                    self._observing.take_scalar(name, value, step, mode)
                 if self._events is not None:
                     self._events.add_scalar(mode, name, value, step, when)
 
@@ -146,12 +161,19 @@ class Recorder:
             return
         self._said.add(code)
         log.log(logging.INFO if severity == "info" else logging.WARNING, "%s", message)
-        finding = Finding(code, severity, message, where=where, source=f"capture {self.who.worker}")
+        self._append(Finding(code, severity, message, where=where, source=f"capture {self.who.worker}"))
+
+    def record(self, finding: Finding) -> None:
+        """Record what was concluded about the training and log it."""
+        log.log(logging.INFO if finding.severity == "info" else logging.WARNING, "%s", finding.message)
+        self._append(finding)
+
+    def _append(self, finding: Finding) -> None:
         try:
             append_findings(self._table(FINDINGS), [finding])
         except OSError as error:
-            # The log line above is all that a full or vanished disk leaves us.
-            log.debug("Could not record %s: %s", code, error)
+            # The line in the log is all that a full or vanished disk leaves us.
+            log.debug("Could not record %s: %s", finding.code, error)
 
     def stop(self, reason: str) -> None:
         """Stop capturing for good, say so once, and let the training go on."""
@@ -164,12 +186,17 @@ class Recorder:
 
     def flush(self, timeout: float = CLOSE_SECONDS) -> bool:
         """Wait until everything submitted is written; False when capture has stopped."""
-        return self._writer.flush(timeout) and not self.stopped
+        written = self._writer.flush(timeout)
+        self._observe(settled=True)
+        return written and not self.stopped
 
     def close(self, state: RunState) -> None:
         """Write what waits, close every file, and say how it ended."""
         if not self._writer.close(CLOSE_SECONDS):
             self.stop(f"the disk did not take what was left within {CLOSE_SECONDS:.0f} s.")
+        self._observe(settled=True)
+        # Whoever waits for an answer hears it before the run is closed.
+        self._look()
         for table in self._tables.values():
             try:
                 table.close()
@@ -179,8 +206,10 @@ class Recorder:
             self._events.close()
         try:
             self._lease.release(state)
-            if self.who.worker == "worker_0":
+            if self.who.worker == CHIEF:
                 self.run.identity["state"] = state
+                if self.stopped_by is not None:
+                    self.run.identity["stopped_by"] = self.stopped_by
                 self.run.save_identity()
         except OSError as error:
             # Where the capture has stopped, the user knows already that this storage fails.
@@ -193,6 +222,15 @@ class Recorder:
             if found is None:
                 found = self._tables[name] = self.run.writer(name, self.who)
             return found
+
+    def _write_and_tell(self, records: Sequence[StepRecord]) -> None:
+        refused = 0 if self._steps is None else self._steps.refused
+        self._write(records)
+        for record in records:
+            if record.written is not None:
+                fits = self._steps is not None and self._steps.refused == refused
+                trouble = "" if fits else "full tensors no longer fit the disk budget"
+                record.written("the capture has stopped; `cutaway runs show` says why" if self.stopped else trouble)
 
     def _write(self, records: Sequence[StepRecord]) -> None:
         if self.stopped or self._steps is None:
@@ -236,6 +274,23 @@ class Recorder:
 
     def _say_refused(self) -> None:
         self.say("tensors-refused", "warning", "Full tensors no longer fit the disk budget and are not saved.")
+
+    def show_paused(self, *, paused: bool) -> None:
+        """Let readers see that the training waits, or that it goes on."""
+        try:
+            self._lease.show_paused(paused=paused)
+        except OSError as error:
+            # The next beat says so again, or ends the capture.
+            log.debug("Could not show the pause: %s", error)
+
+    def _look(self) -> None:
+        if self.mail is not None:
+            self.mail.look()
+        self._observe(settled=False)
+
+    def _observe(self, *, settled: bool) -> None:
+        if self._observing is not None and not self.stopped:
+            self._observing.look(settled=settled)
 
     def _beat(self) -> None:
         try:
