@@ -15,7 +15,8 @@ __all__ = ["DEFAULT_PATTERNS", "Collections"]
 # Names are those of the PyTorch hook: parameters are `Net_fc1.weight`, gradients `gradient/Net_fc1.weight`, what a
 # module receives and returns `fc1_input_0` and `fc1_output_0`. A loss is a module too: what it receives are the
 # predictions and the labels, what it returns is the loss, and none of these is an input or output of the model.
-# Collections without a pattern hold what the hook or the user adds to them.
+# Collections without a pattern hold what the hook or the user adds to them. Activations go by their names here; the
+# hook adds those that it finds by their type. LeakyReLU and its kind are no ReLUs: they have no flat part.
 DEFAULT_PATTERNS: Mapping[str, tuple[str, ...]] = {
     "all": (r".*",),
     "default": (),
@@ -30,6 +31,10 @@ DEFAULT_PATTERNS: Mapping[str, tuple[str, ...]] = {
     "labels": (r"[Ll]oss_input_1$",),
     "predictions": (r"[Ll]oss_input_0$",),
     "layers": (r"^(?!.*[Ll]oss_(?:input|output)).*_(?:input|output)_\d+$",),
+    "relu_inputs": (r"(?i)(?<![a-z])(?<!leaky_)relu\d*_input_\d+$",),
+    "relu_outputs": (r"(?i)(?<![a-z])(?<!leaky_)relu\d*_output_\d+$",),
+    "tanh_inputs": (r"(?i)(?<![a-z])tanh\d*_input_\d+$",),
+    "sigmoid_inputs": (r"(?i)(?<![a-z])sigmoid\d*_input_\d+$",),
     "sm_metrics": (),
 }
 
@@ -40,7 +45,7 @@ class Collections:
     >>> collections = Collections()
     >>> collections.get("relu").include("relu")
     >>> [collection.name for collection in collections.resolve("relu1_output_0")]
-    ['all', 'outputs', 'layers', 'relu']
+    ['all', 'outputs', 'layers', 'relu_outputs', 'relu']
     """
 
     def __init__(self, patterns: Mapping[str, Iterable[str]] = DEFAULT_PATTERNS) -> None:

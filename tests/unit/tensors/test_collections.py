@@ -23,6 +23,16 @@ from cutaway.tensors.collections import DEFAULT_PATTERNS, Collections
         ("Net_output_0", {"outputs", "layers"}),
         ("layer1.0.conv1_output_12", {"outputs", "layers"}),
         ("scalar/learning_rate", set()),
+        ("relu_output_0", {"outputs", "layers", "relu_outputs"}),
+        ("layer1.0.relu2_input_0", {"inputs", "layers", "relu_inputs"}),
+        ("block.ReLU_output_1", {"outputs", "layers", "relu_outputs"}),
+        ("leaky_relu_output_0", {"outputs", "layers"}),
+        ("act.LeakyReLU_output_0", {"outputs", "layers"}),
+        ("prelu1_output_0", {"outputs", "layers"}),
+        ("relu.fc_output_0", {"outputs", "layers"}),
+        ("tanh_input_0", {"inputs", "layers", "tanh_inputs"}),
+        ("gate.Sigmoid3_input_0", {"inputs", "layers", "sigmoid_inputs"}),
+        ("sigmoid_output_0", {"outputs", "layers"}),
     ],
 )
 def test_default_collections_hold_what_the_pytorch_hook_names(tensor: str, collections: set[str]) -> None:
@@ -33,6 +43,7 @@ def test_the_default_collections_always_exist() -> None:
     assert set(Collections().names) == {
         *("all", "default", "weights", "biases", "gradients", "losses", "metrics", "optimizer_variables"),
         *("inputs", "outputs", "labels", "predictions", "layers", "sm_metrics"),
+        *("relu_inputs", "relu_outputs", "tanh_inputs", "sigmoid_inputs"),
     }
     for collection in Collections():
         collection.check()

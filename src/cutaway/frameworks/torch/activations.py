@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -10,10 +11,29 @@ import torch
 from cutaway.capture.records import Offer, StepRecord
 from cutaway.frameworks.torch.tensors import copy_of, has_gradient, tensors_in
 
-__all__ = ["Activations"]
+__all__ = ["Activations", "patterns_by_type"]
 
 # How many inputs or outputs of a module are tried against the patterns to see whether it needs a tap at all.
 _TRIED = 8
+# The collections that hold what modules of a type receive or return, whatever these are called.
+_BY_TYPE: tuple[tuple[str, str, tuple[type[torch.nn.Module], ...]], ...] = (
+    ("relu_inputs", "input", (torch.nn.ReLU, torch.nn.ReLU6)),
+    ("relu_outputs", "output", (torch.nn.ReLU, torch.nn.ReLU6)),
+    ("tanh_inputs", "input", (torch.nn.Tanh,)),
+    ("sigmoid_inputs", "input", (torch.nn.Sigmoid,)),
+)
+
+
+def patterns_by_type(modules: Iterable[tuple[str, torch.nn.Module]]) -> Iterator[tuple[str, str]]:
+    """Yield collections with a pattern for the tensors of the modules whose type puts them there.
+
+    In a `Sequential` modules are called "0", "1" and so on: their names alone do not tell.
+    """
+    named = list(modules)
+    for collection, kind, types in _BY_TYPE:
+        names = [re.escape(name) for name, module in named if isinstance(module, types)]
+        if names:
+            yield collection, rf"^(?:{'|'.join(names)})_{kind}_\d+$"
 
 
 class Activations:

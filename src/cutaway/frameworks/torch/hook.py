@@ -210,7 +210,8 @@ class Hook(WatchedSteps):
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _resolve_pending(self) -> None:
-        """Give names to parameters and modules that were added to collections as objects."""
+        """Give names to parameters and modules that were added to collections as objects, or belong there by type."""
+        self._collect_by_type()
         names = {id(p): name for name, p in parameter_names(self._root)} if self._root is not None else {}
         for collection in self.collections:
             pending, collection.pending = collection.pending, []

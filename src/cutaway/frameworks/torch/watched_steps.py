@@ -19,7 +19,7 @@ from cutaway.capture.hook import STATISTICS_PATIENCE, TENSOR_PATIENCE, BaseHook
 from cutaway.capture.records import StepRecord
 from cutaway.capture.settings import HookSettings
 from cutaway.capture.workers import Worker
-from cutaway.frameworks.torch.activations import Activations
+from cutaway.frameworks.torch.activations import Activations, patterns_by_type
 from cutaway.frameworks.torch.anatomy import Anatomy
 from cutaway.frameworks.torch.distributed import chiefs_answer
 from cutaway.frameworks.torch.learning_rate import set_learning_rate
@@ -427,6 +427,8 @@ class WatchedSteps(BaseHook):
         if self._root is None or (self._anatomy is not None and self._anatomy.is_current()):
             return
         self._anatomy = Anatomy(self._root)
+        if self._collect_by_type():
+            self._write_collections()
         self._tap_modules(self._root)
         if self._parameter_taps:
             self._untap_parameters()
@@ -445,13 +447,25 @@ class WatchedSteps(BaseHook):
                 self._handles.append(target.register_forward_hook(tap, with_kwargs=True))
                 self._activations = activations
 
+    def _collect_by_type(self) -> bool:
+        """Add activation modules to their collections; False where these have all of them already."""
+        found = list(patterns_by_type(module_names(self._root))) if self._root is not None else []
+        fresh = [(name, text) for name, text in found if text not in self.collections.get(name).include_regex]
+        for name, text in fresh:
+            self.collections.get(name).include(text)
+        return bool(fresh)
+
     def _new_activations(self) -> Activations:
         activity = [re.compile(pattern) for pattern in cast(tuple[str, ...], self.settings.channel_activity)]
 
         def watched(name: str) -> bool:
             return any(pattern.search(name) for pattern in activity)
 
-        return Activations(lambda name: self.selection.wants(name) or watched(name), watched)
+        # Whether units are dead shows in their activity alone: it is kept of every ReLU whose output is looked at.
+        relus = self.collections.get("relu_outputs")
+        return Activations(
+            lambda name: self.selection.wants(name) or watched(name), lambda name: relus.matches(name) or watched(name)
+        )
 
     def _offer_optimizer(self, record: StepRecord, optimizer: torch.optim.Optimizer) -> None:
         names = {id(p): name for name, p in parameter_names(self._root)} if self._root is not None else {}
