@@ -16,8 +16,10 @@ MODULES = (
     "cutaway.torch",
     "cutaway.trial",
     "cutaway.run",
+    "cutaway.rules",
     "cutaway.tensors",
     "cutaway.errors",
+    "cutaway.testing.rules",
     "cutaway.testing.storage",
 )
 NOT_DESCRIBED = "(not described)"

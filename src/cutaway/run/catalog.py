@@ -36,6 +36,7 @@ LAYOUT = frozenset(
         "models",
         "reports",
         "findings",
+        "watch",
         "requests",
         "logs",
     )
