@@ -285,11 +285,12 @@ class BaseHook:
         if self._recorder.submit(record, TENSOR_PATIENCE if record.due else STATISTICS_PATIENCE):
             self._dropped = 0
             self._last_listed = record.step
-        elif not self._recorder.stopped:
-            self._dropped += 1
-            self._say_thinned(record.step)
+        else:
+            if not self._recorder.stopped:
+                self._dropped += 1
+                self._say_thinned(record.step)
             if record.written is not None:
-                record.written("the writer could not keep up; ask again")
+                record.written(f"step {record.step} could not be recorded; `cutaway runs show` says why")
         self._look_ahead()
         if self._requests is not None and self._requests.mail.waiting:
             self._attend()

@@ -62,6 +62,7 @@ def show_facts(run: Run, *, verify: bool = False) -> Facts:
         "id": run.id,
         "age_seconds": seconds_since(run.identity.get("created"), datetime.now(UTC)),
         "state": str(state),
+        "stopped_by": _stopped_by(run, holder),
         "meaning": meaning,
         "next": following,
         "attempts": run.identity.get("attempts", []),
@@ -73,6 +74,12 @@ def show_facts(run: Run, *, verify: bool = False) -> Facts:
         "health": _health(run),
     }
     return {**facts, "damage": [one._asdict() for one in (run.verify() if verify else damage)], "verified": verify}
+
+
+def _stopped_by(run: Run, holder: Facts) -> Facts | None:
+    """Return who stopped the last attempt; what an earlier one was stopped by no longer says how the run ended."""
+    by = run.identity.get("stopped_by")
+    return by if by is not None and by.get("attempt") == holder.get("attempt") else None
 
 
 def _health(run: Run) -> Facts:

@@ -176,6 +176,9 @@ def _identity(facts: Facts) -> list[tuple[str, str | Text]]:
         ("steps", _steps(steps)),
         ("made with", " · ".join(f"{name} {version}" for name, version in versions.items()) or "·"),
     ]
+    if facts["stopped_by"]:
+        by = facts["stopped_by"]
+        pairs.insert(1, ("stopped", f"by {by['who']} at step {by['step']}{': ' if by['why'] else ''}{by['why']}"))
     if facts.get("git"):
         pairs.append(("commit", str(facts["git"])[:12]))
     if len(facts["attempts"]) > 1:

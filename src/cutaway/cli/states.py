@@ -24,7 +24,9 @@ def state_words(state: RunState, path: str, last_step: int | None, holder: Mappi
     resume = f"Hook(out_dir={path!r}, resume=True) continues it"
     look = f"cutaway tensors {path}"
     words = {
-        RunState.RUNNING: StateWords(f"{who} is writing it now", f"{look} --follow"),
+        RunState.RUNNING: StateWords(f"{who} is writing it now", f"{look} --follow")
+        if not holder.get("paused")
+        else StateWords(f"{who} is paused", f"cutaway control {path} resume"),
         RunState.FINISHED: StateWords("the training closed it", look),
         RunState.FAILED: StateWords(f"an exception ended the training; {upto}", look),
         RunState.ENDED: StateWords(

@@ -1,0 +1,180 @@
+"""`cutaway control`: ask a running training to do something, and hear what became of it."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cutaway.cli.opening import open_run, shown_path
+from cutaway.errors import ConfigurationError, RunError, did_you_mean
+
+if TYPE_CHECKING:
+    from cutaway.run import Run
+    from cutaway.run.control import Answer, Request
+
+__all__ = ["REFUSED_EXIT", "control"]
+
+REFUSED_EXIT = 1
+POLL_SECONDS = 0.05
+# How often it is asked whether anybody is left who could answer.
+ALIVE_SECONDS = 1.0
+
+
+def control(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A folder, a name, or the unique beginning of one.")],
+    action: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="stop|pause|resume|checkpoint|dump|set",
+            help="What to ask for; without it, what was asked so far.",
+            show_default=False,
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="lr=VALUE|lr_factor=VALUE", help="What to set.", show_default=False),
+    ] = None,
+    *,
+    why: Annotated[str, typer.Option(metavar="TEXT", help="The reason; the run keeps it.")] = "",
+    wait: Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait for the answer.")] = 10.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> int:
+    """Ask a running training to do something at the end of its current step, and print what became of it.
+
+    Ends with 1 where the training refuses, and with 0 where no answer came in time: the request then waits.
+
+    \b
+    cutaway control mnist stop --why "the loss is NaN"   the loop sees it in `hook.should_stop`
+    cutaway control mnist pause                          hold it at the end of a step, until `resume` or `stop`
+    cutaway control mnist checkpoint                     call the function given to `hook.on_checkpoint`
+    cutaway control mnist dump                           save every watched tensor of the next step in full
+    cutaway control mnist set lr=0.001                   set the learning rate; lr_factor=0.5 multiplies it
+    cutaway control mnist                                what was asked so far, and the answers
+    """
+    from cutaway.cli.control_pages import answer_words
+    from cutaway.cli.output import emit_json
+
+    arguments = _arguments(action, settings or [])
+    if not 0 <= wait < math.inf:
+        raise ConfigurationError(f"`--wait >= 0` must hold, but got --wait {wait}.")
+    found = open_run(run)
+    if action is None:
+        return _list(found, as_json=as_json)
+    request = _ask(found, action, arguments, why)
+    try:
+        outcome, reply = _wait(found, request, wait)
+    except KeyboardInterrupt:
+        typer.echo(f"The request waits. {_look_again(found)}", err=True)
+        raise
+    if as_json:
+        about = {"path": shown_path(found.path), "request": vars(request), "answer": reply and vars(reply)}
+        emit_json({"outcome": outcome, **about})
+    elif reply is not None:
+        print(answer_words(reply))
+    elif outcome == "ended":
+        print("The training ended before it answered.")
+    else:
+        print(f"No answer within {wait:g} s: the request waits for the end of a step. {_look_again(found)}")
+    return REFUSED_EXIT if outcome in ("refused", "ended") else 0
+
+
+def _arguments(action: str | None, settings: list[str]) -> dict[str, float]:
+    """Read what is asked for, and say what is wrong with it before anybody is asked."""
+    from cutaway.run.control import ACTIONS, SETTINGS
+
+    if action is None:
+        return {}
+    if action not in ACTIONS:
+        hint = did_you_mean(action, ACTIONS) or f" There are {', '.join(ACTIONS)}."
+        raise ConfigurationError(f"No action {action!r}.{hint} `cutaway control --help` says what each does.")
+    if action != "set":
+        if settings:
+            raise ConfigurationError(f"`{action}` takes nothing else, but got {settings[0]!r}.")
+        return {}
+    if len(settings) != 1:
+        got = " ".join(settings) or "nothing"
+        raise ConfigurationError(f"`set` takes one of lr=VALUE and lr_factor=VALUE, but got {got}.")
+    name, _, text = settings[0].partition("=")
+    if name not in SETTINGS:
+        hint = did_you_mean(name, SETTINGS) or f" There are {' and '.join(SETTINGS)}."
+        raise ConfigurationError(f"Nothing called {name!r} can be set.{hint}")
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise ConfigurationError(f"`{name}` must be a number that is not negative, but got {settings[0]!r}.")
+    return {name: value}
+
+
+def _ask(run: Run, action: str, arguments: dict[str, float], why: str) -> Request:
+    from cutaway.run.control import Request, ask
+    from cutaway.run.leases import RunState, read_leases
+
+    state = run.state()
+    chief = next(iter(read_leases(run.storage, "train")), {})
+    if state is not RunState.RUNNING or "attempt" not in chief:
+        raise RunError(
+            f"The training of run {run.name!r} is not running: it is {state}. "
+            f"`cutaway runs show {shown_path(run.path)}` says how it ended."
+        )
+    request = Request(action, "train", who=_me(), why=why, arguments=arguments, attempt=int(chief["attempt"]))
+    ask(run.storage, request)
+    return request
+
+
+def _wait(run: Run, request: Request, seconds: float) -> tuple[str, Answer | None]:
+    """Wait for the answer: done, refused, waiting still, or ended where nobody is left who could give it."""
+    from cutaway.run.control import answer_to
+    from cutaway.run.leases import RunState
+
+    deadline = time.monotonic() + seconds
+    next_look, ended = time.monotonic() + ALIVE_SECONDS, False
+    while (reply := answer_to(run.storage, request)) is None and not ended and time.monotonic() < deadline:
+        time.sleep(POLL_SECONDS)
+        if time.monotonic() >= next_look:
+            # Where it has ended, one more look for the answer: it may have come with the end.
+            ended = run.state() is not RunState.RUNNING
+            next_look = time.monotonic() + ALIVE_SECONDS
+    if reply is not None:
+        return reply.state, reply
+    return "ended" if ended else "waiting", None
+
+
+def _look_again(run: Run) -> str:
+    return f"`cutaway control {shown_path(run.path)}` shows what became of it."
+
+
+def _me() -> str:
+    """Name the person and the machine, as well as this process knows them."""
+    import getpass
+    import socket
+
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        # A container may run as a user that has no name.
+        user = "somebody"
+    return f"{user}@{socket.gethostname()}"
+
+
+def _list(run: Run, *, as_json: bool) -> int:
+    """Show every request so far with its answer."""
+    from cutaway.cli.control_pages import print_requests
+    from cutaway.cli.output import emit_json
+    from cutaway.run.control import history
+    from cutaway.run.leases import RunState, read_leases
+
+    state = run.state()
+    chief: dict[str, Any] = next(iter(read_leases(run.storage, "train")), {})
+    paused = state is RunState.RUNNING and bool(chief.get("paused"))
+    requests = history(run.storage)
+    if as_json:
+        about = {"name": run.name, "path": shown_path(run.path), "state": str(state), "paused": paused}
+        emit_json({**about, "requests": [{**vars(one), "answer": reply and vars(reply)} for one, reply in requests]})
+    else:
+        print_requests(run.name, str(state), requests, paused=paused)
+    return 0
