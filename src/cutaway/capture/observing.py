@@ -108,6 +108,7 @@ class _Watching:
     seen: int = -1  # the newest step that it was shown
     shown: int = 0  # how many steps there had been by then
     began: float = -math.inf  # when it was last asked
+    ended: float = -math.inf  # and when it had answered
     pause: float = PAUSE
     is_lacking: bool = False
     has_ended: bool = False
@@ -200,7 +201,7 @@ class Observing:
     def _is_due(self, one: _Watching, now: float) -> bool:
         # Steps that come so fast that some would be gone by then are not waited for, unless the observer is slow.
         crowded = one.pause <= PAUSE and self._shown - one.shown >= self._most // 2
-        return crowded or now - one.began >= one.pause
+        return crowded or now - one.ended >= one.pause
 
     def _show(self, *, everything: bool) -> RecentSteps | None:
         """Let the reader have what has come; the newest step only when the loop is done with it."""
@@ -240,8 +241,9 @@ class Observing:
             self._end(one, newest, error)
         for finding in found:
             self._record(one, finding)
+        one.ended = self._clock()
         if not settled:
-            self._pace(one, newest, self._clock() - began, began - one.began)
+            self._pace(one, newest, one.ended - began, began - one.began)
         one.seen, one.shown, one.began = newest, self._shown, began
 
     def _record(self, one: _Watching, bare: Finding) -> None:
