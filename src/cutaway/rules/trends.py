@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Trend", "scatter", "trend"]
+__all__ = ["Trend", "roughness", "scatter", "trend"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -43,6 +43,17 @@ def scatter(values: Floats) -> float:
         return 0.0
     steps = np.diff(values)
     return math.sqrt(float(steps @ steps) / (2 * len(steps)))
+
+
+def roughness(values: Floats) -> float:
+    """Return the standard deviation of values around their course, where that may be steep for a while.
+
+    It is taken from the median of how far each lies beside the line through its neighbours.
+    """
+    if len(values) < 3:
+        return 0.0
+    beside = np.diff(values, 2)
+    return 1.4826 / math.sqrt(6) * float(np.median(np.abs(beside)))
 
 
 def trend(before: Floats, after: Floats) -> Trend:
