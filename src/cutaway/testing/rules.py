@@ -35,7 +35,7 @@ from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.recent_steps import PHASES, HeldStep, RecentSteps, TensorRows
-from cutaway.tensors.statistics import reference_statistics
+from cutaway.tensors.statistics import reference_change, reference_statistics
 
 __all__ = ["RuleContract", "ScriptedRun"]
 
@@ -132,7 +132,7 @@ class ScriptedRun(RecentSteps):
         if not self.own_collections.get("weights").matches(name):
             return float("nan")
         before, self._before[name] = self._before.get(name), array
-        return float("nan") if before is None else float(np.linalg.norm((array - before).reshape(-1)))
+        return float("nan") if before is None else reference_change(array, before)
 
 
 class _Folder:
