@@ -192,7 +192,9 @@ class Rule:
 
     def add_actions(self, actions: Iterable[Action]) -> None:
         """Have more done about what it finds; what it has already is not done twice."""
-        self.actions += [action for action in dict.fromkeys(actions) if action not in self.actions]
+        for action in actions:
+            if action not in self.actions:
+                self.actions.append(action)
 
     def act(self, run: Run, finding: Finding) -> None:
         """Ask for what is to be done about one of its findings; what cannot be asked for now is when it looks again."""

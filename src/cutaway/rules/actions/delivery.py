@@ -103,14 +103,16 @@ class Deliveries:
         while True:
             self.pump()
             busy = [one.thread for one in self._mine.values() if one.thread is not None and one.is_on_its_way]
-            left = deadline - time.monotonic()
-            if not busy or left <= 0:
+            seconds = deadline - time.monotonic()
+            if not busy or seconds <= 0:
                 break
-            busy[0].join(min(left, 0.1))
+            busy[0].join(min(seconds, 0.1))
         for delivery in self._mine.values():
-            if not delivery.is_on_its_way:
+            # What was sent but could not be answered stays claimed: the next watcher then says that it sends again.
+            if not delivery.is_on_its_way and delivery.reply is None:
                 delivery.claim.release()
-        return len(self._mine)
+        left, self._mine = len(self._mine), {}
+        return left
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
