@@ -89,7 +89,7 @@ class Bench:
         """Take steps in, as the writer does after writing them."""
         for _ in range(count):
             record = StepRecord(self.next, ModeKeys.TRAIN, self.next, 1e9 + self.next, **about)
-            columns = {name: np.full(2, 1.0) for name in NUMBERS} | {"l1": np.full(2, mean_abs), "nonfinite": [0, 0]}
+            columns = {name: np.full(2, 1.0) for name in NUMBERS} | {"l1": np.full(2, mean_abs), "nonfinite": np.zeros(2)}
             self.observing.take(record, [Part(self.next, NAMES, columns)])
             self.next += 1
 
