@@ -9,23 +9,21 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from benchmarks import machine
+from benchmarks.asking import ask
 from benchmarks.cases import CASES, OURS, PEERS, Case
 from benchmarks.figures import Verdict
-from benchmarks.peers import ROOT, PeerUnavailable, bench_folder, environment, interpreter
+from benchmarks.peers import bench_folder
 from benchmarks.report import Report
 from benchmarks.results import Absent, Answer, OverheadRow, StoreRow, overhead_row, store_rows
 
-WORKER_LIMIT = 600
 STORE_TASKS = {
     "writes": (OURS, "smdebug", "safetensors"),
     "series": (OURS, "smdebug", "safetensors"),
@@ -99,27 +97,7 @@ class Bench:
 
     def _ask(self, job: dict[str, Any], title: str) -> Answer | str:
         """The worker's answer, or in one line why there is none."""
-        tool = job["tool"]
-        begin = time.monotonic()
-        try:
-            python = interpreter(tool, _say)
-        except PeerUnavailable as error:
-            return str(error)
-        with tempfile.TemporaryDirectory(dir=self._scratch) as folder:
-            result = Path(folder) / "result.json"
-            command = [str(python), "-m", "benchmarks.worker", json.dumps({**job, "scratch": folder}), str(result)]
-            variables = environment(tool, threads=job.get("threads", 1))
-            try:
-                done = subprocess.run(
-                    command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False, timeout=WORKER_LIMIT
-                )
-            except subprocess.TimeoutExpired:
-                return f"took longer than {WORKER_LIMIT} s"
-            if done.returncode or not result.exists():
-                return _last_line(done.stderr) or f"its worker ended with {done.returncode}"
-            answer: Answer = json.loads(result.read_text())
-        _say(f"{title}, {tool}: {time.monotonic() - begin:.0f} s")
-        return answer
+        return ask("benchmarks.worker", job, self._scratch, title, _say)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -160,11 +138,6 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every row as JSON")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the tables as Markdown")
     return parser.parse_args(arguments)
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else ""
 
 
 def _say(line: str) -> None:

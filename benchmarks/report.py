@@ -45,17 +45,17 @@ class Report:
     def text(self) -> str:
         """For a terminal."""
         parts = [" · ".join(f"{name} {value}" for name, value in self.machine.items())]
-        parts.append(_text_table(OVERHEAD_HEAD, [_overhead_cells(row) for row in self.overhead]))
+        parts.append(text_table(OVERHEAD_HEAD, [_overhead_cells(row) for row in self.overhead]))
         parts.append("\n".join(LEGEND))
-        parts.append(_text_table(STORE_HEAD, [_store_cells(row) for row in self.store]))
+        parts.append(text_table(STORE_HEAD, [store_cells(row) for row in self.store]))
         parts.extend(self._problems())
         return "\n\n".join(part for part in parts if part) + "\n"
 
     def markdown(self) -> str:
         """For the documentation; two tables, the second for the store."""
         parts = ["; ".join(f"{name}: {value}" for name, value in self.machine.items())]
-        parts.append(_markdown_table(OVERHEAD_HEAD, [_overhead_cells(row) for row in self.overhead]))
-        parts.append(_markdown_table(STORE_HEAD, [_store_cells(row) for row in self.store]))
+        parts.append(markdown_table(OVERHEAD_HEAD, [_overhead_cells(row) for row in self.overhead]))
+        parts.append(markdown_table(STORE_HEAD, [store_cells(row) for row in self.store]))
         parts.extend(self._problems())
         return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -79,7 +79,7 @@ def _overhead_cells(row: OverheadRow | Absent) -> tuple[str, ...]:
     return (
         row.label,
         f"{row.ratio.median:.3f}",
-        _interval(row.ratio),
+        interval(row.ratio),
         f"{row.bare_again.median:.3f}",
         f"{row.bare_milliseconds:.2f}",
         f"{row.sustained_ratio:.3f}",
@@ -91,18 +91,18 @@ def _overhead_cells(row: OverheadRow | Absent) -> tuple[str, ...]:
     )
 
 
-def _store_cells(row: StoreRow | Absent) -> tuple[str, ...]:
+def store_cells(row: StoreRow | Absent) -> tuple[str, ...]:
     if isinstance(row, Absent):
         return (row.label, f"not measured: {row.reason}", *[""] * (len(STORE_HEAD) - 2))
     bar = "-" if row.bar is None else str(row.bar)
-    return (row.label, row.figures, f"{row.estimate.median:.2f}", _interval(row.estimate), bar, row.verdict.value)
+    return (row.label, row.figures, f"{row.estimate.median:.2f}", interval(row.estimate), bar, row.verdict.value)
 
 
-def _interval(estimate: Estimate) -> str:
+def interval(estimate: Estimate) -> str:
     return f"[{estimate.low:.3f}, {estimate.high:.3f}]"
 
 
-def _text_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def text_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     """Columns padded to their widest cell; the reason why a row is absent may run over."""
     full = [row for row in rows if row[-1]]
     widths = [max(len(row[column]) for row in (head, *full)) for column in range(len(head))]
@@ -112,7 +112,7 @@ def _text_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _markdown_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def markdown_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
     return "\n".join(f"| {' | '.join(_indented(cell) for cell in row)} |" for row in lines)
 
