@@ -38,6 +38,7 @@ class Judgement:
     threshold: float
     message: Callable[[int, int], str]
     evidence: Callable[[int, int], Mapping[str, Any]] = _nothing
+    noun: str = "tensor"  # what the subjects are; a finding says under this word where it is
 
     @classmethod
     def of_one(  # noqa: PLR0917 - in the order of the fields

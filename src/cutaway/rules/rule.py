@@ -244,7 +244,7 @@ class Rule:
         if mode:
             where["mode"] = mode
         if first.subject:
-            where["tensor"] = first.subject
+            where[judgement.noun] = first.subject
         evidence: dict[str, Any] = {
             "value": _plain(first.value),
             "threshold": _plain(judgement.threshold),

@@ -237,7 +237,7 @@ class RuleContract:
 
     def test_its_docstring_has_all_sections(self) -> None:
         found = sections(self.rule)
-        assert all(found[name] for name in SECTIONS)
+        assert all(found[name] for name in SECTIONS if name != "Parameters")
         assert self.rule.parameter_names() == [line.split(":")[0] for line in found["Parameters"]]
 
 
