@@ -37,10 +37,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m scripts.make_reference", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; end with 1 where a page is out of date")
     parser.add_argument("--bench", type=Path, metavar="FILE", help="put the tables of `benchmarks.capture --markdown`")
+    parser.add_argument("--bench-rules", type=Path, metavar="FILE", help="put those of `benchmarks.rules --markdown`")
     options = parser.parse_args(arguments)
-    if options.bench is not None:
-        figures = options.bench.read_text(encoding="utf-8").strip()
-        OVERHEAD.write_text(_between(OVERHEAD, "bench-capture", figures), encoding="utf-8")
+    for name, file in (("bench-capture", options.bench), ("bench-rules", options.bench_rules)):
+        if file is not None:
+            figures = file.read_text(encoding="utf-8").strip()
+            OVERHEAD.write_text(_between(OVERHEAD, name, figures), encoding="utf-8")
     stale, pages = stale_pages(), _pages()
     for page in stale:
         print(f"{'out of date' if options.check else 'written'}: {page.relative_to(ROOT)}")
