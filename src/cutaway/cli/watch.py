@@ -141,8 +141,8 @@ def _actions(rules: Sequence[str], texts: Sequence[str]) -> dict[str, list[Actio
         except ConfigurationError as error:
             hint = did_you_mean(head, rules) if equals else ""
             raise ConfigurationError(f"{error}{hint}") from error
-        for actions in found.values():
-            actions += parsed
+        for rule in rules:
+            found[rule] += parsed
     return found
 
 
