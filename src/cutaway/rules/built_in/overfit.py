@@ -99,8 +99,8 @@ class Overfit(Rule):
             lasting = "" if self.patience == 1 else f", for {one.lasting} rounds"
             return (
                 f"The model overfits: at step {one.step} the mean of {name} is {one.validation:.4g} in validation, "
-                f"{one.ratio + 1:.3g} times its {one.training:.4g} in training{lasting}. The validation loss has risen by "
-                f"{one.risen:.0%} since it was lowest, around step {one.best_step}."
+                f"{one.ratio + 1:.3g} times its {one.training:.4g} in training{lasting}. The validation loss has "
+                f"risen by {one.risen:.0%} since it was lowest, around step {one.best_step}."
             )
 
         return Judgement.of_one(

@@ -1,0 +1,163 @@
+"""LossSpike: one batch whose loss stands out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.errors import StepUnavailable
+from cutaway.rules.arguments import number, whole
+from cutaway.rules.judgement import Judgement
+from cutaway.rules.loss_curves import LossCurves, training
+from cutaway.rules.losses import Loss
+from cutaway.rules.rule import Rule
+from cutaway.tensors.reader import TensorReader
+from cutaway.trial import Trial
+
+__all__ = ["LossSpike"]
+
+Floats = npt.NDArray[np.float64]
+
+# Before so many losses are known, nobody can say what is usual.
+_LEAST = 20
+# How far above the median a spike is, in medians.
+_SHARE = 0.5
+# Small batches of a model that has learned most samples have rare large losses, which the usual scatter does not know
+# of. So a spike is also this many times as far away as what was second farthest before it, and stands out by this much
+# among the logarithms, by which such losses scatter evenly.
+_TAIL = 4.0
+_LOGARITHM = 5.0
+# Of a loss that does not scatter at all, a thousandth counts as scatter.
+_SMALLEST = 1e-3
+
+
+class LossSpike(Rule):
+    """The loss of one batch is far above what is usual.
+
+    What it sees:
+        The training loss of a step is above the median of the `window` losses before it by more than `threshold` times
+        their scatter (1.4826 times the median distance from the median), by more than half of that median, and by
+        more than four times as much as all but one of them. Where losses differ by orders of magnitude, as those of
+        small batches do late in a training, it must stand out among their logarithms too (5 times their scatter). A
+        loss that is not a number is ExplodingTensor's.
+
+    Why it matters:
+        One such batch can undo the learning of many. Most often its data is damaged or wrongly labelled, or the
+        learning rate is at the edge of what the model stands.
+
+    What to try:
+        Look at the samples that the finding names: wrong labels, damaged files, values out of range. If they are
+        fine, clip the gradients, lower the learning rate or warm it up, or skip batches with such a loss.
+
+    Needs:
+        A loss of training steps: the collection `losses`, or a scalar named `loss`. The samples are named where the
+        loader was given to `hook.samples`.
+
+    Parameters:
+        window: with how many losses before it a loss is compared; with 20 at least.
+        threshold: how many times their scatter a spike is above their median.
+    """
+
+    rest = 10  # every spike has samples of its own
+
+    def __init__(
+        self,
+        base_trial: Trial | None = None,
+        action_str: str | None = None,
+        *,
+        window: int | str = 100,
+        threshold: float | str = 8.0,
+    ) -> None:
+        super().__init__(base_trial, action_str)
+        self.window = whole(window, "window", least=_LEAST)
+        self.threshold = number(threshold, "threshold", above=0)
+        self._curves = LossCurves()
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the losses."""
+        self._curves.reset()
+        self._before: dict[str, Floats] = {}
+
+    def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
+        """Compare every training loss with those before it."""
+        for loss in training(self._curves.read(reader, start, stop)):
+            good = np.isfinite(loss.values)
+            steps, values = loss.steps[good], loss.values[good]
+            before = self._before.get(loss.name, np.empty(0))
+            joined = np.concatenate([before, values])
+            self._before[loss.name] = joined[-self.window :]
+            first = max(len(before), _LEAST)  # the first value that enough others precede
+            if first < len(joined):
+                usual = _usual(joined, first, self.window)
+                kept = first - len(before)
+                yield self._judged(reader, Loss(loss.name, loss.mode, steps[kept:], values[kept:], 0), usual)
+
+    def _judged(self, reader: TensorReader, loss: Loss, usual: _Usual) -> Judgement:
+        above = loss.values - usual.median
+        scale = np.maximum(1.4826 * usual.distance, _SMALLEST * np.abs(usual.median))
+        score: Floats = np.divide(above, scale, out=np.zeros(len(above)), where=scale > 0)
+        fires = (score > self.threshold) & (above > _SHARE * np.abs(usual.median)) & (above > _TAIL * usual.tail)
+        fires &= ~(_log(loss.values) - _log(usual.median) < _LOGARITHM * 1.4826 * usual.log_distance)
+
+        def message(i: int) -> str:
+            step = int(loss.steps[i])
+            named = _named(reader, step)
+            samples = f" The {named} samples of its batch are named." if named else ""
+            return (
+                f"{loss.name} spikes: at step {step} it is {loss.values[i]:.4g}, where {usual.median[i]:.4g} is usual; "
+                f"that is {score[i]:.3g} times the scatter of the losses before, above {self.threshold:g}.{samples}"
+            )
+
+        def evidence(i: int) -> dict[str, float]:
+            return {
+                "loss": float(loss.values[i]),
+                "usual_loss": float(usual.median[i]),
+                "usual_scatter": float(scale[i]),
+            }
+
+        return Judgement.of_one(loss.name, loss.steps, fires, score, self.threshold, message, evidence)
+
+
+class _Usual(NamedTuple):
+    """Of the losses before each step: their median, the median distance from it, and the second largest distance.
+
+    `log_distance` is the median distance of their logarithms; NaN where one of them has none.
+    """
+
+    median: Floats
+    distance: Floats
+    tail: Floats
+    log_distance: Floats
+
+
+def _usual(values: Floats, first: int, window: int) -> _Usual:
+    """Describe what precedes each of `values[first:]`, up to `window` of them."""
+    parts = [_of_windows(values[None, :end]) for end in range(first, min(window, len(values)))]
+    if len(values) > max(first, window):
+        rows = np.lib.stride_tricks.sliding_window_view(values[:-1], window)
+        parts.append(_of_windows(rows[max(first - window, 0) :]))
+    return _Usual(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def _of_windows(rows: Floats) -> _Usual:
+    middle: Floats = np.median(rows, axis=1)
+    away = rows - middle[:, None]
+    tail: Floats = np.partition(away, -2, axis=1)[:, -2]
+    distance: Floats = np.median(np.abs(away), axis=1)
+    log_distance: Floats = np.median(np.abs(_log(rows) - _log(middle)[:, None]), axis=1)
+    return _Usual(middle, distance, tail, log_distance)
+
+
+def _log(values: Floats) -> Floats:
+    return np.log(values, out=np.full(values.shape, np.nan), where=values > 0)
+
+
+def _named(reader: TensorReader, step: int) -> int:
+    try:
+        return sum(one is not None for one in reader.samples(step) or ())
+    except StepUnavailable:  # a loss saved by hand at a step that left no record
+        return 0
