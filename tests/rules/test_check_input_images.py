@@ -68,7 +68,7 @@ def test_without_a_saved_step_nothing_is_known_to_be_an_image() -> None:
 def test_tables_and_tokens_are_not_images(batch: npt.NDArray[np.generic]) -> None:
     run = ScriptedRun()
     run.step(tensors={INPUT: batch, WEIGHT: np.ones(2)}, save=True)
-    with pytest.raises(InsufficientInformationForRuleInvocation, match="needs collection 'inputs'"):
+    with pytest.raises(InsufficientInformationForRuleInvocation, match="needs inputs that are images"):
         findings(CheckInputImages(), run)
 
 

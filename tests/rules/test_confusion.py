@@ -166,7 +166,7 @@ def test_what_does_not_speak_of_classes_is_left_alone(labels: npt.ArrayLike, pre
 def test_statistics_do_not_suffice() -> None:
     run = ScriptedRun()
     run.step(tensors={LABELS: np.arange(4), SCORES: np.eye(4)})
-    with pytest.raises(InsufficientInformationForRuleInvocation, match="'labels' or collection 'predictions' in full"):
+    with pytest.raises(InsufficientInformationForRuleInvocation, match="'labels' and collection 'predictions' in full"):
         findings(Confusion(), run)
 
 

@@ -97,9 +97,7 @@ class TestOfEqualContent:
         test = {"test/7": "b", "test/8": "c", "test/9": None}
         write_samples(tmp_path / "run", 0, training=training, test=test, unlabeled={"unlabeled/1": "a"})
         (found,) = findings(DataLeak(), create_trial(tmp_path / "run"))
-        assert found.message == (
-            "1 samples of the subset test have the same content as training samples: test/7 is training/2."
-        )
+        assert found.message == "1 test sample has the same content as in training: test/7 is training/2."
         assert found.where == {"step": 0, "mode": "TRAIN", "file": "samples/0/test.parquet"}
         assert found.evidence["samples"] == ["test/7"]
         assert found.evidence["same_as"] == {"test/7": "training/2"}

@@ -72,7 +72,7 @@ def test_each_token_has_its_own_threshold() -> None:
 def test_what_is_not_tokens_is_left_alone(batch: npt.NDArray[np.generic]) -> None:
     run = ScriptedRun()
     run.step(tensors={INPUT: batch}, save=True)
-    with pytest.raises(InsufficientInformationForRuleInvocation, match="needs collection 'inputs' in full"):
+    with pytest.raises(InsufficientInformationForRuleInvocation, match="needs inputs that are token sequences"):
         findings(NLPSequenceRatio(), run)
 
 

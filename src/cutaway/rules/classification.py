@@ -101,7 +101,7 @@ def answers(
             f"{refused!r} are not. Name others with the rule's parameters."
         )
     if not found and not any_before:
-        raise lacking(reader, ["labels", "predictions"], full=True)
+        raise lacking(reader, ["labels", "predictions"], full=True, every=True)
     return found
 
 

@@ -36,18 +36,24 @@ def in_collection(reader: TensorReader, collection: str) -> list[str]:
 
 
 def lacking(
-    reader: TensorReader, collections: Iterable[str] = (), tensor_regex: str | None = None, *, full: bool = False
+    reader: TensorReader,
+    collections: Iterable[str] = (),
+    tensor_regex: str | None = None,
+    *,
+    full: bool = False,
+    every: bool = False,
 ) -> InsufficientInformationForRuleInvocation:
     """Return the error that says what a rule needs, what this run saved, and what to change.
 
-    `full` says that statistics do not suffice: the tensors themselves must have been saved.
+    `full` says that statistics do not suffice: the tensors themselves must have been saved. `every` says that all of
+    it is needed; else one suffices.
     """
     wanted = list(collections)
     needs = [f"collection {name!r}" for name in wanted]
     needs += [f"tensors that match {tensor_regex!r}"] if tensor_regex is not None else []
     saved = [name for name in DEFAULT_PATTERNS if name not in ("all", "default") and in_collection(reader, name)]
     here = ", ".join(map(repr, saved)) or "nothing so far"
-    kept = " in full" if full else ""
+    kept, both = " in full" if full else "", " and " if every else " or "
     how = f" Add {', '.join(map(repr, wanted))} to the hook's `include_collections`." if wanted else ""
     how = how or " Choose others with the rule's parameters, or add them with the hook's `include_regex`."
-    return InsufficientInformationForRuleInvocation(f"needs {' or '.join(needs)}{kept}; this run saved {here}.{how}")
+    return InsufficientInformationForRuleInvocation(f"needs {both.join(needs)}{kept}; this run saved {here}.{how}")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import pyarrow.parquet as pq
-
 from cutaway.run.identity import Run
 
 __all__ = ["SampleFile", "sample_files"]
@@ -22,6 +20,8 @@ class SampleFile(NamedTuple):
 
 def sample_files(run: Run) -> list[SampleFile]:
     """Return the samples of every evaluation of a run, as far as their hashes were kept."""
+    import pyarrow.parquet as pq  # most runs have no such files, and it takes long to import
+
     found = []
     for path in sorted((run.path / "samples").glob("*/*.parquet")):
         # Analysis keeps its own files beside: `<subset>.map.<space>.parquet`.

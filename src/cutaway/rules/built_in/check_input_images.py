@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.arguments import number, pattern, whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
@@ -106,7 +107,7 @@ class CheckInputImages(Rule):
         saved: list[int] = steps[saved_places(reader, steps)].tolist()
         begins = {name: found for name in names if (found := self._first_image(reader, name, start, saved))}
         if not begins and not self._totals:
-            raise lacking(reader, [] if self.regex else ["inputs"], self.regex, full=True)
+            raise self._refusal(reader, names, saved)
         for name, (first, shape) in begins.items():
             totals = self._totals.setdefault(name, _Totals(shape, self.channel))
             if len(totals.sums) == 1:
@@ -115,6 +116,16 @@ class CheckInputImages(Rule):
                 seen = [own for step in saved if (own := _from_values(reader, name, step, totals.shape, self.channel))]
             if seen:
                 yield self._judgement(name, [own.step for own in seen], [totals.add(own) for own in seen])
+
+    def _refusal(
+        self, reader: TensorReader, names: list[str], saved: list[int]
+    ) -> InsufficientInformationForRuleInvocation:
+        if any(value_at(reader, name, step) is not None for name in names for step in saved):
+            return InsufficientInformationForRuleInvocation(
+                f"needs inputs that are images, with {_AXES} axes; {', '.join(names)} held none so far. Choose others "
+                "with `regex`."
+            )
+        return lacking(reader, [] if self.regex else ["inputs"], self.regex, full=True)
 
     def _first_image(
         self, reader: TensorReader, name: str, start: int, saved: list[int]

@@ -119,7 +119,7 @@ class ClassImbalance(Rule):
         labels = {*in_collection(reader, "labels"), *_matching(reader, self.labels_regex)}
         predictions = {*in_collection(reader, "predictions"), *_matching(reader, self.predictions_regex)}
         if not labels or not predictions:
-            raise lacking(reader, ["labels", "predictions"], full=True)
+            raise lacking(reader, ["labels", "predictions"], full=True, every=True)
         return paired(sorted(labels), sorted(predictions))
 
     def _counted(self, pair: ClassTensors, own: Answers) -> _Imbalance:

@@ -124,7 +124,7 @@ class Confusion(Rule):
         if not labels or not predictions:
             named = [one for one in (self.labels, self.predictions) if one not in ("labels", "predictions")]
             collections = [self.labels_collection or "labels", self.predictions_collection or "predictions"]
-            raise lacking(reader, collections, "|".join(f"^{one}$" for one in named) or None, full=True)
+            raise lacking(reader, collections, "|".join(f"^{one}$" for one in named) or None, full=True, every=True)
         return paired(labels, predictions)
 
     def _check_categories(self, found: Mapping[ClassTensors, list[Answers]]) -> None:

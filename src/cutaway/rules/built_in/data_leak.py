@@ -123,9 +123,8 @@ def _twins(files: Sequence[SampleFile]) -> Iterator[_Twins]:
 def _judged_twins(twins: _Twins, step: int) -> Judgement:
     count = len(twins.same_as)
     pairs = [f"{one} is {other}" for one, other in twins.same_as.items()]
-    message = (
-        f"{count} samples of the subset {twins.subset} have the same content as training samples: {_named(pairs)}."
-    )
+    have = "sample has" if count == 1 else "samples have"
+    message = f"{count} {twins.subset} {have} the same content as in training: {_named(pairs)}."
     evidence = {"count": count, "samples": list(twins.same_as)[:MOST_SAMPLES], "same_as": _first(twins.same_as)}
     return Judgement(
         [twins.key],

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cutaway.errors import ConfigurationError
+from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInvocation
 from cutaway.rules.arguments import number, pattern, whole, words
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
@@ -85,7 +85,7 @@ class NLPSequenceRatio(Rule):
         saved: list[int] = steps[saved_places(reader, steps)].tolist()
         since = {name: found for name in names if (found := self._first_tokens(reader, name, saved)) is not None}
         if not since and not self._since:
-            raise lacking(reader, [] if regex else ["inputs"], regex, full=True)
+            raise self._refusal(reader, names, saved)
         self._since.update(since)
         for name, first in since.items():
             shares = self._shares(reader, name, saved)
@@ -95,6 +95,16 @@ class NLPSequenceRatio(Rule):
                         shares.setdefault(step, {})[_PADDING] = share
             if shares:
                 yield self._judgement(name, sorted(shares), [shares[step] for step in sorted(shares)])
+
+    def _refusal(
+        self, reader: TensorReader, names: list[str], saved: list[int]
+    ) -> InsufficientInformationForRuleInvocation:
+        if any(value_at(reader, name, step) is not None for name in names for step in saved):
+            return InsufficientInformationForRuleInvocation(
+                f"needs inputs that are token sequences; {', '.join(names)} held none so far. Choose others with "
+                "`tensor_regex`."
+            )
+        return lacking(reader, [] if self.tensor_regex else ["inputs"], self.tensor_regex, full=True)
 
     def _first_tokens(self, reader: TensorReader, name: str, saved: list[int]) -> int | None:
         """Return the step from which on a tensor is known to hold tokens."""
