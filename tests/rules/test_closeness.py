@@ -15,7 +15,7 @@ numbers = st.floats(-1e6, 1e6, allow_subnormal=False)
 
 
 def statistics(values: np.ndarray) -> dict[str, np.ndarray]:
-    return {name: np.array(value, np.float64) for name, value in asdict(reference_statistics(values)).items()}
+    return {name: np.array([value], np.float64) for name, value in asdict(reference_statistics(values)).items()}
 
 
 @given(st.lists(st.tuples(numbers, st.floats(-1, 1)), min_size=1, max_size=20))

@@ -39,9 +39,9 @@ class TestExplodingTensor(RuleContract):
 
 
 def test_activations_are_named_before_gradients_and_these_before_weights() -> None:
-    run = ScriptedRun()
-    run.step(tensors=dict.fromkeys(["a.weight", "gradient/a.weight", "z_output_0", "y_output_0"], FINE))
-    run.step(tensors=dict.fromkeys(["a.weight", "gradient/a.weight", "z_output_0", "y_output_0"], [NAN, 1.0, INF]))
+    run, names = ScriptedRun(), ["a.weight", "gradient/a.weight", "z_output_0", "y_output_0"]
+    run.step(tensors=dict.fromkeys(names, FINE))
+    run.step(tensors=dict.fromkeys(names, np.array([NAN, 1.0, INF])))
     (found,) = findings(ExplodingTensor(), run)
     # Activations in the order of the forward pass, not of the alphabet.
     assert list(found.evidence["tensors"]) == ["z_output_0", "y_output_0", "gradient/a.weight", "a.weight"]

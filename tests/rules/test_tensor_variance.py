@@ -1,5 +1,7 @@
 """TensorVariance."""
 
+from typing import Any, ClassVar
+
 import pytest
 
 from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInvocation
@@ -16,7 +18,7 @@ def run_with(deviations: list[float], name: str = "fc.weight") -> ScriptedRun:
 
 class TestTooMuch(RuleContract):
     rule = TensorVariance
-    arguments = {"max_threshold": 4.0}
+    arguments: ClassVar[dict[str, Any]] = {"max_threshold": 4.0}
 
     def sick(self) -> tuple[ScriptedRun, int]:
         return run_with([1.0] * 10 + [2.1] * 5), 10
@@ -33,7 +35,7 @@ class TestTooMuch(RuleContract):
 
 class TestTooLittle(RuleContract):
     rule = TensorVariance
-    arguments = {"min_threshold": 0.25, "max_threshold": 4.0}
+    arguments: ClassVar[dict[str, Any]] = {"min_threshold": 0.25, "max_threshold": 4.0}
 
     def sick(self) -> tuple[ScriptedRun, int]:
         return run_with([1.0] * 10 + [0.4] * 5), 10

@@ -1,5 +1,7 @@
 """UnchangedTensor."""
 
+from typing import Any, ClassVar
+
 import numpy as np
 import pytest
 
@@ -40,7 +42,7 @@ class TestUnchangedWeight(RuleContract):
 
 class TestUnchangedActivation(RuleContract):
     rule = UnchangedTensor
-    arguments = {"tensor_regex": f"^{OUTPUT}", "num_steps": 4}
+    arguments: ClassVar[dict[str, Any]] = {"tensor_regex": f"^{OUTPUT}", "num_steps": 4}
 
     def sick(self) -> tuple[ScriptedRun, int]:
         return run_with([[1.0, i] for i in range(10)] + [[1.0, 9.0]] * 5, OUTPUT), 12

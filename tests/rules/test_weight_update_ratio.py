@@ -1,5 +1,7 @@
 """WeightUpdateRatio."""
 
+from typing import Any, ClassVar
+
 import numpy as np
 import pytest
 
@@ -41,7 +43,7 @@ class TestWeightUpdateRatio(RuleContract):
 
 class TestTooSmall(RuleContract):
     rule = WeightUpdateRatio
-    arguments = {"small_threshold": 1e-3}
+    arguments: ClassVar[dict[str, Any]] = {"small_threshold": 1e-3}
 
     def sick(self) -> tuple[ScriptedRun, int]:
         return run_with([1.0, 1.1, 1.2, 1.2001, 1.3]), 3
@@ -57,7 +59,7 @@ class TestTooSmall(RuleContract):
 
 class TestOverSeveralSteps(RuleContract):
     rule = WeightUpdateRatio
-    arguments = {"num_steps": 4, "large_threshold": 2.0, "small_threshold": 1e-6}
+    arguments: ClassVar[dict[str, Any]] = {"num_steps": 4, "large_threshold": 2.0, "small_threshold": 1e-6}
 
     def sick(self) -> tuple[ScriptedRun, int]:
         # No single step is large; from step 13 on the last four together are.

@@ -6,19 +6,22 @@ Knows neither files nor rules. Whoever holds statistics keeps them as chunks, an
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Chunks", "StatisticsBlock", "StatisticsChunk"]
+__all__ = ["Activity", "Chunks", "Shares", "StatisticsBlock", "StatisticsChunk"]
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.intp]
+# The share of positive values per channel: at one step, and at several.
+Shares = Sequence[float] | npt.NDArray[np.float32]
+Activity = npt.NDArray[np.float32] | Sequence[Shares | None]
 
 
 @dataclass(frozen=True)
@@ -26,13 +29,13 @@ class StatisticsChunk:
     """Some steps, ascending, that have statistics of the same tensors.
 
     `column` returns one statistic with a row per step and a column per tensor; `active` the share of positive values
-    per channel of one tensor (by its place) at each step, None where it was not asked.
+    per channel of one tensor (by its place) at each step, None where it was not asked; a matrix where that holds all.
     """
 
     names: tuple[str, ...]
     steps: Ints
     column: Callable[[str], npt.NDArray[Any]]
-    active: Callable[[int], Sequence[Sequence[float] | None]]
+    active: Callable[[int], Activity]
 
     @property
     def first(self) -> int:
@@ -100,20 +103,24 @@ class StatisticsBlock:
 
         None where it was not recorded at all these steps with the same number of channels.
         """
-        rows = self.active_rows(name)
-        kept = [row for row in rows if row is not None]
-        if not kept or len(kept) != len(self) or len({len(row) for row in kept}) != 1:
+        parts = [_uniform(own, rows) for own, rows in self._activity(name)]
+        kept = [part for part in parts if part is not None]
+        if len(kept) != len(parts) or len({part.shape[1] for part in kept}) != 1:
             return None
-        return np.array(kept, np.float64)
+        return np.concatenate(kept)
 
-    def active_rows(self, name: str) -> list[Sequence[float] | None]:
+    def active_rows(self, name: str) -> list[Shares | None]:
         """Return the share of positive values per channel at each step; None at steps where it was not recorded."""
-        rows: list[Sequence[float] | None] = []
+        return [own[row] for own, rows in self._activity(name) for row in rows]
+
+    def _activity(self, name: str) -> Iterator[tuple[Activity, Places]]:
+        """Yield the activity of whole chunks, and which of their steps are meant."""
+        skipped = self._skipped
         for piece in self._pieces:
-            place = piece.chunk.names.index(name)
-            own = piece.chunk.active(place)
-            rows += [own[row] for row in piece.rows]
-        return rows[self._skipped :]
+            rows = piece.rows[skipped:]
+            skipped -= len(piece.rows) - len(rows)
+            if len(rows):
+                yield piece.chunk.active(piece.chunk.names.index(name)), rows
 
     def _columns_of(self, chunk: StatisticsChunk) -> Places:
         place = {name: i for i, name in enumerate(chunk.names)}
@@ -223,6 +230,16 @@ def _piece(chunk: StatisticsChunk, start: int, stop: int, in_mode: Callable[[Int
     if in_mode is not None:
         kept &= in_mode(chunk.steps)
     return _Piece(chunk, np.flatnonzero(kept))
+
+
+def _uniform(activity: Activity, rows: Places) -> Floats | None:
+    """Return some rows as a matrix; None where one is missing or has another number of channels."""
+    if isinstance(activity, np.ndarray):
+        return activity[rows].astype(np.float64)
+    kept = [activity[row] for row in rows]
+    if any(row is None for row in kept) or len({len(row) for row in kept if row is not None}) != 1:
+        return None
+    return np.array(kept, np.float64)
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from cutaway.run.rows import numbers
 from cutaway.run.schemas import SCHEMAS, STATISTICS
-from cutaway.tensors.statistics_blocks import Chunks, StatisticsBlock, StatisticsChunk
+from cutaway.tensors.statistics_blocks import Activity, Chunks, StatisticsBlock, StatisticsChunk
 from cutaway.trial.listed_rows import Listed, neighbours
 from cutaway.trial.named_rows import NamedRows, Places, names_at
 
@@ -59,10 +59,16 @@ class _Part:
             whole = self._columns[column] = numbers(self.rows.column(column))
         return whole[start:end].reshape(-1, width)
 
-    def _activity(self, start: int, end: int, width: int, place: int) -> list[list[float] | None]:
-        rows = pa.array(np.arange(start + place, end, width))
-        found: list[list[float] | None] = self.rows.column("active").take(rows).to_pylist()
-        return found
+    def _activity(self, start: int, end: int, width: int, place: int) -> Activity:
+        lists = self.rows.take("active", np.arange(start + place, end, width))
+        if lists.null_count == len(lists):
+            return [None] * len(lists)
+        lengths = np.diff(lists.offsets.to_numpy())
+        if lists.null_count or (lengths != lengths[0]).any():
+            rows: list[list[float] | None] = lists.to_pylist()
+            return rows
+        matrix: npt.NDArray[np.float32] = lists.flatten().to_numpy(zero_copy_only=False).reshape(len(lists), -1)
+        return matrix
 
     def with_worker(self, places: Places | None = None) -> pa.Table:
         if places is None:

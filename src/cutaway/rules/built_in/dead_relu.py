@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -98,7 +98,7 @@ class DeadRelu(Rule):
         dead = self._at_least(block)
         units, source = np.zeros(dead.shape, np.int64), np.full(dead.shape, STATISTICS, object)
         for row, name in enumerate(block.names):
-            for places, shares in _recorded(block.active_rows(name)):
+            for places, shares in _recorded(block, name):
                 dead[row, places], units[row, places] = self._dead(shares), shares.shape[1]
                 source[row, places] = ACTIVITY
         for column in saved_places(reader, block.steps):
@@ -112,7 +112,9 @@ class DeadRelu(Rule):
 
     def _dead(self, shares: Floats) -> Floats:
         """Return the percentage of units that are dead; the last axis is that of units."""
-        found: Floats = 100 * np.mean(100 * shares < self.threshold_inactivity, axis=-1)
+        # Runs keep activity in single precision: so compared, it says the same in memory.
+        inactive = shares.astype(np.float32) < np.float32(self.threshold_inactivity / 100)
+        found: Floats = 100 * np.mean(inactive, axis=-1)
         return found
 
     def _at_least(self, block: StatisticsBlock) -> Floats:
@@ -125,9 +127,13 @@ class DeadRelu(Rule):
             return np.clip(100 * (1 - positive / (self.threshold_inactivity / 100)), 0, 100)
 
 
-def _recorded(rows: Sequence[Sequence[float] | None]) -> Iterator[tuple[list[int], Floats]]:
-    """Yield the places of recorded rows and the rows as a matrix, together for those of one length."""
-    places: dict[int, list[int]] = {}
+def _recorded(block: StatisticsBlock, name: str) -> Iterator[tuple[list[int], Floats]]:
+    """Yield the places of steps with recorded activity, and this as a matrix; those of one length together."""
+    whole = block.active(name)
+    if whole is not None:
+        yield list(range(len(block))), whole
+        return
+    rows, places = block.active_rows(name), dict[int, list[int]]()
     for place, row in enumerate(rows):
         if row is not None and len(row):
             places.setdefault(len(row), []).append(place)

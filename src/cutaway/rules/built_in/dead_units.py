@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
-from typing import Any
+from itertools import chain, groupby, islice
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.arguments import number, whole
-from cutaway.rules.judgement import Ints, Judgement
+from cutaway.rules.judgement import Bools, Floats, Ints, Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import in_collection
 from cutaway.tensors.modes import ModeKeys
@@ -24,7 +24,12 @@ __all__ = ["DeadUnits"]
 MOST_CHANNELS = 20
 NOT_TRAINING = (ModeKeys.EVAL.name, ModeKeys.PREDICT.name)
 
-Rows = list[tuple[int, Sequence[float]]]
+
+class _Part(NamedTuple):
+    """The share of positive values per channel (column) at some steps (rows)."""
+
+    steps: Ints
+    shares: Floats
 
 
 class DeadUnits(Rule):
@@ -71,63 +76,80 @@ class DeadUnits(Rule):
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
         """Count for every channel the training steps since it was last positive."""
-        modes = reader.step_window(start, stop)
-        training = set(modes["step"][~np.isin(modes["mode"].astype(str), NOT_TRAINING)].tolist())
-        recorded: dict[str, Rows] = {}
-        for block in reader.statistics_blocks(in_collection(reader, "layers"), start, stop):
-            for name in block.names:
-                rows = _rows(block, name, training)
-                if rows:
-                    recorded[name] = rows
+        steps = reader.step_window(start, stop)
+        training: Ints = steps["step"][~np.isin(steps["mode"].astype(str), NOT_TRAINING)]
+        recorded = [
+            (name, parts)
+            for block in reader.statistics_blocks(in_collection(reader, "layers"), start, stop)
+            for name in block.names
+            if (parts := _recorded(block, name, np.isin(block.steps, training)))
+        ]
         if not recorded and not self._silent:
-            message = (
-                'needs the activity of channels, which this run did not record: give `Hook(channel_activity="relu")`.'
+            raise InsufficientInformationForRuleInvocation(
+                'needs the activity of channels, which this run has not recorded: give `Hook(channel_activity="relu")`.'
             )
-            raise InsufficientInformationForRuleInvocation(message)
-        for name, rows in recorded.items():
-            yield self._judged(name, rows)
+        for name, parts in recorded:
+            yield self._judged(name, parts)
 
-    def _judged(self, name: str, rows: Rows) -> Judgement:
-        steps = [step for step, _ in rows]
-        dead: list[Any] = []  # per step, which channels are dead
-        for count, group in groupby((row for _, row in rows), key=len):
+    def _judged(self, name: str, parts: Sequence[_Part]) -> Judgement:
+        steps = np.concatenate([part.steps for part in parts])
+        dead: list[Bools] = []  # per part, which channels (columns) are dead at which steps (rows)
+        for part in parts:
             before = self._silent.get(name)
-            if before is None or len(before) != count:
-                before = np.zeros(count, np.int64)
-            silent = _silent_for(np.array(list(group), np.float64) <= self.threshold, before)
-            self._silent[name] = silent[-1]
-            dead += list(silent >= self.window)
+            if before is None or len(before) != part.shares.shape[1]:
+                before = np.zeros(part.shares.shape[1], np.int64)
+            # Runs keep activity in single precision: so compared, it says the same in memory.
+            silent = part.shares.astype(np.float32) <= np.float32(self.threshold)
+            gone, self._silent[name] = _dead(silent, before, self.window)
+            dead.append(gone)
+        count = np.concatenate([np.count_nonzero(part, axis=1) for part in dead])
+
+        def channels(step: int) -> tuple[list[int], int]:
+            row = next(islice(chain.from_iterable(dead), step, None))
+            return np.flatnonzero(row).tolist(), len(row)
 
         def message(step: int) -> str:
             told = "have not been positive once"
             if self.threshold:
                 told = f"have had at most {100 * self.threshold:g} % positive values at each step"
-            channels = np.flatnonzero(dead[step]).tolist()
+            gone, of = channels(step)
             return (
-                f"{len(channels)} of {len(dead[step])} channels of {name} {told} in {self.window} steps up to step "
-                f"{steps[step]}: {_listed(channels)}."
+                f"{len(gone)} of {of} channels of {name} {told} in {self.window} steps up to step {steps[step]}: "
+                f"{_listed(gone)}."
             )
 
         def evidence(step: int) -> Mapping[str, Any]:
-            channels = np.flatnonzero(dead[step]).tolist()
-            return {"channels": channels[:MOST_CHANNELS], "dead": len(channels), "of": len(dead[step])}
+            gone, of = channels(step)
+            return {"channels": gone[:MOST_CHANNELS], "dead": len(gone), "of": of}
 
-        value = [float(np.count_nonzero(one)) for one in dead]
-        return Judgement.of_one(name, steps, np.array(value) > 0, value, 0.0, message, evidence)
-
-
-def _rows(block: StatisticsBlock, name: str, training: set[int]) -> Rows:
-    """Return the training steps that have the activity of a tensor's channels, each with it."""
-    rows = zip(block.steps.tolist(), block.active_rows(name), strict=True)
-    return [(step, row) for step, row in rows if row is not None and len(row) and step in training]
+        return Judgement.of_one(name, steps, count > 0, count, 0.0, message, evidence)
 
 
-def _silent_for(silent: Any, before: Ints) -> Ints:
-    """Return for each step (row) and channel for how many steps it has been silent, counting those before."""
+def _recorded(block: StatisticsBlock, name: str, training: Bools) -> list[_Part]:
+    """Return the activity of a tensor's channels in training steps: parts of as many channels each."""
+    whole = block.active(name)
+    if whole is not None:
+        return [_Part(block.steps[training], whole[training])] if whole.size and training.any() else []
+    rows = zip(block.steps.tolist(), block.active_rows(name), training.tolist(), strict=True)
+    kept = [(step, row) for step, row, counts in rows if counts and row is not None and len(row)]
+    return [
+        _Part(np.array([step for step, _ in part]), np.array([row for _, row in part], np.float64))
+        for part in (list(group) for _, group in groupby(kept, key=lambda one: len(one[1])))
+    ]
+
+
+def _dead(silent: Bools, before: Ints, window: int) -> tuple[Bools, Ints]:
+    """Return which channels are dead at which steps, and for how many steps each is silent after the last.
+
+    `before` says for how many they were silent before the first.
+    """
+    some = silent.any(axis=0)  # most channels never are
     step = np.arange(1, len(silent) + 1)[:, None]
-    heard = np.maximum.accumulate(np.where(silent, 0, step), axis=0)
-    counted: Ints = step - heard + np.where(heard == 0, before, 0)
-    return counted
+    heard = np.maximum.accumulate(np.where(silent[:, some], 0, step), axis=0)
+    counted = step - heard + np.where(heard == 0, before[some], 0)
+    dead, after = np.zeros_like(silent), np.zeros_like(before)
+    dead[:, some], after[some] = counted >= window, counted[-1]
+    return dead, after
 
 
 def _listed(channels: Sequence[int]) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
+import numpy.typing as npt
 
 from cutaway.rules.arguments import flag, number, pattern, whole, words
-from cutaway.rules.closeness import difference, may_be_close
+from cutaway.rules.closeness import COMPARED, difference, may_be_close
 from cutaway.rules.judgement import Bools, Floats, Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import selected
@@ -19,6 +19,8 @@ from cutaway.tensors.statistics_blocks import StatisticsBlock
 from cutaway.trial import Trial
 
 __all__ = ["UnchangedTensor"]
+
+Places = npt.NDArray[np.intp]
 
 
 class UnchangedTensor(Rule):
@@ -81,15 +83,19 @@ class UnchangedTensor(Rule):
                 yield self._judged(block, None if chosen else has_gradient(reader, block))
 
     def _judged(self, block: StatisticsBlock, trained: Bools | None) -> Judgement:
-        close, apart = self._close(block)
+        close = self._close(block)
         if trained is not None:
             close &= trained[:, :-1]
         pairs = self.num_steps - 1
-        alike: Bools = np.logical_and.reduce(sliding_window_view(close, pairs, axis=1), axis=2)
-        largest: Floats = np.maximum.reduce(sliding_window_view(apart, pairs, axis=1), axis=2)
         # The first steps that have enough before them may lie before the window, and were judged with the last one.
         first = max(block.fresh, pairs)
-        alike, largest, steps = alike[:, first - pairs :], largest[:, first - pairs :], block.steps[first:]
+        steps = block.steps[first:]
+        alike = np.ones((len(block.names), len(steps)), bool)
+        for back in range(pairs):
+            alike &= close[:, first - 1 - back : len(block) - 1 - back]
+        apart = np.full(alike.shape, np.nan)
+        at = np.nonzero(alike)
+        apart[at] = _apart(block, at[0], at[1] + first)
 
         def message(tensor: int, step: int) -> str:
             since = block.steps[first - pairs + step]
@@ -102,16 +108,33 @@ class UnchangedTensor(Rule):
             exact = not np.isnan(block["change"][tensor, first + step])
             return {"since": int(block.steps[first - pairs + step]), "compared": "change" if exact else "statistics"}
 
-        return Judgement(block.names, steps, alike, largest, self.atol, message, evidence)
+        return Judgement(block.names, steps, alike, apart, self.atol, message, evidence)
 
-    def _close(self, block: StatisticsBlock) -> tuple[Bools, Floats]:
-        """Return for each step but the first whether it is close to the one before, and how far apart they are."""
-        columns = {name: block[name] for name in ("size", "nonfinite", "min", "max", "mean", "std", "l1", "l2")}
-        now = {name: column[:, 1:] for name, column in columns.items()}
-        past = {name: column[:, :-1] for name, column in columns.items()}
-        close = may_be_close(now, past, self.rtol, self.atol, equal_nan=self.equal_nan)
-        change = block["change"][:, 1:]
-        exact = ~np.isnan(change)
+    def _close(self, block: StatisticsBlock) -> Bools:
+        """Return for each step but the first whether it is close to the one before."""
+        now, past = _Steps(block, slice(1, None)), _Steps(block, slice(-1))
+        change = now["change"]
         # No single value can have changed by more than the norm of all changes.
-        proven = change <= self.atol + self.rtol * np.nan_to_num(block["abs_min"][:, :-1])
-        return np.where(exact, close & proven, close), np.where(exact, change, difference(now, past))
+        proven = change <= self.atol + self.rtol * np.nan_to_num(past["abs_min"])
+        close = may_be_close(now, past, self.rtol, self.atol, equal_nan=self.equal_nan)
+        return close & (proven | np.isnan(change))
+
+
+class _Steps:
+    """The statistics of a block at some of its steps, each put together when it is asked for."""
+
+    def __init__(self, block: StatisticsBlock, steps: slice) -> None:
+        self._block = block
+        self._steps = steps
+
+    def __getitem__(self, column: str) -> Floats:
+        return self._block[column][:, self._steps]
+
+
+def _apart(block: StatisticsBlock, rows: Places, columns: Places) -> Floats:
+    """Return by how much tensors differ from their values before: the norm of the change where that is known."""
+    change = block["change"][rows, columns]
+    if not np.isnan(change).any():
+        return change
+    now, past = ({name: block[name][rows, columns - back] for name in COMPARED} for back in (0, 1))
+    return np.where(np.isnan(change), difference(now, past), change)
