@@ -110,6 +110,8 @@ class _Watching:
     began: float = -math.inf  # when it was last asked
     ended: float = -math.inf  # and when it had answered
     pause: float = PAUSE
+    slow: int = 0  # how often in a row it has taken too long
+    is_slow: bool = False
     is_lacking: bool = False
     has_ended: bool = False
 
@@ -287,12 +289,17 @@ class Observing:
         )
 
     def _pace(self, one: _Watching, newest: int, took: float, since: float) -> None:
-        """Ask an observer less often that takes more than half of the time there is."""
-        if took <= since / 2 or one.pause >= LONGEST_PAUSE:
-            return
-        said = one.pause > PAUSE
-        one.pause = min(2 * one.pause, LONGEST_PAUSE)
-        if not said:
+        """Ask an observer less often that takes more than half of the time there is, until it no longer does.
+
+        Once may be chance: on a busy machine a moment becomes a second.
+        """
+        one.slow = one.slow + 1 if took > since / 2 else 0
+        if one.slow > 1:
+            one.pause = min(2 * one.pause, LONGEST_PAUSE)
+        elif took < since / 8:
+            one.pause = max(one.pause / 2, PAUSE)
+        if one.slow > 1 and not one.is_slow:
+            one.is_slow = True
             self._logbook.say(
                 "rule-slow",
                 "info",

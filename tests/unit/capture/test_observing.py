@@ -89,7 +89,10 @@ class Bench:
         """Take steps in, as the writer does after writing them."""
         for _ in range(count):
             record = StepRecord(self.next, ModeKeys.TRAIN, self.next, 1e9 + self.next, **about)
-            columns = {name: np.full(2, 1.0) for name in NUMBERS} | {"l1": np.full(2, mean_abs), "nonfinite": np.zeros(2)}
+            columns = {name: np.full(2, 1.0) for name in NUMBERS} | {
+                "l1": np.full(2, mean_abs),
+                "nonfinite": np.zeros(2),
+            }
             self.observing.take(record, [Part(self.next, NAMES, columns)])
             self.next += 1
 
@@ -368,20 +371,36 @@ class TestThoseThatMisbehave:
         assert "Rule Looks took 0.3 s for" in message
         assert where["rule"] == "Looks"
 
+    def test_one_that_was_slow_for_a_moment_is_asked_as_often_as_before(self, bench: Callable[..., Bench]) -> None:
+        seconds = iter([0.0, 0.5, 0.0, 0.5, 0.5, 0.5])
+
+        def takes(_: TensorReader, __: int) -> None:
+            here.clock.now += next(seconds, 0.0)
+
+        looks = Looks(takes)
+        here = bench(looks)
+        for _ in range(3):
+            here.steps(1)
+            here.look(after=0.25)
+        assert here.book.said == []
+        for _ in range(100):
+            here.steps(1)
+            here.look(after=0.25)
+        assert [code for code, _, _ in here.book.said] == ["rule-slow"]
+        assert looks.steps[-5:] == [98, 99, 100, 101, 102]
+
     def test_one_that_is_slower_than_everything_still_leaves_pauses(self, bench: Callable[..., Bench]) -> None:
         def takes(_: TensorReader, __: int) -> None:
             here.clock.now += 60
 
         slow = Looks(takes)
         here = bench(slow)
-        for _ in range(10):
+        asked = []
+        for _ in range(60):
             here.steps(1)
             here.look(after=1)
-        asked = len(slow.steps)
-        for _ in range(4):
-            here.steps(1)
-            here.look(after=1)
-        assert len(slow.steps) == asked
+            asked.append(len(slow.steps))
+        assert asked[-1] - asked[-51] == 10
 
     def test_the_writer_is_let_in_between_two_that_take_long(self, bench: Callable[..., Bench]) -> None:
         def takes(_: TensorReader, __: int) -> None:
