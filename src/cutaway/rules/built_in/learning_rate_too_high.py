@@ -1,0 +1,78 @@
+"""LearningRateTooHigh: updates so large that the loss cannot come down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cutaway.rules.arguments import number, whole
+from cutaway.rules.judgement import Judgement
+from cutaway.rules.rule import Rule
+from cutaway.rules.update_ratios import UpdateRatios
+from cutaway.tensors.reader import TensorReader
+from cutaway.trial import Trial
+
+__all__ = ["LearningRateTooHigh"]
+
+# A rate that is far too high does its harm in the first steps; afterwards the weights are so large that nothing moves.
+_LEAST = 10
+
+
+class LearningRateTooHigh(Rule):
+    """The weights change so much in every step that the loss does not come down.
+
+    What it sees:
+        The change of each weight tensor in a step is divided by its size (both as l2 norms). The rule fires where the
+        median of that share, over the tensors that change and then over `window` training steps (at the beginning of
+        a run over ten at least), is above `high`, and the mean loss of the second half of these steps is not below
+        that of the first half by more than chance explains (two standard errors). A loss below a thousandth of its
+        first value is not judged.
+
+    Why it matters:
+        Each step overshoots what the gradient can know. The loss jumps about or climbs, and ends in NaN, or in units
+        that never fire again.
+
+    What to try:
+        Divide the learning rate by ten until the loss falls; a share of about 0.001 in a step is usual. Warm the rate
+        up over the first steps, or clip the gradients.
+
+    Needs:
+        Statistics of the collection `weights`, and a loss of training steps.
+
+    Parameters:
+        high: the share of itself by which a weight tensor may change in a step.
+        window: over how many training steps.
+    """
+
+    def __init__(
+        self,
+        base_trial: Trial | None = None,
+        action_str: str | None = None,
+        *,
+        high: float | str = 1e-1,
+        window: int | str = 50,
+    ) -> None:
+        super().__init__(base_trial, action_str)
+        self.high = number(high, "high", above=0)
+        self.window = whole(window, "window", least=4)
+        self._updates = UpdateRatios(self.window, _LEAST)
+
+    def reset(self) -> None:
+        """Forget the steps."""
+        self._updates.reset()
+
+    def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
+        """Judge the steps that have a whole window behind them."""
+        seen = self._updates.read(reader, start, stop)
+        if seen is None:
+            return
+
+        def message(i: int) -> str:
+            return (
+                f"The learning rate is too high: in the last training steps up to step {seen.steps[i]} the "
+                f"weights changed by {seen.ratio[i]:.2g} of themselves in each, above {self.high:g}, and the loss "
+                f"did not fall by more than its scatter: {seen.before[i]:.4g} in the first half, "
+                f"{seen.after[i]:.4g} in the second.{seen.rate_in_words(i)}"
+            )
+
+        fires = (seen.ratio > self.high) & ~seen.fell() & ~seen.converged
+        yield Judgement.of_one("", seen.steps, fires, seen.ratio, self.high, message, seen.evidence)
