@@ -117,7 +117,8 @@ class RecentSteps:
             if regex is not None:
                 names = [name for name in names if re.search(regex, name)]
             if collection is not None:
-                names = [name for name in names if self._collection(collection).matches(name)]
+                wanted = self._collection(collection)
+                names = [name for name in names if wanted.matches(name)]
             found = self._named[regex, collection] = sorted(names)
         return found.copy()
 
