@@ -171,7 +171,8 @@ def _list(run: Run, *, as_json: bool) -> int:
     state = run.state()
     chief: dict[str, Any] = next(iter(read_leases(run.storage, "train")), {})
     paused = state is RunState.RUNNING and bool(chief.get("paused"))
-    requests = history(run.storage)
+    # Messages that watchers send to people travel the same way.
+    requests = [(one, reply) for one, reply in history(run.storage) if one.role == "train"]
     if as_json:
         about = {"name": run.name, "path": shown_path(run.path), "state": str(state), "paused": paused}
         emit_json({**about, "requests": [{**vars(one), "answer": reply and vars(reply)} for one, reply in requests]})
