@@ -1,7 +1,8 @@
 """`python -m scripts.make_reference`: brings the generated parts of the documentation up to date.
 
-Whole pages are made from docstrings and from the commands. In other pages the lines between `<!-- name -->` and
-`<!-- /name -->` are made: the tables of a run folder, the targets of the Makefile, the figures of a benchmark.
+Whole pages are made from docstrings, from the rules and from the commands. In other pages the lines between
+`<!-- name -->` and `<!-- /name -->` are made: the tables of a run folder, the targets of the Makefile, the figures of
+a benchmark.
 """
 
 import argparse
@@ -12,6 +13,7 @@ from pathlib import Path
 from cutaway.run.schemas import SCHEMAS
 from scripts.reference_api import api_page
 from scripts.reference_cli import cli_page
+from scripts.reference_rules import rule_pages
 from scripts.requirements import ROOT
 
 __all__ = ["main", "make_targets", "stale_pages"]
@@ -47,6 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
     for page in stale:
         print(f"{'out of date' if options.check else 'written'}: {page.relative_to(ROOT)}")
         if not options.check:
+            page.parent.mkdir(exist_ok=True)
             page.write_text(pages[page], encoding="utf-8")
     return 1 if stale and options.check else 0
 
@@ -56,6 +59,7 @@ def _pages() -> dict[Path, str]:
     return {
         reference / "api.md": api_page(),
         reference / "cli.md": cli_page(),
+        **{reference / "rules" / name: text for name, text in rule_pages().items()},
         FORMAT: _format_page(),
         SETTINGS: _between(SETTINGS, "make-targets", _target_table()),
     }

@@ -103,6 +103,9 @@ def run_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
     monkeypatch.setenv("CUTAWAY_HOME", str(tmp_path))
     monkeypatch.setattr(sys, "argv", ["page"])
     monkeypatch.chdir(tmp_path)
+    # As in an interpreter that was started there: a page may import the files that it writes.
+    monkeypatch.syspath_prepend(tmp_path)
+    imported = set(sys.modules)
     shell = Shell()
     parsers = [PythonCodeBlockParser(), TitledBlockParser(), CodeBlockParser("console", shell.evaluate), SkipParser()]
     sybil = Sybil(parsers, path=str(ROOT))
@@ -116,5 +119,8 @@ def run_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
 
     yield run
     shell.stop()
+    for name in set(sys.modules) - imported:
+        if Path(getattr(sys.modules[name], "__file__", None) or "/").is_relative_to(tmp_path):
+            del sys.modules[name]
     for hook in live_hooks():
         hook.close()
