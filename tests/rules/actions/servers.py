@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -87,15 +89,26 @@ class MailServer:
     extensions: tuple[str, ...] = ("AUTH PLAIN LOGIN",)
     said: list[str] = field(default_factory=list)
     mails: list[str] = field(default_factory=list)
+    encryption: ssl.SSLContext | None = None
+    from_the_first_byte: bool = False
 
     def talk(self, connection: socket.socket) -> None:
-        with connection, connection.makefile("rwb") as stream:
+        if self.encryption and self.from_the_first_byte:
+            connection = self.encryption.wrap_socket(connection, server_side=True)
+        if self._converse(connection, "220 here") == "STARTTLS" and self.encryption:
+            self._converse(self.encryption.wrap_socket(connection, server_side=True))
+        connection.close()
+
+    def _converse(self, connection: socket.socket, greeting: str = "") -> str:
+        """Talk until the client leaves, or wants to go on in secret."""
+        with connection.makefile("rwb") as stream:
 
             def say(text: str) -> None:
                 stream.write(text.encode() + b"\r\n")
                 stream.flush()
 
-            say("220 here")
+            if greeting:
+                say(greeting)
             while line := stream.readline():
                 words = line.decode().rstrip("\r\n")
                 self.said.append(words)
@@ -105,6 +118,9 @@ class MailServer:
                 elif verb == "EHLO":
                     lines = ["me", *self.extensions]
                     say("\r\n".join(f"250{' ' if one is lines[-1] else '-'}{one}" for one in lines))
+                elif verb == "STARTTLS" and self.encryption:
+                    say("220 go on")
+                    return verb
                 elif verb == "AUTH":
                     say("235 welcome")
                 elif verb == "DATA":
@@ -113,9 +129,10 @@ class MailServer:
                     say(self.answers.get("END", "250 taken"))
                 elif verb == "QUIT":
                     say("221 bye")
-                    return
+                    break
                 else:
                     say("250 fine")
+        return ""
 
     @staticmethod
     def _mail(stream: object) -> str:
@@ -140,7 +157,9 @@ def mail_server() -> Iterator[MailServer]:
                 except TimeoutError:
                     continue
                 connection.settimeout(10)
-                server.talk(connection)
+                # A client that does not trust the certificate, or leaves early, is no reason to end.
+                with contextlib.suppress(OSError):
+                    server.talk(connection)
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()

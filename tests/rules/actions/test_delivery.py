@@ -19,7 +19,8 @@ from cutaway.rules.actions import delivery
 from cutaway.rules.actions.channel import SENT, Message, Outcome
 from cutaway.rules.actions.delivery import Deliveries
 from cutaway.run import Finding, Run
-from cutaway.run.control import Request, answer_to, ask, history, pending
+from cutaway.run.claims import Claim, Claims
+from cutaway.run.control import Answer, Request, answer, answer_to, ask, history, pending
 from tests.rules.actions.conftest import PASSWORD, SECRET
 from tests.rules.actions.servers import Endpoint, MailServer, unused_port
 
@@ -212,8 +213,6 @@ def _claim_of_the_dead(run: Run, request: str, *, busy: bool) -> None:
 
 
 def _claim_and_die(path: Path, request: str, busy: bool) -> None:
-    from cutaway.run.claims import Claims
-
     run = Run.open(path)
     [asked] = [one for one in pending(run.storage, "watch") if one.id == request]
     claim = Claims(run.storage, "watch").claim(asked)
@@ -398,6 +397,28 @@ def test_an_answer_by_somebody_else_ends_it(run: Run, finding: Finding, endpoint
     deliveries.pump()
     assert deliveries.close(1) == 0
     assert endpoint.posts == []
+
+
+@pytest.mark.parametrize("damaged", [True, False])
+def test_what_was_sent_between_two_looks_is_not_sent_again(
+    run: Run, finding: Finding, endpoint: Endpoint, damaged: bool
+) -> None:
+    notify = Notify(endpoint.url)
+    deliveries = Deliveries(run, [notify])
+    claim = deliveries._claims.claim
+
+    def late(request: Request) -> Claim | None:
+        answer(run.storage, request, Answer("done", "", 1))
+        if damaged:
+            run.storage.replace(f"control/{request.id}.done", b"{}")
+        return claim(request)
+
+    deliveries._claims.claim = late  # type: ignore[method-assign]
+    notify.act(run, finding)
+    deliveries.pump()
+    assert deliveries.close(1) == 0
+    assert endpoint.posts == []
+    assert _claims(run) == []
 
 
 def test_no_secret_is_on_disk_or_in_a_log(

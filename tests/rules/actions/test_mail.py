@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+import shutil
+import ssl
+import subprocess
 from email import message_from_string
+from pathlib import Path
 
 import pytest
 
@@ -129,3 +133,50 @@ def test_a_title_of_several_lines_makes_one_header(mail: MailServer, message: Me
     strange = Message(message.key, "run\r\nBcc: x@y", "", 0.0, message.finding)
     assert _email(mail).send(strange).state == "sent"
     assert message_from_string(mail.mails[0])["Bcc"] is None
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """A certificate for this machine that nobody trusts yet."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl makes the certificate")
+    words = "req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1"
+    names = ["-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "cert.pem")]
+    subprocess.run([openssl, *words.split(), *names], check=True, capture_output=True)
+    return tmp_path / "cert.pem"
+
+
+@pytest.fixture
+def encrypted(mail: MailServer, certificate: Path) -> MailServer:
+    mail.encryption = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    mail.encryption.load_cert_chain(certificate, certificate.with_name("key.pem"))
+    mail.extensions = ("STARTTLS", *mail.extensions)
+    return mail
+
+
+def test_a_password_goes_only_through_starttls(
+    encrypted: MailServer, certificate: Path, message: Message, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    email = _email(encrypted, starttls=True, user="cutaway")
+    assert email.send(message).state == "failed", "nobody trusts this certificate"
+    assert encrypted.mails == []
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    assert email.send(message).state == "sent"
+    verbs = [line.split(" ")[0].upper() for line in encrypted.said]
+    assert verbs.index("STARTTLS") < verbs.index("AUTH")
+    assert len(encrypted.mails) == 1
+
+
+def test_a_port_may_be_encrypted_from_the_first_byte(
+    encrypted: MailServer, certificate: Path, message: Message, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encrypted.from_the_first_byte = True
+    monkeypatch.setattr("cutaway.rules.actions.mail._TLS_PORT", encrypted.port)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    assert _email(encrypted, starttls=True, user="cutaway").send(message).state == "sent"
+    assert not any(line.startswith("STARTTLS") for line in encrypted.said)
+
+
+def test_what_is_shown_is_the_address_and_the_server(mail: MailServer) -> None:
+    assert _email(mail).label == "ada@example.org by 127.0.0.1"

@@ -165,3 +165,9 @@ def test_lists_hold_actions_words_and_dictionaries() -> None:
 def test_what_is_no_action_is_refused(value: list[object]) -> None:
     with pytest.raises(ConfigurationError, match="An action is a word"):
         parse_actions(value)
+
+
+def test_messages_to_the_same_place_are_one_action() -> None:
+    here = "https://example.org/t0ken"
+    assert len({Notify(here), Notify(Webhook(here)), Notify("command:true")}) == 2
+    assert "t0ken" not in repr(Notify(here))

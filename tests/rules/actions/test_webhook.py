@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import socket
+import threading
 
 import pytest
 
@@ -86,6 +88,24 @@ def test_nobody_there_is_a_failure_that_may_pass(message: Message) -> None:
 def test_an_endpoint_that_says_nothing_is_left_after_the_time_limit(endpoint: Endpoint, message: Message) -> None:
     endpoint.open.clear()
     assert Webhook(endpoint.url, timeout=0.05).send(message).state == "failed"
+
+
+@pytest.mark.parametrize("words", [b"", b"I speak no HTTP\r\n\r\n"])
+def test_what_is_no_web_server_is_a_failure_that_may_pass(message: Message, words: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(words)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        outcome = Webhook(f"http://127.0.0.1:{listener.getsockname()[1]}/t0ken").send(message)
+        thread.join()
+    assert outcome.state == "failed"
+    assert "t0ken" not in outcome.reason
 
 
 def test_a_url_may_stay_in_the_environment(

@@ -87,7 +87,7 @@ class Deliveries:
             if delivery.is_on_its_way:
                 continue
             if delivery.reply is not None and not delivery.is_over:
-                self._answer(delivery)
+                self._answer(delivery, delivery.reply)
             if delivery.is_over:
                 del self._mine[key]
         free = MOST_AT_ONCE - sum(one.is_on_its_way for one in self._mine.values())
@@ -178,7 +178,7 @@ class Deliveries:
         if outcome.state == "refused":
             log.warning("The message about %s cannot be sent: %s", delivery.message.finding["code"], outcome.reason)
         delivery.reply = Answer("done" if outcome.state == "sent" else "refused", outcome.reason, delivery.step)
-        self._answer(delivery)
+        self._answer(delivery, delivery.reply)
 
     def _tried(self, delivery: _Delivery) -> Outcome:
         try:
@@ -193,12 +193,10 @@ class Deliveries:
             return Outcome("failed", f"{delivery.channel.label} raised {type(error).__name__}")
         return outcome
 
-    def _answer(self, delivery: _Delivery) -> None:
+    def _answer(self, delivery: _Delivery, reply: Answer) -> None:
         """Write what became of a message; where that fails, the next `pump` writes it and nothing is sent again."""
-        if delivery.reply is None:
-            return
         try:
-            answer(self._run.storage, delivery.request, delivery.reply)
+            answer(self._run.storage, delivery.request, reply)
         except OSError as error:
             self._say_once(f"That messages of run {self._run.name!r} were sent cannot be written down: {error}")
             return
