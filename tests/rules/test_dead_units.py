@@ -39,9 +39,9 @@ class TestDeadUnits(RuleContract):
         (found,) = findings(self.make(), self.sick()[0])
         assert found.where["tensor"] == RELU
         assert (found.evidence["channels"], found.evidence["dead"], found.evidence["of"]) == ([1, 3], 2, 4)
-        assert found.evidence["value"] == 2
+        assert (found.evidence["value"], found.evidence["threshold"]) == (50, 25)
         assert found.message == (
-            "2 of 4 channels of relu2_output_0 have not been positive once in 100 steps up to step 149: 1, 3."
+            "2 of 4 channels of relu2_output_0 have not been positive once in the 100 steps up to step 149: 1, 3."
         )
 
     def test_it_says_which_argument_of_the_hook_it_needs(self) -> None:
@@ -60,7 +60,7 @@ def test_a_threshold_counts_hardly_positive_channels_as_silent() -> None:
     run = run_with([[0.01, 1.0]] * 5)
     assert firing(DeadUnits(window=5), run) == []
     (found,) = findings(DeadUnits(window=5, threshold=0.01), run)
-    assert "have had at most 1 % positive values at each step in 5 steps" in found.message
+    assert "have had at most 1 % positive values at each step in the 5 steps" in found.message
 
 
 def test_evaluation_neither_counts_nor_revives() -> None:
@@ -103,10 +103,25 @@ def test_each_tensor_is_told_of_by_its_own() -> None:
 
 
 def test_of_many_dead_channels_twenty_are_named() -> None:
-    (found,) = findings(DeadUnits(window=1), run_with([[0.0] * 30]))
+    (found,) = findings(DeadUnits(window=1), run_with([[0.0] * 30 + [1.0]]))
     assert found.evidence["channels"] == list(range(20))
     assert found.evidence["dead"] == 30
     assert found.message.endswith("18, 19 and 10 more.")
+
+
+def test_a_layer_that_is_all_dead_needs_no_list() -> None:
+    (found,) = findings(DeadUnits(window=1), run_with([[0.0] * 3]))
+    assert found.message.endswith(
+        "3 of 3 channels of relu2_output_0 have not been positive once in the 1 steps up to step 0."
+    )
+
+
+def test_a_few_dead_channels_are_too_many_only_where_told_so() -> None:
+    run = run_with([[0.0, 1.0, 1.0, 1.0]] * 5)
+    assert firing(DeadUnits(window=5), run) == []
+    assert firing(DeadUnits(window=5, threshold_layer="24.9"), run) == [4]
+    assert firing(DeadUnits(window=5, threshold_layer=0), run) == [4]
+    assert firing(DeadUnits(window=5, threshold_layer=0), run_with([[1.0] * 4] * 5)) == []
 
 
 @given(st.lists(st.lists(st.booleans(), min_size=3, max_size=3), min_size=1, max_size=30), st.integers(1, 6))
@@ -122,7 +137,7 @@ def test_it_agrees_with_counting_step_by_step(alive: list[list[bool]], window: i
         assert np.concatenate([one.fires[0] for one in judged]).tolist() == expected
 
 
-@pytest.mark.parametrize("arguments", [{"window": 0}, {"threshold": -0.1}, {"threshold": 2}])
+@pytest.mark.parametrize("arguments", [{"window": 0}, {"threshold": -0.1}, {"threshold": 2}, {"threshold_layer": 101}])
 def test_bad_arguments_are_refused(arguments: dict[str, float]) -> None:
     with pytest.raises(ConfigurationError, match="must hold"):
         DeadUnits(**arguments)  # type: ignore[arg-type]

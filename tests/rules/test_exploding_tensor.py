@@ -35,7 +35,7 @@ class TestExplodingTensor(RuleContract):
         assert found.where == {"step": 20, "mode": "TRAIN", "tensor": "fc.weight"}
         assert (found.evidence["nonfinite"], found.evidence["size"]) == (1, 3)
         assert found.evidence["samples"] == ["training/20"]
-        assert found.message == "fc.weight has exploded: at step 20 1 of its 3 values are NaN or infinite."
+        assert found.message == "fc.weight has exploded at step 20: 1 of its 3 values are NaN or infinite."
 
 
 def test_activations_are_named_before_gradients_and_these_before_weights() -> None:

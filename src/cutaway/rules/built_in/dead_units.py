@@ -33,28 +33,31 @@ class _Part(NamedTuple):
 
 
 class DeadUnits(Rule):
-    """Some channels of a layer have not been positive once in many training steps.
+    """Many channels of a layer have not been positive once in many training steps.
 
     What it sees:
-        In each of the last `window` recorded training steps, the share of positive values of a channel was at most
-        `threshold`. Steps in modes EVAL and PREDICT do not count.
+        A channel is dead where in each of the last `window` recorded training steps its share of positive values was
+        at most `threshold`. The rule fires where more than `threshold_layer` percent of the channels of a layer are
+        dead. Steps in modes EVAL and PREDICT do not count.
 
     Why it matters:
         A ReLU that is never positive passes no gradient, so it does not come back. DeadRelu speaks up when most of a
         layer is gone at a step; this rule names the single channels that are gone for good, while the loss still looks
-        fine.
+        fine. Some dead channels are normal: a small dense network trained with Adam ends with 5 to 20 percent of them.
 
     What to try:
-        A few dead channels in a wide layer do no harm: they can be pruned. If they grow in number, lower the learning
-        rate, clip gradients, look at the biases of the layer before (strongly negative ones kill), or use LeakyReLU or
-        GELU.
+        Lower the learning rate or warm it up, clip gradients, look at the biases of the layer before (strongly
+        negative ones kill), or use LeakyReLU or GELU. If the model is as good as you need, the layer is wider than it
+        has to be: the dead channels can be pruned.
 
     Needs:
-        The activity of each channel, which the hook keeps where it was asked: `Hook(channel_activity="relu")`.
+        The activity of each channel, which the hook keeps of included ReLUs (`relu_outputs`) and where it was asked:
+        `Hook(channel_activity="relu")`.
 
     Parameters:
         window: how many training steps with recorded activity a channel must be silent for.
         threshold: the share of positive values, from 0 to 1, up to which a channel counts as silent at a step.
+        threshold_layer: the percentage of dead channels in a layer above which the rule fires; 0 fires at the first.
     """
 
     def __init__(
@@ -64,10 +67,12 @@ class DeadUnits(Rule):
         *,
         window: int | str = 100,
         threshold: float | str = 0.0,
+        threshold_layer: float | str = 25.0,
     ) -> None:
         super().__init__(base_trial, action_str)
         self.window = whole(window, "window", least=1)
         self.threshold = number(threshold, "threshold", least=0, most=1)
+        self.threshold_layer = number(threshold_layer, "threshold_layer", least=0, most=100)
         self._silent: dict[str, Ints] = {}  # for how many steps each channel has been silent
 
     def reset(self) -> None:
@@ -102,7 +107,7 @@ class DeadUnits(Rule):
             silent = part.shares.astype(np.float32) <= np.float32(self.threshold)
             gone, self._silent[name] = _dead(silent, before, self.window)
             dead.append(gone)
-        count = np.concatenate([np.count_nonzero(part, axis=1) for part in dead])
+        percent = np.concatenate([100 * part.mean(axis=1) for part in dead])
 
         def channels(step: int) -> tuple[list[int], int]:
             row = next(islice(chain.from_iterable(dead), step, None))
@@ -113,16 +118,18 @@ class DeadUnits(Rule):
             if self.threshold:
                 told = f"have had at most {100 * self.threshold:g} % positive values at each step"
             gone, of = channels(step)
+            which = f": {_listed(gone)}" if len(gone) < of else ""
             return (
-                f"{len(gone)} of {of} channels of {name} {told} in {self.window} steps up to step {steps[step]}: "
-                f"{_listed(gone)}."
+                f"{len(gone)} of {of} channels of {name} {told} in the {self.window} steps up to step {steps[step]}"
+                f"{which}."
             )
 
         def evidence(step: int) -> Mapping[str, Any]:
             gone, of = channels(step)
             return {"channels": gone[:MOST_CHANNELS], "dead": len(gone), "of": of}
 
-        return Judgement.of_one(name, steps, count > 0, count, 0.0, message, evidence)
+        fires = percent > self.threshold_layer
+        return Judgement.of_one(name, steps, fires, percent, self.threshold_layer, message, evidence)
 
 
 def _recorded(block: StatisticsBlock, name: str, training: Bools) -> list[_Part]:

@@ -121,9 +121,10 @@ class ExplodingTensor(Rule):
         count, size = block["nonfinite"], block["size"]
 
         def message(tensor: int, step: int) -> str:
-            told = f"{count[tensor, step]:.0f} of its {size[tensor, step]:.0f} values"
-            told += " are not finite, NaN among them." if self.only_nan else " are NaN or infinite."
-            return f"{block.names[tensor]} has exploded: at step {block.steps[step]} {told}"
+            many = f"{count[tensor, step]:.0f} of its {size[tensor, step]:.0f} values are"
+            many = many if size[tensor, step] > 1 else "its value is"
+            told = "not finite, NaN among them" if self.only_nan else "NaN or infinite"
+            return f"{block.names[tensor]} has exploded at step {block.steps[step]}: {many} {told}."
 
         def evidence(tensor: int, step: int) -> dict[str, Any]:
             return {"nonfinite": int(count[tensor, step]), "size": int(size[tensor, step])}

@@ -126,7 +126,7 @@ class SaturatedActivation(Rule):
             which = f"{round(share * count / 100)} of {count} units" if count else "All units"
             return (
                 f"{which} of {name} are saturated at step {at}: their inputs to {bounds.function} lie outside "
-                f"{bounds.low:g} to {bounds.high:g}. More than {self.threshold_layer:g} % of a layer is too much."
+                f"{bounds.low:.7g} to {bounds.high:.7g}. More than {self.threshold_layer:g} % of a layer is too much."
             )
 
         def evidence(tensor: int, step: int) -> Mapping[str, Any]:
