@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import random
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -220,6 +222,44 @@ def _claim_and_die(path: Path, request: str, busy: bool) -> None:
     if busy:
         claim.begin()
     os._exit(0)
+
+
+def _send_and_record(path: Path, url: str, said: Path) -> None:
+    """What a watcher does, as long as it lives; each line is a finding that it recorded."""
+    signal.alarm(60)
+    deliveries = Deliveries(Run.open(path), [Notify(url)])
+    while True:
+        deliveries.pump()
+        with said.open("a") as file:
+            file.writelines(f"{one.evidence['request']}\n" for one in deliveries.findings)
+        deliveries.findings.clear()
+        time.sleep(0.002)
+
+
+def test_whatever_is_killed_every_message_comes_and_the_run_says_which_may_have_come_twice(
+    run: Run, finding: Finding, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    chance, notify, said = random.Random(11), Notify(endpoint.url), tmp_path / "said.txt"
+    said.touch()
+    for number in range(60):
+        notify.act(run, replace(finding, id=str(number)))
+    for _ in range(12):
+        known = len(endpoint.posts)
+        watcher = multiprocessing.get_context("fork").Process(
+            target=_send_and_record, args=(run.path, endpoint.url, said)
+        )
+        watcher.start()
+        _until(lambda known=known: len(endpoint.posts) > known or "pending" not in _states(run))
+        time.sleep(chance.uniform(0, 0.02))
+        watcher.kill()
+        watcher.join()
+    last = Deliveries(run, [notify])
+    _until(lambda: _states(run) == ["done"] * 60, last)
+    twice = set(said.read_text().split()) | {one.evidence["request"] for one in last.findings}
+    came = Counter(post.headers["Idempotency-Key"] for post in endpoint.posts)
+    assert set(came) == {request.id for request, _ in history(run.storage)}
+    assert {key for key, count in came.items() if count > 1} <= twice
+    assert len(twice) < 50, "most were sent once, and nothing else is said of them"
 
 
 def test_two_watchers_send_a_message_once(run: Run, finding: Finding, endpoint: Endpoint) -> None:

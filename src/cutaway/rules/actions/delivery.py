@@ -45,6 +45,7 @@ class _Delivery:
     claim: Claim
     tries: int = 0
     due: float = 0.0
+    is_held: bool = False  # until the caller has had a chance to record that it may be sent twice
     reply: Answer | None = None  # what became of it, from when that is known
     is_over: bool = False  # the reply is in the run folder
     thread: threading.Thread | None = field(default=None, repr=False)
@@ -62,9 +63,9 @@ class _Delivery:
 class Deliveries:
     """The messages of one run, sent by one process. Never raises; what fails is logged and tried again.
 
-    `findings` collects what is to be recorded; the caller takes it from there. A message that a process was sending
-    when it was killed is sent again by the next, which finds `notify-maybe-twice`. Several may work on one run: each
-    message is claimed by one of them.
+    `findings` collects what is to be recorded; the caller takes it from there after each `pump`. A message that a
+    process was sending when it was killed is sent again by the next, which finds `notify-maybe-twice` and sends it one
+    `pump` later, so that a second kill cannot hide that. Several may work on one run: each message is claimed by one.
     """
 
     def __init__(self, run: Run, actions: Iterable[Action], clock: Callable[[], float] = time.monotonic) -> None:
@@ -96,10 +97,13 @@ class Deliveries:
             # A daemon: a watcher that ends does not wait for an endpoint, and the next one sends again.
             delivery.thread = threading.Thread(target=self._send, args=(delivery,), name="cutaway-notify", daemon=True)
             delivery.thread.start()
+        for delivery in self._mine.values():
+            delivery.is_held = False
 
     def close(self, timeout: float = 10.0) -> int:
         """Give what is on its way, or due, a moment; return how many messages are left for the next watcher."""
         deadline = time.monotonic() + timeout
+        self.pump()
         while True:
             self.pump()
             busy = [one.thread for one in self._mine.values() if one.thread is not None and one.is_on_its_way]
@@ -117,7 +121,8 @@ class Deliveries:
     # -- inside ------------------------------------------------------------------------------------------------------
 
     def _is_due(self, delivery: _Delivery) -> bool:
-        return delivery.reply is None and not delivery.is_on_its_way and self._clock() >= delivery.due
+        waits = delivery.reply is None and not delivery.is_held and not delivery.is_on_its_way
+        return waits and self._clock() >= delivery.due
 
     def _take_on(self) -> None:
         try:
@@ -158,7 +163,7 @@ class Deliveries:
             claim.release()
             return True
         channel = self._channels[_name(request.arguments["channel"])]
-        delivery = _Delivery(request, channel, _message(self._run, request), claim)
+        delivery = _Delivery(request, channel, _message(self._run, request), claim, is_held=claim.interrupted)
         self._mine[request.id] = delivery
         if claim.interrupted:
             self.findings.append(_maybe_twice(delivery))
