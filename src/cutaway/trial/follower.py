@@ -40,6 +40,7 @@ class Follower:
         self.run = run
         self.steps = StepIndex(within, _window())
         self.dynamic = True  # whether queries look for what is new
+        self.looks = 0  # how often it has looked for what is new
         self.loaded_all = False
         self.damage: list[Damage] = []
         self.attempts = list(run.attempts())
@@ -75,6 +76,7 @@ class Follower:
 
     def refresh(self) -> None:
         """Look for what is new. Once the run has ended and all is read, only for another attempt."""
+        self.looks += 1
         if self.loaded_all and self._state is not RunState.LOST and self.run.attempts() == self.attempts:
             self.fresh_until = time.monotonic() + STALE_SECONDS
             return

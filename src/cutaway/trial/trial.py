@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection as IterableCollection
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,14 @@ __all__ = ["Trial"]
 Array = npt.NDArray[Any]
 
 
+class _Collections(NamedTuple):
+    """The collections as they were read, after which look of the follower, and whether they can still change."""
+
+    content: Collections
+    looked: int
+    final: bool
+
+
 class Trial(StepQueries):
     """A run folder for reading, live or afterwards.
 
@@ -52,7 +60,7 @@ class Trial(StepQueries):
         self.path = run.path
         self._tensors: dict[str, Tensor] = {}
         self._windows = Windows(self._follower)
-        self._collections: tuple[bool, Collections] | None = None
+        self._collections: _Collections | None = None
 
     def __repr__(self) -> str:
         return f"Trial({str(self.path)!r})"
@@ -279,13 +287,15 @@ class Trial(StepQueries):
         return saved or bool(self._follower.statistics().of(name))
 
     def _read_collections(self) -> Collections:
-        self._follower.maybe_refresh()
-        # While the run lives, a hook may still add to them.
-        if self._collections is None or not self._collections[0]:
+        follower, known = self._follower, self._collections
+        follower.maybe_refresh()
+        # While the run lives, a hook may still add to them; inside `no_refresh` one look is enough.
+        if known is None or not (known.final or known.looked == follower.looks):
             found, damage = read_collections(self.run)
-            self._follower.name_damage(damage)
-            self._collections = (self._follower.loaded_all, Collections() if found is None else found)
-        return self._collections[1]
+            follower.name_damage(damage)
+            found = Collections() if found is None else found
+            known = self._collections = _Collections(found, follower.looks, final=follower.loaded_all)
+        return known.content
 
     def _values_of(self, collection: str, step: int, mode: Mode) -> list[Array]:
         found = []

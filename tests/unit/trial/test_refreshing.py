@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cutaway.errors import StepNotYetAvailable
+from cutaway.tensors import Collections
 from cutaway.trial import create_trial, no_refresh, refresh
 from tests.unit.trial.conftest import Write
 
@@ -63,3 +64,20 @@ def test_waiting_looks_again_also_inside_no_refresh(write: Write) -> None:
     with no_refresh(trial):
         trial.wait_for_steps([0])
         assert trial.steps() == [0]
+
+
+def test_collections_that_a_live_hook_adds_are_seen_by_the_next_look_and_not_within_no_refresh(write: Write) -> None:
+    writing = write()
+    writing.collections()
+    writing.step(0, WEIGHT)
+    trial = create_trial(writing.run.path)
+    assert trial.tensor_names(collection="weights") == ["Net_fc.weight"]
+    more = Collections()
+    more.get("mine").include("fc")
+    with no_refresh(trial):
+        assert "mine" not in trial.collections()
+        writing.collections(more)
+        assert "mine" not in trial.collections()
+    assert trial.tensor_names(collection="mine") == ["Net_fc.weight"]
+    with no_refresh(trial):
+        assert "mine" in trial.collections()
