@@ -44,9 +44,9 @@ class DeadRelu(Rule):
         negative; normalise the inputs; or use LeakyReLU or GELU, which pass gradients for negative inputs as well.
 
     Needs:
-        Outputs of ReLUs: the collection `relu_outputs`. Best with the activity of each channel
-        (`Hook(channel_activity="relu")`) or with full values. From statistics alone only a lower bound is known, and
-        the rule fires where already that is too much.
+        Outputs of ReLUs: the collection `relu_outputs`, of which the hook keeps the activity of each channel at every
+        step. Of tensors that only `tensor_regex` finds it takes full values where they were saved. From statistics
+        alone a lower bound is known, and the rule fires where already that is too much.
 
     Parameters:
         tensor_regex: a regular expression for outputs of ReLUs; the default also takes the collection `relu_outputs`.

@@ -51,8 +51,8 @@ class DeadUnits(Rule):
         has to be: the dead channels can be pruned.
 
     Needs:
-        The activity of each channel, which the hook keeps of included ReLUs (`relu_outputs`) and where it was asked:
-        `Hook(channel_activity="relu")`.
+        The activity of each channel. The hook keeps it of ReLUs where the collection `relu_outputs` is included, and
+        of activations that are named: `Hook(channel_activity="relu")`.
 
     Parameters:
         window: how many training steps with recorded activity a channel must be silent for.
@@ -91,7 +91,8 @@ class DeadUnits(Rule):
         ]
         if not recorded and not self._silent:
             raise InsufficientInformationForRuleInvocation(
-                'needs the activity of channels, which this run has not recorded: give `Hook(channel_activity="relu")`.'
+                "needs the activity of channels, which this run has not recorded. Add 'relu_outputs' to the hook's "
+                '`include_collections`, or name activations: give `Hook(channel_activity="relu")`.'
             )
         for name, parts in recorded:
             yield self._judged(name, parts)
