@@ -42,9 +42,12 @@ class Mailbox:
             self._receive()
             self._send()
         except OSError as error:
-            if not self._has_failed:
-                log.warning("Requests or their answers are late: %s", error)
-            self._has_failed = True
+            # Only somebody who waits for an answer misses anything; that the storage fails, the capture says itself.
+            if self._replies and not self._has_failed:
+                self._has_failed = True
+                log.warning(
+                    "The answer to %r of %s is late: %s", self._replies[0][0].action, self._replies[0][0].who, error
+                )
         finally:
             self._looking.release()
 

@@ -171,7 +171,7 @@ def test_what_could_not_be_answered_is_not_done_again_and_answered_later(
         storage.heal()
         assert answered(hook, asked).step == 0
     assert calls == [0]
-    assert caplog.text.count("are late") == 1
+    assert caplog.text.count("The answer to 'checkpoint' of anna is late") == 1
     assert Recorded(tmp_path / "run").numbers() == [0, 1]
 
 
