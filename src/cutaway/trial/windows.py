@@ -157,11 +157,15 @@ def _sample_ids(batch: Batch, start: int, stop: int) -> Iterator[tuple[int, list
     """Yield the steps of a batch within bounds whose samples are known, with these."""
     steps = numbers(batch.content.column("step"))
     places = np.flatnonzero((steps >= start) & (steps < stop))
-    ids = batch.content.take("samples", places).to_pylist()
-    yield from ((step, own) for step, own in zip(steps[places].tolist(), ids, strict=True) if own is not None)
+    whole = len(places) == len(steps)
+    ids = batch.content.column("samples") if whole else batch.content.take("samples", places)
+    pairs = zip(steps[places].tolist(), ids.to_pylist(), strict=True)
+    yield from ((step, own) for step, own in pairs if own is not None)
 
 
 def _joined(of_workers: Mapping[str, list[str | None]]) -> list[str | None]:
+    if len(of_workers) == 1:
+        return next(iter(of_workers.values()))
     return [one for _, ids in sorted(of_workers.items()) for one in ids]
 
 
