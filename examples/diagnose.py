@@ -73,7 +73,7 @@ def mostly_zeros() -> Iterator[Batch]:
     return batches(images[chosen], labels[chosen])
 
 
-def forty_digits() -> Iterator[Batch]:
+def few_digits() -> Iterator[Batch]:
     images, labels = digits(training=True)
     few = torch.arange(64).repeat(8)  # sick: 64 digits, again and again
     return batches(images[few], labels[few])
@@ -159,10 +159,10 @@ PATIENTS = [
         "64 digits, again and again",
         "Overfit",
         lambda: perceptron(256),
-        forty_digits,
+        few_digits,
         lambda: digits(training=False),
         lr=0.3,
-        epochs=12,
+        epochs=30,
     ),
     Patient(
         "stalled data",
