@@ -25,6 +25,14 @@ class Lacks(Rule):
         raise InsufficientInformationForRuleInvocation("needs what nobody has.")
 
 
+class Late(Rule):
+    def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
+        steps = reader.step_window(start, stop)["step"]
+        if not (steps >= 40).any():
+            raise InsufficientInformationForRuleInvocation("needs step 40.")
+        yield Judgement.of_one("", steps, steps == 40, steps, 40, lambda i: f"Step {steps[i]}.")
+
+
 class Stepwise(Rule):
     def __init__(self, base_trial: Trial | None = None) -> None:
         super().__init__(base_trial)
@@ -88,6 +96,17 @@ def test_a_rule_says_what_it_lacks_and_is_asked_again(trial: Trial) -> None:
     evaluation = Evaluation(trial, [Lacks(trial)])
     evaluation.look()
     assert evaluation.watched[0].message == "needs what nobody has."
+    assert not evaluation.is_behind
+
+
+def test_a_rule_whose_needs_begin_late_in_a_long_run_is_not_skipped(
+    trial: Trial, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cutaway.rules.evaluation.FIRST_STEPS", 4)
+    evaluation = Evaluation(trial, [Late(trial), Lacks(trial)])
+    found = [finding.where["step"] for _, finding in evaluation.look()]
+    assert status(evaluation) == {"Late": Status.FIRED, "Lacks": Status.SKIPPED}
+    assert found == [40]
     assert not evaluation.is_behind
 
 

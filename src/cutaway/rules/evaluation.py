@@ -106,6 +106,10 @@ class Evaluation:
             try:
                 fresh = one.rule.look(self.trial, min(stop, first + one.span))
             except InsufficientInformationForRuleInvocation as error:
+                if first + one.span < stop:
+                    # What it needs may begin later than in the steps that it was given.
+                    one.span *= 2
+                    continue
                 if not one.findings:
                     one.status, one.message = Status.SKIPPED, str(error)
                 break
