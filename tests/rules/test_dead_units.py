@@ -56,6 +56,13 @@ def test_a_channel_that_was_never_positive_is_dead_after_a_window() -> None:
     assert firing(DeadUnits(window="5"), run_with([[0.0, 1.0]] * 5)) == [4]
 
 
+def test_what_was_counted_is_forgotten_when_it_starts_over() -> None:
+    run, rule = run_with([[0.0, 1.0]] * 9), DeadUnits(window=5)
+    assert firing(rule, run) == [4]
+    rule.start_over()
+    assert firing(rule, run) == [4]
+
+
 def test_a_threshold_counts_hardly_positive_channels_as_silent() -> None:
     run = run_with([[0.01, 1.0]] * 5)
     assert firing(DeadUnits(window=5), run) == []

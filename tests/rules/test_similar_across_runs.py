@@ -1,5 +1,6 @@
 """SimilarAcrossRuns."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +69,12 @@ class TestSimilarAcrossRuns(RuleContract):
 
     def test_a_nan_differs(self) -> None:
         assert [one.where["step"] for one in findings(self.make(), run_with([3.0] * 5 + [NAN] * 15))] == [5]
+
+    def test_evidence_of_nothing_but_nan_is_still_json(self) -> None:
+        run = ScriptedRun()
+        run.step(tensors={"fc.weight": [NAN, NAN, NAN]})
+        (found,) = findings(self.make(), run)
+        assert json.loads(json.dumps(found.evidence, allow_nan=False))["here"]["nonfinite"] == 3
 
     def test_runs_that_have_no_tensor_in_common_are_refused(self) -> None:
         run = ScriptedRun()

@@ -67,7 +67,7 @@ class TestOverSeveralSteps(RuleContract):
 
     def healthy(self) -> ScriptedRun:
         # There and back again: a long way, but not far.
-        return run_with([1.0, 1.5] * 10)
+        return run_with([1.0, 1.6] * 10)
 
     def test_standing_still_must_last_as_long(self) -> None:
         run = run_with([1.0, 1.2, 1.0, 1.0, 1.0, 1.0, 1.0])

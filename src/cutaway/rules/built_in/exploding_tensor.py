@@ -92,12 +92,10 @@ class ExplodingTensor(Rule):
         trained = {
             name for kind in ("weights", "biases", "optimizer_variables") for name in in_collection(reader, kind)
         }
-        trained -= gradients
-        return [
-            [name for name in names if name not in gradients | trained],
-            [name for name in names if name in gradients],
-            [name for name in names if name in trained],
-        ]
+        ranked: list[list[str]] = [[], [], []]
+        for name in names:
+            ranked[1 if name in gradients else 2 if name in trained else 0].append(name)
+        return ranked
 
     def _with_nan(self, reader: TensorReader, blocks: list[StatisticsBlock], nonfinite: list[Bools]) -> list[Bools]:
         """Keep of what is not finite that which the full values show to be NaN."""

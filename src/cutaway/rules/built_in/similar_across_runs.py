@@ -130,11 +130,16 @@ class SimilarAcrossRuns(Rule):
             return {
                 "other": other.name,
                 "compared": "values" if full[tensor, step] else "statistics",
-                "here": {name: float(one[name][tensor, step]) for name in COLUMNS},
-                "there": {name: float(two[name][tensor, step]) for name in COLUMNS},
+                "here": _finite(one, tensor, step),
+                "there": _finite(two, tensor, step),
             }
 
         yield Judgement(names, steps, differs, difference(one, two), ATOL, message, evidence)
+
+
+def _finite(columns: Mapping[str, npt.NDArray[np.float64]], row: int, column: int) -> dict[str, float]:
+    """Return the statistics of one tensor and step; those of no finite value are left out."""
+    return {name: float(found) for name, values in columns.items() if np.isfinite(found := values[row, column])}
 
 
 def _picked(block: StatisticsBlock, rows: Places, columns: Places) -> dict[str, npt.NDArray[np.float64]]:

@@ -87,26 +87,24 @@ class UnchangedTensor(Rule):
         if trained is not None:
             close &= trained[:, :-1]
         pairs = self.num_steps - 1
-        # The first steps that have enough before them may lie before the window, and were judged with the last one.
-        first = max(block.fresh, pairs)
-        steps = block.steps[first:]
+        steps = block.steps[pairs:]  # each with as many before it; no more than these lie before the window
         alike = np.ones((len(block.names), len(steps)), bool)
         for back in range(pairs):
-            alike &= close[:, first - 1 - back : len(block) - 1 - back]
+            alike &= close[:, pairs - 1 - back : len(block) - 1 - back]
         apart = np.full(alike.shape, np.nan)
         at = np.nonzero(alike)
-        apart[at] = _apart(block, at[0], at[1] + first)
+        apart[at] = _apart(block, at[0], at[1] + pairs)
 
         def message(tensor: int, step: int) -> str:
-            since = block.steps[first - pairs + step]
+            since = block.steps[step]
             return (
                 f"{block.names[tensor]} has not changed in its last {self.num_steps} recorded values, "
                 f"from step {since} to step {steps[step]}."
             )
 
         def evidence(tensor: int, step: int) -> Mapping[str, Any]:
-            exact = not np.isnan(block["change"][tensor, first + step])
-            return {"since": int(block.steps[first - pairs + step]), "compared": "change" if exact else "statistics"}
+            exact = not np.isnan(block["change"][tensor, pairs + step])
+            return {"since": int(block.steps[step]), "compared": "change" if exact else "statistics"}
 
         return Judgement(block.names, steps, alike, apart, self.atol, message, evidence)
 
