@@ -1,5 +1,7 @@
 """DeadRelu."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInv
 from cutaway.rules.built_in.dead_relu import DeadRelu
 from cutaway.tensors.collections import Collections
 from cutaway.testing.rules import RuleContract, ScriptedRun, findings
+from cutaway.trial import create_trial
 
 RELU = "relu_output_0"
 UNITS = 8
@@ -116,6 +119,14 @@ def test_activity_of_different_lengths_is_judged_step_by_step() -> None:
         run.step(tensors={RELU: [0.0, 1.0]}, active={RELU: shares})
     (judged,) = DeadRelu().judge(run, 0, 3)
     assert judged.value[0] == pytest.approx([50, 200 / 3, 0])
+
+
+def test_a_share_at_the_threshold_is_alive_in_memory_and_in_a_run_folder(tmp_path: Path) -> None:
+    # A hundredth is a little less than a hundredth in single precision, which is what a run keeps.
+    run = ScriptedRun()
+    run.step(tensors={RELU: layer(0)}, active={RELU: [0.01] * UNITS})
+    run.write(tmp_path / "run")
+    assert findings(DeadRelu(), run) == findings(DeadRelu(), create_trial(tmp_path / "run")) == []
 
 
 def test_channels_lie_along_axis_one_of_an_image() -> None:
