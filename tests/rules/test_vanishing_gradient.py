@@ -36,3 +36,9 @@ class TestVanishingGradient(RuleContract):
 def test_a_threshold_must_be_positive() -> None:
     with pytest.raises(ConfigurationError, match="`threshold > 0` must hold"):
         VanishingGradient(threshold=0)
+
+
+def test_a_gradient_that_exploded_has_not_vanished() -> None:
+    run = ScriptedRun()
+    run.step(tensors={GRADIENT: np.array([np.nan, 0.0])})
+    assert findings(VanishingGradient(), run) == []

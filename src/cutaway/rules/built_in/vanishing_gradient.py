@@ -19,7 +19,8 @@ class VanishingGradient(Rule):
     """Gradients are so small that the layers they belong to no longer learn.
 
     What it sees:
-        The mean of the absolute values of a gradient is below `threshold` at a step.
+        The mean of the absolute values of a gradient is below `threshold` at a step. A gradient that holds NaN or
+        infinity is ExplodingTensor's matter.
 
     Why it matters:
         An update in proportion to such a gradient does not change the weights. Often the first layers of a deep
@@ -57,4 +58,5 @@ class VanishingGradient(Rule):
                 f"{size[tensor, step]:.2g}, below {self.threshold:g}."
             )
 
-        return Judgement(block.names, block.steps, size < self.threshold, size, self.threshold, message)
+        fires = (size < self.threshold) & (block["nonfinite"] == 0)
+        return Judgement(block.names, block.steps, fires, size, self.threshold, message)
