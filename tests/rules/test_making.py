@@ -50,7 +50,11 @@ def test_parameters_reach_the_rule_that_they_name() -> None:
     ("rules", "params", "said"),
     [
         ("VanishingGradiant", [], "Did you mean 'VanishingGradient'"),
-        ("VanishingGradient", ["VanishingGradient.treshold=1"], "has no parameter 'treshold'. Did you mean 'threshold'"),
+        (
+            "VanishingGradient",
+            ["VanishingGradient.treshold=1"],
+            "has no parameter 'treshold'. Did you mean 'threshold'",
+        ),
         ("VanishingGradient", ["Overfit.patience=1"], "not among the chosen rules"),
         ("VanishingGradient", ["VanishingGradient.threshold=much"], "`threshold` must be a number"),
         ("VanishingGradient", ["threshold=1"], "`--param` takes RULE.parameter=value"),

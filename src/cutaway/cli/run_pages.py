@@ -96,10 +96,12 @@ def _print_health(screen: Screen, health: Facts, path: str) -> None:
     screen.line(heading("Health"), "  ", Text(printable(health["sentence"]), style=style))
     if health["verdict"] == "not watched":
         screen.line(f"  cutaway watch {path} lets all rules look", style="dim")
+    pairs: list[tuple[Cell, Cell]] = []
     for one in health["telling"]:
-        screen.pairs([_finding({**one, "where": {"step": one["step"]}})], indent=2)
+        pairs.append(_finding({**one, "where": {"step": one["step"]}}))
         if one["try_this"]:
-            screen.pairs([("  try", one["try_this"])], indent=2)
+            pairs.append(("try", one["try_this"]))
+    screen.pairs(pairs, indent=2)
 
 
 def print_size(name: str, parts: dict[str, int]) -> None:

@@ -19,10 +19,6 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 
-def _nothing(_subject: int, _step: int) -> Mapping[str, Any]:
-    return {}
-
-
 @dataclass(frozen=True)
 class Judgement:
     """For every subject (a tensor, a class, "" for the run) and step: whether the rule fires, on which value.
@@ -37,7 +33,7 @@ class Judgement:
     value: Floats
     threshold: float
     message: Callable[[int, int], str]
-    evidence: Callable[[int, int], Mapping[str, Any]] = _nothing
+    evidence: Callable[[int, int], Mapping[str, Any]] | None = None
     noun: str = "tensor"  # what the subjects are; a finding says under this word where it is
 
     @classmethod
@@ -59,7 +55,7 @@ class Judgement:
             np.atleast_2d(np.asarray(value, np.float64)),
             threshold,
             lambda _, step: message(step),
-            _nothing if evidence is None else lambda _, step: evidence(step),
+            None if evidence is None else lambda _, step: evidence(step),
         )
 
     def fired_at(self, step: int) -> bool:

@@ -248,7 +248,7 @@ class Rule:
         evidence: dict[str, Any] = {
             "value": _plain(first.value),
             "threshold": _plain(judgement.threshold),
-            **judgement.evidence(first.row, first.column),
+            **({} if judgement.evidence is None else judgement.evidence(first.row, first.column)),
         }
         if len(onsets) > 1:
             others = [onset.subject for onset in onsets[1:]]

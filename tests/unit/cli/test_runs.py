@@ -225,9 +225,18 @@ def test_findings_are_told_in_words_the_worst_first(make_run: MakeRun, cutaway: 
         ],
     )
     lines = cutaway("runs", "show", "mnist-1")[1].splitlines()
-    at = lines.index("Findings")
+    at = lines.index("Health  sick since step 9: 1 error, and 1 warning")
     assert lines[at + 1] == "  error    capture-stopped (step 9): The disk is full."
     assert lines[at + 2] == "  warning  capture-thinned (step 7): One in 2 steps is recorded from now on."
+
+
+def test_what_is_not_among_the_most_telling_follows_below(make_run: MakeRun, cutaway: Cutaway) -> None:
+    codes = ["capture-stopped", "capture-thinned", "tensors-refused", "writer-behind", "replaced"]
+    make_run("mnist-1", findings=[Finding(code, "warning", f"{code}.", {"step": i}) for i, code in enumerate(codes)])
+    lines = cutaway("runs", "show", "mnist-1")[1].splitlines()
+    told, more = lines.index("Health  5 warnings, the first at step 0"), lines.index("More findings")
+    assert [line.split()[1] for line in lines[told + 1 : told + 4]] == codes[:3]
+    assert [line.split()[1] for line in lines[more + 1 : more + 3]] == codes[3:]
 
 
 def test_attempts_are_told_where_there_are_several(make_run: MakeRun, cutaway: Cutaway) -> None:
