@@ -220,13 +220,11 @@ class Observing:
         return self._reader
 
     def _show_scalars(self, reader: RecentSteps, *, everything: bool) -> None:
+        # They come in the order of steps; those of the step that runs now wait with it.
         newest = reader.newest_step()
-        for _ in range(len(self._scalars)):
-            step, mode, name, value = one = self._scalars.popleft()
-            if everything or step <= newest:
-                reader.add_scalars(step, mode, [(name, value)])
-            else:
-                self._scalars.append(one)
+        while self._scalars and (everything or self._scalars[0][0] <= newest):
+            step, mode, name, value = self._scalars.popleft()
+            reader.add_scalars(step, mode, [(name, value)])
 
     def _new_reader(self, first: HeldStep) -> RecentSteps:
         size = 8 * len(STATISTICS) * sum(len(rows.names) for rows in first.statistics)
