@@ -295,7 +295,10 @@ class TestObserversOfOnesOwn:
                 return []
 
         with smd.Hook(tmp_path / "run", rules=[Notes()]) as hook:
-            train(hook, net(), 50, pause=0.01)
+            train(hook, net(), 5)
+            deadline = time.monotonic() + SECONDS
+            while not threads and time.monotonic() < deadline:
+                time.sleep(0.02)
             seen = set(threads)
         assert seen == {"cutaway-writer"}
 
