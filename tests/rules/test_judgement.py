@@ -70,13 +70,14 @@ def test_a_judgement_of_one_subject_takes_lists() -> None:
     )
     assert found.fires.shape == found.value.shape == (1, 2)
     assert (found.fired_at(2), found.fired_at(5), found.fired_at(7)) == (False, True, False)
+    assert found.evidence is not None
     assert (found.message(0, 1), found.evidence(0, 1)) == ("1.", {"at": 1})
     assert found.evidence(0, 0) == {"at": 0}
 
 
 def test_without_evidence_there_is_none() -> None:
     found = Judgement.of_one("", [0], [True], [1.0], 0.0, lambda _: "sick.")
-    assert found.evidence(0, 0) == {}
+    assert found.evidence is None
 
 
 def test_subjects_that_are_judged_at_different_steps_rest_for_themselves() -> None:
