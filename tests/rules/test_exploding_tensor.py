@@ -97,3 +97,30 @@ class TestOnlyNan:
 def test_a_wrong_flag_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="`only_nan` must be true or false"):
         ExplodingTensor(only_nan="perhaps")
+
+
+class TestExplodingTensorWithMixedPrecision(RuleContract):
+    """Gradients that overflow are skipped by the scaler; only where they never stop is something wrong."""
+
+    rule = ExplodingTensor
+
+    def scaled(self, overflows: int) -> ScriptedRun:
+        run = ScriptedRun()
+        for step in range(60):
+            bad = INF if 5 <= step < 5 + overflows else 1.0
+            tensors = {"gradient/fc.weight": [1.0, bad], "fc.weight": FINE, "loss_output_0": 0.5}
+            run.step(tensors=tensors, scalars={"gradient_scale": 65536.0})
+        return run
+
+    def sick(self) -> tuple[ScriptedRun, int]:
+        return self.scaled(overflows=40), 25
+
+    def healthy(self) -> ScriptedRun:
+        return self.scaled(overflows=20)
+
+    def test_a_weight_that_explodes_counts_at_once(self) -> None:
+        run = ScriptedRun()
+        for step in range(10):
+            bad = INF if step == 7 else 1.0
+            run.step(tensors={"gradient/fc.weight": [1.0], "fc.weight": [bad]}, scalars={"gradient_scale": 8.0})
+        assert [one.where["step"] for one in findings(self.make(), run)] == [7]

@@ -17,6 +17,7 @@ import numpy as np
 
 from cutaway.errors import (
     ConfigurationError,
+    InsufficientInformationForRuleInvocation,
     RuleEvaluationConditionMet,
     StepUnavailable,
     TensorUnavailable,
@@ -186,8 +187,12 @@ class Rule:
         return [self._finding(reader, onsets[step]) for step in sorted(onsets)]
 
     def observe(self, reader: TensorReader, step: int) -> list[Finding]:
-        """Look on from inside a hook."""
+        """Look on from inside a hook. A rule that is asked step by step reads the run folder, and is skipped there."""
         self._unasked = ask_for(self._unasked)
+        if self.is_stepwise and self.base_trial is None:
+            raise InsufficientInformationForRuleInvocation(
+                "needs the run folder, since its `invoke_at_step` reads a trial: `cutaway watch` runs it."
+            )
         return self.look(reader, step + 1)
 
     def add_actions(self, actions: Iterable[Action]) -> None:

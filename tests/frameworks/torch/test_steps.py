@@ -307,6 +307,10 @@ def test_mixed_precision_records_unscaled_gradients_and_a_skipped_step_is_a_step
     for key, values in seen.items():
         assert_statistics(rows[key], values)
     assert list(recorded.scalars("learning_rate")) == [0, 1, 2, 4, 5]
+    scales = recorded.scalars("gradient_scale")
+    assert list(scales) == list(range(0, 6, every))
+    assert scales[0] == 2.0**10
+    assert scales[4] == (2.0**9)
 
 
 # -- losses ---------------------------------------------------------------------------------------------

@@ -414,6 +414,9 @@ class WatchedSteps(BaseHook):
         if self._parameters is None:
             return
         scale = float(self._scaler.get_scale()) if self._scaler is not None and scaled else 1.0
+        if gradients and self._scaler is not None and self._scaler.is_enabled():
+            # Tells rules that gradients which overflow are skipped, not sick.
+            record.scalars.append(("gradient_scale", scale))
         patience = TENSOR_PATIENCE if record.due else STATISTICS_PATIENCE
         if self._parameters.needs_writer:
             self._nudge(urgently=True)

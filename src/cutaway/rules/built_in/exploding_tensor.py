@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.arguments import flag, pattern, words
@@ -19,6 +20,11 @@ from cutaway.trial import Trial
 
 __all__ = ["ExplodingTensor"]
 
+# What a hook records where gradients are scaled.
+SCALE = "gradient_scale"
+# Halved so often, the scale of a GradScaler has gone from its first value to less than one.
+OVERFLOWS = 20
+
 
 class ExplodingTensor(Rule):
     """A tensor holds values that are not numbers any more: NaN or infinity.
@@ -26,7 +32,9 @@ class ExplodingTensor(Rule):
     What it sees:
         A tensor has at least one NaN or infinite value at a step. Of several tensors in which this begins at the same
         step, the finding names activations and losses first (in the order of the forward pass), then gradients, then
-        weights: the first named is the nearest to the cause.
+        weights: the first named is the nearest to the cause. With mixed precision (a GradScaler is registered) the
+        updates of gradients that overflow are skipped and the scale is halved, so these count only after more than
+        20 steps in a row.
 
     Why it matters:
         Once a weight is NaN, every later loss and gradient is too. The run only costs time from here on; what was
@@ -35,8 +43,7 @@ class ExplodingTensor(Rule):
     What to try:
         Look at the samples of this step first: one broken input suffices. Then lower the learning rate or warm it up,
         clip gradients (`torch.nn.utils.clip_grad_norm_`), and look for a logarithm, a division or a square root of
-        zero in the loss. With mixed precision a few steps with infinite gradients are normal, as the gradient scaler
-        skips them; if they do not stop, use bfloat16.
+        zero in the loss. With mixed precision, use bfloat16, or keep the loss in float32.
 
     Needs:
         Statistics of the tensors, which the hook keeps of every step; activations where they are included. Statistics
@@ -72,8 +79,17 @@ class ExplodingTensor(Rule):
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
         """Look for values that are not finite, in the most telling tensors first."""
-        blocks = [block for names in self._ranked(reader) for block in reader.statistics_blocks(names, start, stop)]
+        forms, gradients, trained = self._ranked(reader)
+        # With mixed precision the scaler skips the updates of gradients that overflow.
+        patience = OVERFLOWS if SCALE in reader.scalar_names() else 0
+        blocks = list(reader.statistics_blocks(forms, start, stop))
         fires = [block["nonfinite"] > 0 for block in blocks]
+        for block in reader.statistics_blocks(gradients, start, stop, before=patience):
+            blocks.append(block)
+            fires.append(_lasting(block["nonfinite"] > 0, patience))
+        rest = list(reader.statistics_blocks(trained, start, stop))
+        blocks += rest
+        fires += [block["nonfinite"] > 0 for block in rest]
         if self.only_nan:
             fires = self._with_nan(reader, blocks, fires)
         for block, where in zip(blocks, fires, strict=True):
@@ -116,18 +132,28 @@ class ExplodingTensor(Rule):
         return found
 
     def _judged(self, block: StatisticsBlock, fires: Bools) -> Judgement:
-        count, size = block["nonfinite"], block["size"]
+        first = block.fresh
+        count, size, steps = block["nonfinite"][:, first:], block["size"][:, first:], block.steps[first:]
 
         def message(tensor: int, step: int) -> str:
             many = f"{count[tensor, step]:.0f} of its {size[tensor, step]:.0f} values are"
             many = many if size[tensor, step] > 1 else "its value is"
             told = "not finite, NaN among them" if self.only_nan else "NaN or infinite"
-            return f"{block.names[tensor]} has exploded at step {block.steps[step]}: {many} {told}."
+            return f"{block.names[tensor]} has exploded at step {steps[step]}: {many} {told}."
 
         def evidence(tensor: int, step: int) -> dict[str, Any]:
             return {"nonfinite": int(count[tensor, step]), "size": int(size[tensor, step])}
 
-        return Judgement(block.names, block.steps, fires, count, 0.0, message, evidence)
+        return Judgement(block.names, steps, fires[:, first:], count, 0.0, message, evidence)
+
+
+def _lasting(sick: Bools, patience: int) -> Bools:
+    """Return where it has been so for more than `patience` steps in a row."""
+    if not patience:
+        return sick
+    padded = np.pad(sick, ((0, 0), (patience, 0)))
+    found: Bools = sliding_window_view(padded, patience + 1, axis=1).all(axis=2)
+    return found
 
 
 def _looked_up(reader: TensorReader, block: StatisticsBlock, sick: Bools) -> tuple[Bools, Bools]:
