@@ -13,6 +13,7 @@ import numpy.typing as npt
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.losses import Loss, loss_names, losses
 from cutaway.rules.selecting import lacking
+from cutaway.rules.training_steps import TrainingSteps
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
 
@@ -24,16 +25,15 @@ _PARTED = (ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT)
 class LossCurves:
     """Reads one window after the other.
 
-    A step without a mode counts as GLOBAL, which people who never call `set_mode` train in. Once such steps were seen
-    to update weights, one that does not is an evaluation whose mode nobody set, and is left out.
+    A step without a mode counts as GLOBAL; where it is an evaluation whose mode nobody set it is left out.
     """
 
     def __init__(self) -> None:
-        self.reset()
+        self._training = TrainingSteps()
 
     def reset(self) -> None:
         """Forget which steps were seen."""
-        self._updates = False
+        self._training.reset()
 
     def read(self, reader: TensorReader, start: int, stop: int, tensors: Collection[str] | None = None) -> list[Loss]:
         """Return every loss of every mode for `start <= step < stop`; GLOBAL holds the steps of no mode only.
@@ -45,7 +45,7 @@ class LossCurves:
             raise needs_loss(reader)
         rows = reader.step_window(start, stop)
         saved_alone = set() if tensors is not None else set(loss_names(reader)[1])
-        idle = self._without_update(rows["step"], rows["mode"], np.asarray(rows["optimizer"], np.float64))
+        idle = rows["step"][(rows["mode"] == ModeKeys.GLOBAL.name) & ~self._training.among(rows)]
         found = []
         for loss in losses(reader, start, stop, ModeKeys.GLOBAL, tensors=tensors):
             rest = ~np.isin(loss.steps, idle)
@@ -61,16 +61,6 @@ class LossCurves:
             if rest.any():
                 found.append(_part(loss, ModeKeys.GLOBAL, rest))
         return found
-
-    def _without_update(
-        self, steps: npt.NDArray[np.int64], modes: npt.NDArray[np.object_], optimizer: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.int64]:
-        """Return the steps of no mode that updated nothing although earlier ones did."""
-        no_mode = modes == ModeKeys.GLOBAL.name
-        updated = no_mode & np.isfinite(optimizer)
-        seen = np.logical_or.accumulate(updated) | self._updates
-        self._updates = self._updates or bool(updated.any())
-        return steps[no_mode & ~updated & seen]
 
 
 def training(curves: Iterable[Loss]) -> list[Loss]:

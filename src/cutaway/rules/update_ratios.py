@@ -15,7 +15,7 @@ import numpy.typing as npt
 from cutaway.rules.loss_curves import LossCurves, training
 from cutaway.rules.losses import Loss
 from cutaway.rules.selecting import selected
-from cutaway.tensors.modes import ModeKeys
+from cutaway.rules.training_steps import TrainingSteps
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
 
@@ -83,12 +83,13 @@ class UpdateRatios:
 
     def __init__(self, window: int, least: int) -> None:
         self._window, self._least = window, min(least, window)
-        self._curves = LossCurves()
+        self._curves, self._training = LossCurves(), TrainingSteps()
         self.reset()
 
     def reset(self) -> None:
         """Forget everything."""
         self._curves.reset()
+        self._training.reset()
         self._kept = np.empty((4, 0))  # step, ratio, loss and learning rate of the last steps
         self._number = -1  # of the last training step among those of its mode
         self._first_loss = self._highest_rate = self._highest_ratio = math.nan
@@ -133,7 +134,7 @@ class UpdateRatios:
     def _ratios(self, reader: TensorReader, weights: Sequence[str], start: int, stop: int) -> tuple[Ints, Floats]:
         """Return the training steps with statistics of weights, and the median share of change in each."""
         rows = reader.step_window(start, stop)
-        trains = (rows["mode"] == ModeKeys.TRAIN.name) | (rows["mode"] == ModeKeys.GLOBAL.name)
+        trains = self._training.among(rows)
         numbers = dict(zip(rows["step"][trains].tolist(), rows["mode_step"][trains].tolist(), strict=True))
         steps, shares = _joined(reader.statistics_blocks(weights, start, stop))
         own = np.array([step in numbers for step in steps.tolist()], bool)

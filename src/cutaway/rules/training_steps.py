@@ -1,0 +1,37 @@
+"""Which of the recorded steps train: not all people who train call `set_mode`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.tensors.modes import ModeKeys
+
+__all__ = ["TrainingSteps"]
+
+
+class TrainingSteps:
+    """Tells the steps that train from the others, window after window.
+
+    Those of TRAIN do, and those of no mode, which people who never call `set_mode` train in. Once such steps were seen
+    to update weights, one of no mode that does not is an evaluation whose mode nobody set.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget which steps were seen."""
+        self._updates = False
+
+    def among(self, rows: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.bool_]:
+        """Say for each row of a window of steps whether it trains."""
+        no_mode = rows["mode"] == ModeKeys.GLOBAL.name
+        updated = no_mode & np.isfinite(np.asarray(rows["optimizer"], np.float64))
+        seen = np.logical_or.accumulate(updated) | self._updates
+        self._updates = self._updates or bool(updated.any())
+        found: npt.NDArray[np.bool_] = (rows["mode"] == ModeKeys.TRAIN.name) | (no_mode & (updated | ~seen))
+        return found
