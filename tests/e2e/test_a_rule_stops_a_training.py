@@ -1,4 +1,4 @@
-"""Two processes that meet only at the run folder: one trains, a rule in the other stops it, and the run says who did."""
+"""Two processes that meet only at the run folder: one trains, a rule in the other stops it, and the run says who."""
 
 from __future__ import annotations
 

@@ -71,12 +71,12 @@ def test_a_watcher_notices_within_a_lease_that_the_training_was_killed(nursery: 
     for _ in range(5):
         training.report()
     trial = Trial(run)
-    killed = 0.0
     with Watcher(trial, [VanishingGradient(trial)]) as watcher:
-        for number, one in enumerate(watcher.rounds(follow=True)):
-            if number == 1:
-                training.kill()
-                killed = time.monotonic()
-    assert one.state is RunState.CRASHED
+        rounds = watcher.rounds(follow=True)
+        next(rounds)
+        training.kill()
+        killed = time.monotonic()
+        last = list(rounds)[-1]
+    assert last.state is RunState.CRASHED
     assert time.monotonic() - killed < LEASE_SECONDS
     assert [finding.code for finding in run.findings()] == ["training-crashed"]

@@ -89,5 +89,5 @@ def test_a_file_without_that_rule_is_refused(mine: Path, name: str, said: str) -
 
 def test_a_file_that_cannot_be_imported_says_why(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text("1 / 0\n")
-    with pytest.raises(ConfigurationError, match="bad.py cannot be imported: ZeroDivisionError"):
+    with pytest.raises(ConfigurationError, match=r"bad\.py cannot be imported: ZeroDivisionError"):
         make_rules(f"{tmp_path / 'bad.py'}:MyRule")

@@ -83,7 +83,8 @@ class Windows:
         for table, kept, columns in ((STEPS, self._steps, _step_columns), (SCALARS, self._scalars, _scalar_columns)):
             reader = self._follower.reader(table)
             for batch in reader.batches[kept.seen :]:
-                kept.add(batch, columns(batch), reader.limit(batch.segment))
+                found = columns(batch)
+                kept.add(batch, found, steps.within.mask(found["step"], reader.limit(batch.segment)))
             self._follower.note_damage(table)
 
 
@@ -96,15 +97,14 @@ class _Growing:
         self._waiting: list[Columns] = []
         self._joined: Columns = {}
 
-    def add(self, batch: Batch, columns: Columns, limit: int | None) -> None:
-        """Take in a batch, up to the first step that a later attempt took over; of the first worker only."""
+    def add(self, batch: Batch, columns: Columns, shown: npt.NDArray[np.bool_]) -> None:
+        """Take in those rows of a batch that are shown; of the first worker only."""
         self.seen += 1
         self._worker = self._worker or batch.segment.worker
         if batch.segment.role != "train" or batch.segment.worker != self._worker:
             return
-        if limit is not None:
-            kept = columns["step"] < limit
-            columns = {name: column[kept] for name, column in columns.items()}
+        if not shown.all():
+            columns = {name: column[shown] for name, column in columns.items()}
         self._waiting.append(columns)
 
     def columns(self) -> Columns:
