@@ -95,7 +95,7 @@ class StalledTrainingRule(Rule):
 
         def message(i: int) -> str:
             return (
-                f"The training stalled after step {steps[i]}: step {steps[i + 1]} came {seconds[i]:,.0f} seconds "
+                f"The training stalled after step {steps[i]}: step {steps[i + 1]} came {seconds[i]:,.1f} seconds "
                 f"later, more than {self.threshold:g}."
             )
 
@@ -116,7 +116,7 @@ class StalledTrainingRule(Rule):
                 [seconds],
                 self.threshold,
                 lambda _: (
-                    f"The training has stalled: its last step, {step}, began {seconds:,.0f} seconds ago, more than "
+                    f"The training has stalled: its last step, {step}, began {seconds:,.1f} seconds ago, more than "
                     f"{self.threshold:g}, and it still runs."
                 ),
             )
