@@ -20,8 +20,10 @@ def test_the_demo_tells_what_it_saw_and_what_to_do_next(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    (run,) = (tmp_path / "runs").iterdir()
+    sick, run = sorted((tmp_path / "runs").iterdir(), key=lambda path: "demo_sick" not in path.name)
     assert len((done.stdout + done.stderr).splitlines()) <= 40
+    assert "caught   DeadRelu at step 0" in done.stdout
+    assert f"cutaway watch runs/{sick.name}" in done.stdout
     for words in ("loss", "gradients", "zeros", "hardest", "training/", "rows of statistics", "cost"):
         assert words in done.stdout
     for command in (f"cutaway tensors runs/{run.name}", f"cutaway runs show runs/{run.name}"):
@@ -35,7 +37,7 @@ def test_the_demo_tells_what_it_saw_and_what_to_do_next(tmp_path: Path) -> None:
     )
     facts = json.loads(shown.stdout)
     assert facts["state"] == "finished"
-    assert facts["findings"] == []
+    assert facts["health"]["verdict"] == "healthy"
     assert facts["steps"]["by_mode"] == {"TRAIN": 4 * 24, "EVAL": 4 * 5}
 
 
@@ -48,4 +50,6 @@ def test_the_demo_answers_in_json(tmp_path: Path) -> None:
     assert 0 < report["loss"]["last"] < report["loss"]["first"]
     assert report["gradients"]["largest"]["l2"] > report["gradients"]["smallest"]["l2"] > 0
     assert all(one["sample"].startswith("training/") for one in report["hardest"])
+    assert report["sick"]["health"]["telling"][0]["code"] == "DeadRelu"
+    assert report["watched"]["looked"] > 10
     assert {"run", "path", "accuracy", "zeros", "statistics_rows", "bytes", "next"} <= set(report)

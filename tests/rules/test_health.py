@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from cutaway.rules.health import health_of, judge_health
+from cutaway import registry
+from cutaway.rules.health import CAUSES, SYMPTOMS, health_of, judge_health
 from cutaway.run import Run, WriterId
 from cutaway.run.findings import Finding, Severity, append_findings
 from cutaway.run.schemas import FINDINGS
@@ -58,6 +59,18 @@ def test_the_most_telling_come_first_each_kind_once() -> None:
         ("VanishingGradient", 10),
         ("Overfit", 30),
     ]
+
+
+def test_a_cause_is_told_before_what_it_causes() -> None:
+    found = [finding(code, 0) for code in ("AllZero", "VanishingGradient", "DeadRelu", "MyOwnRule")]
+    told = judge_health(found, []).telling
+    assert [one.code for one in told] == ["DeadRelu", "VanishingGradient", "MyOwnRule"]
+
+
+def test_causes_and_symptoms_are_rules_each_in_one_list() -> None:
+    listed = [*CAUSES, *SYMPTOMS]
+    assert len(set(listed)) == len(listed)
+    assert set(listed) <= set(registry.names("rules"))
 
 
 def test_a_finding_says_what_to_try() -> None:

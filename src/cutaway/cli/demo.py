@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from cutaway.run import Run
     from cutaway.torch import Hook
 
-__all__ = ["Cost", "demo", "train"]
+__all__ = ["Cost", "demo", "train", "train_sick"]
 
 TRAINING_IMAGES = 1500
 BATCH = 64
@@ -71,16 +72,22 @@ def demo(
     epochs: Annotated[int, typer.Option(help="How long to train.")] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="Print what it saw as one JSON object.")] = False,
 ) -> None:
-    """Train a small network on handwritten digits, here, in about 15 seconds, and tell what the hook saw."""
+    """Train a small network on handwritten digits, here, in about 15 seconds, and tell what the hook saw.
+
+    Then the same network with one sick layer, and which rule caught it.
+    """
     from cutaway.cli.demo_report import print_report, what_it_saw
+    from cutaway.cli.demo_rules import what_rules_say
     from cutaway.cli.output import Screen, emit_json
 
     if epochs < 1:
         raise ConfigurationError(f"`--epochs >= 1` must hold, but got --epochs {epochs}. `cutaway demo` takes 30.")
     say = Screen(stderr=True).line
     say("Loading PyTorch and scikit-learn's 1,797 digits of 8 x 8 pixels ...")
-    trained = _with_one_thread(lambda: train(epochs, say))
-    report = what_it_saw(trained)
+    with _one_thread():
+        trained = train(epochs, say)
+        sick = train_sick(say)
+    report = {**what_it_saw(trained), "watched": what_rules_say(trained.run), "sick": what_rules_say(sick)}
     if as_json:
         emit_json(report)
     else:
@@ -128,13 +135,42 @@ def train(epochs: int, say: Callable[[str], None]) -> Trained:
     return Trained(run, Cost.of(triples, busy=busy), labels[:TRAINING_IMAGES].tolist(), predictions.tolist())
 
 
-def _with_one_thread(work: Callable[[], Trained]) -> Trained:
-    """Run with one thread of torch's: the network is too small for more, and a busy machine slows two of them down."""
+def train_sick(say: Callable[[str], None]) -> Run:
+    """Train the same network with one sick layer, for a moment."""
+    from cutaway.cli.demo_rules import EPOCHS, PLANTED, sicken
+
+    torch, load_digits = _imports()
+    import cutaway.torch as smd
+
+    torch.manual_seed(7)
+    digits = load_digits()
+    images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
+    training, test = _loaders(torch, images, torch.tensor(digits.target))
+    model, criterion = _network(torch), torch.nn.CrossEntropyLoss()
+    sicken(torch, model)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.02, momentum=0.9)
+    say(f"Training it again with a sick layer: {PLANTED} ...")
+    with smd.Hook(name="demo-sick", include_collections=["relu_outputs"]) as hook:
+        hook.set_mode(smd.modes.TRAIN)
+        hook.register_module(model)
+        hook.register_loss(criterion)
+        hook.register_optimizer(optimizer)
+        seen, tested = hook.samples(training), hook.samples(test, subset="test")
+        for _ in range(EPOCHS):
+            _epoch(model, criterion, optimizer, seen, hook)
+            _evaluate(torch, model, criterion, tested, hook)
+        assert hook.run is not None
+        return hook.run
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Give torch one thread: the network is too small for more, and a busy machine slows two of them down."""
     torch, _ = _imports()
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        return work()
+        yield
     finally:
         torch.set_num_threads(threads)
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from rich.text import Text
 
+from cutaway.cli.demo_rules import PLANTED
 from cutaway.cli.grid import Cell, Column
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import Screen
@@ -73,15 +74,36 @@ def print_report(report: Facts) -> None:
         ("hardest", hard),
         ("written", f"{report['statistics_rows']:,} rows of statistics, {size(report['bytes'])} in all"),
         ("cost", _cost(report["cost"])),
+        ("rules", _verdict(report["watched"])),
     ]
     screen.pairs(pairs, indent=2)
+    _print_sick(screen, report["sick"])
     screen.line()
     screen.line(Text("Next", style="bold"))
     told = ("what every tensor did, a line each", "the run on one page")
-    rows: list[list[Cell]] = [
-        [Text(f"  {command}", style="bold"), what] for command, what in zip(report["next"], told, strict=True)
-    ]
+    commands = [*zip(report["next"], told, strict=True), (f"cutaway watch {report['sick']['path']}", "all rules again")]
+    rows: list[list[Cell]] = [[Text(f"  {command}", style="bold"), what] for command, what in commands]
     screen.table([Column(""), Column("", drop=1)], rows)
+
+
+def _print_sick(screen: Screen, sick: Facts) -> None:
+    screen.line()
+    screen.line(Text("The same network with a sick layer", style="bold"))
+    pairs: list[tuple[Cell, Cell]] = [("planted", PLANTED)]
+    for one in sick["health"]["telling"][:1]:
+        pairs.append(("caught", Text(f"{one['code']} at step {one['step']}: {one['message']}")))
+        pairs.append(("try", one["try_this"]))
+    others = sorted({one["code"] for one in sick["health"]["telling"][1:]})
+    if others:
+        pairs.append(("also", ", ".join(others)))
+    screen.pairs(pairs, indent=2)
+
+
+def _verdict(watched: Facts) -> str:
+    lacked = watched["rules"] - watched["looked"]
+    if watched["health"]["verdict"] == "healthy":
+        return f"{watched['looked']} looked at every step and found nothing; {lacked} lack what they need"
+    return f"{watched['health']['sentence']}: {', '.join(one['code'] for one in watched['health']['telling'])}"
 
 
 def _gradients(statistics: pa.Table) -> list[Facts]:

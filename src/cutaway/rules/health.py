@@ -17,8 +17,31 @@ __all__ = ["Health", "Telling", "health_of", "judge_health"]
 
 Verdict = Literal["healthy", "warnings", "sick", "not watched"]
 MOST_TELLING = 3
-# They say that something is wrong, not what: whatever else fired tells more.
-SYMPTOMS = ("LossNotDecreasing", "Overtraining", "Confusion", "SlowStep", "UnchangedTensor", "WeightUpdateRatio")
+# Rules that name what is wrong, the nearest to the cause first. A dead ReLU makes gradients vanish, not the reverse.
+CAUSES = (
+    "ExplodingTensor",
+    "DataLeak",
+    "DeadRelu",
+    "SaturatedActivation",
+    "DeadUnits",
+    "ClassImbalance",
+    "CheckInputImages",
+    "NLPSequenceRatio",
+    "LearningRateTooHigh",
+    "VanishingGradient",
+)
+# Rules that say that something is wrong, not what: whatever else fired tells more.
+SYMPTOMS = (
+    "AllZero",
+    "PoorWeightInitialization",
+    "LearningRateTooLow",
+    "Confusion",
+    "UnchangedTensor",
+    "WeightUpdateRatio",
+    "LossNotDecreasing",
+    "Overtraining",
+    "SlowStep",
+)
 
 
 @dataclass(frozen=True)
@@ -94,9 +117,16 @@ def _most_telling(findings: Iterable[Finding]) -> list[Finding]:
     for finding in sorted(findings, key=_step_key):
         first.setdefault(finding.code, finding)
     ranked = sorted(
-        first.values(), key=lambda one: (-SEVERITIES.index(one.severity), one.code in SYMPTOMS, _step_key(one))
+        first.values(), key=lambda one: (-SEVERITIES.index(one.severity), _distance(one.code), _step_key(one))
     )
     return ranked[:MOST_TELLING]
+
+
+def _distance(code: str) -> int:
+    """Return how far from the cause a finding is; what stands in neither list is between them."""
+    if code in CAUSES:
+        return CAUSES.index(code)
+    return len(CAUSES) + (1 + SYMPTOMS.index(code) if code in SYMPTOMS else 0)
 
 
 def _telling(finding: Finding) -> Telling:

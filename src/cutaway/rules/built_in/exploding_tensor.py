@@ -152,8 +152,7 @@ def _lasting(sick: Bools, patience: int) -> Bools:
     if not patience:
         return sick
     padded = np.pad(sick, ((0, 0), (patience, 0)))
-    found: Bools = sliding_window_view(padded, patience + 1, axis=1).all(axis=2)
-    return found
+    return np.asarray(sliding_window_view(padded, patience + 1, axis=1).all(axis=2), bool)
 
 
 def _looked_up(reader: TensorReader, block: StatisticsBlock, sick: Bools) -> tuple[Bools, Bools]:
