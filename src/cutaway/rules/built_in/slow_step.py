@@ -25,8 +25,8 @@ Column = npt.NDArray[Any]
 _WARM_UP = 3
 # By so many seconds a step may always take longer: operating systems do other things as well.
 _JITTER = 2e-3
-# For so many seconds it must have been slow: what is over in a blink costs nothing.
-_LASTING = 1.0
+# For so many seconds it must have been slow: what is over soon costs nothing, and every machine is busy at times.
+_LASTING = 3.0
 
 _PHASES = ("data", "forward", "backward", "optimizer")
 _BETWEEN = "between steps"
@@ -38,7 +38,7 @@ class SlowStep(Rule):
     What it sees:
         The seconds from the begin of each training step to the begin of the next; stretches of validation in between
         do not count. The rule fires where their median over the last `window` steps is more than `factor` times what
-        was usual before, by two milliseconds at least, and has been so for a second. Usual is the median of all
+        was usual before, by two milliseconds at least, and has been so for three seconds. Usual is the median of all
         earlier stretches of `window` steps, of which there must be three. The message names the phase that grew most.
 
     Why it matters:
