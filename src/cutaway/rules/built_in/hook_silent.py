@@ -39,7 +39,7 @@ class HookSilent(Rule):
     What to try:
         `torch.compile` leaves out the hooks of inner modules: register the compiled model, or compile after the hook
         is attached. A module that was replaced, or whose weights are used without calling it, is no longer seen.
-        Gradients stop to come from layers that were frozen; then all is well. For a collection of which nothing ever
+        Gradients stop coming from layers that were frozen; then all is well. For a collection of which nothing ever
         came, compare its pattern with the names that `cutaway tensors RUN` lists.
 
     Needs:

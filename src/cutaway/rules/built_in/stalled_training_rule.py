@@ -22,7 +22,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class StalledTrainingRule(Rule):
-    """The training has stopped to make steps, although it has not ended.
+    """The training makes no more steps, although it has not ended.
 
     What it sees:
         More than `threshold` seconds lie between a recorded step and the next. While a training runs, the rule does not
