@@ -8,6 +8,7 @@ import pytest
 
 from cutaway.errors import ConfigurationError
 from cutaway.rules.built_in.stalled_training_rule import StalledTrainingRule
+from cutaway.run.control import Answer, Request, answer, ask
 from cutaway.run.identity import Run
 from cutaway.run.leases import Lease, RunState
 from cutaway.run.schemas import STEPS
@@ -138,6 +139,18 @@ class TestWhileTheTrainingRuns:
         rule = StalledTrainingRule()
         rule.clock = lambda: BEGAN + 20_001  # type: ignore[method-assign]
         assert [one.where["step"] for one in rule.look(create_trial(training.run.path), 4)] == [2]
+
+    def test_a_training_that_was_told_to_wait_has_not_stalled(self, training: Training) -> None:
+        training.take(BEGAN)
+        request = Request("pause", "train", who="somebody", why="to look")
+        ask(training.run.storage, request)
+        answer(training.run.storage, request, Answer("done", "", step=0))
+        rule = StalledTrainingRule()
+        rule.clock = lambda: BEGAN + 10_000  # type: ignore[method-assign]
+        trial = create_trial(training.run.path)
+        assert rule.look(trial, 1) == []
+        training.take(BEGAN + 10_000)
+        assert rule.look(trial, 2) == []
 
 
 def test_inside_a_hook_only_steps_that_came_are_looked_at() -> None:

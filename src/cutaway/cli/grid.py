@@ -25,13 +25,15 @@ class Column:
     """A column: its title, how it is aligned, and how it gives way.
 
     `drop` is 0 for a column that always stays; of the others the highest goes first. `least` is the width down to
-    which its cells may be shortened.
+    which its cells may be shortened. Names lose their middle, since both ends tell them apart; `cut` says that a
+    sentence loses its end.
     """
 
     title: str
     align: Literal["left", "right"] = "left"
     drop: int = 0
     least: int | None = None
+    cut: Literal["middle", "end"] = "middle"
 
 
 class Fitted(NamedTuple):
@@ -86,7 +88,7 @@ def _squeeze(columns: Sequence[Column], wanted: Sequence[int], width: int) -> tu
 def _line(cells: Sequence[Text], columns: Sequence[Column], kept: Sequence[int], widths: dict[int, int]) -> Text:
     line = Text(no_wrap=True)
     for place, (cell, i) in enumerate(zip(cells, kept, strict=True)):
-        fitted = _shortened(cell, widths[i])
+        fitted = _shortened(cell, widths[i], columns[i].cut)
         padding = " " * (widths[i] - fitted.cell_len)
         right = columns[i].align == "right"
         line.append(" " * (GAP if place else 0) + (padding if right else "")).append(fitted)
@@ -95,9 +97,13 @@ def _line(cells: Sequence[Text], columns: Sequence[Column], kept: Sequence[int],
     return line
 
 
-def _shortened(cell: Text, width: int) -> Text:
+def _shortened(cell: Text, width: int, cut: str) -> Text:
     if cell.cell_len <= width:
         return cell
+    if cut == "end":
+        ended = cell.copy()
+        ended.truncate(width, overflow="ellipsis")
+        return ended
     short = Text(shorten(cell.plain, width), style=cell.style)
     # Characters that take two cells: what is left is cut at its end.
     short.truncate(width)

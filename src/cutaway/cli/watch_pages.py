@@ -100,7 +100,12 @@ def print_end(screen: Screen, seen: Seen, run: Run) -> None:
 
 
 def _columns() -> list[Column]:
-    return [Column("rule", least=12), Column("status"), Column("step", "right", drop=1), Column("finding", least=20)]
+    return [
+        Column("rule", least=12),
+        Column("status"),
+        Column("step", "right", drop=1),
+        Column("finding", least=20, cut="end"),
+    ]
 
 
 def _row(one: Watched) -> list[Cell]:

@@ -61,3 +61,9 @@ def test_control_characters_in_names_do_not_reach_the_terminal() -> None:
 
 def test_a_table_without_rows_is_its_titles() -> None:
     assert lines(80, []) == ["name  state  loss  trend"]
+
+
+def test_a_sentence_loses_its_end() -> None:
+    columns = [Column("rule"), Column("finding", least=5, cut="end")]
+    (_, line) = fit(columns, [["A", "the first words tell most of it"]], 20).lines
+    assert line.plain == "A     the first wor…"

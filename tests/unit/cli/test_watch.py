@@ -163,8 +163,7 @@ def test_a_terminal_shows_a_live_table_and_at_the_end_the_page(home: Path) -> No
     process = subprocess.Popen(command, stdout=theirs, stderr=theirs, cwd=home, env=environment)
     os.close(theirs)
     train(script, 5)
-    threading.Timer(1.5, script.end).start()
-    shown = b""
+    shown, ended = b"", False
     while True:
         try:
             data = os.read(ours, 4096)
@@ -173,6 +172,9 @@ def test_a_terminal_shows_a_live_table_and_at_the_end_the_page(home: Path) -> No
         if not data:
             break
         shown += data
+        if not ended and b"FIRED" in shown:
+            script.end()
+            ended = True
     assert process.wait(20) == 0
     text = shown.decode()
     assert "running" in text

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from cutaway.rules.arguments import flag, number
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
+from cutaway.run.control import history
 from cutaway.run.leases import RunState
 from cutaway.tensors.reader import TensorReader
 from cutaway.trial import Trial
@@ -103,12 +104,16 @@ class StalledTrainingRule(Rule):
             return {"next_step": int(steps[i + 1])}
 
         fires = seconds > self.threshold
+        if fires.any():
+            fires &= ~np.isin(steps[:-1], _paused_after(reader))
         return Judgement.of_one("", steps[:-1], fires, seconds, self.threshold, message, evidence)
 
     def _silence(self, reader: TensorReader, step: int, time: float) -> Iterator[Judgement]:
         """Look whether a training that still runs makes no steps any more."""
         seconds = self.clock() - time
-        if seconds > self.threshold and isinstance(reader, Trial) and reader.state() is RunState.RUNNING:
+        if seconds <= self.threshold or not isinstance(reader, Trial) or reader.state() is not RunState.RUNNING:
+            return
+        if step not in _paused_after(reader):
             yield Judgement.of_one(
                 "",
                 [step],
@@ -120,3 +125,11 @@ class StalledTrainingRule(Rule):
                     f"{self.threshold:g}, and it still runs."
                 ),
             )
+
+
+def _paused_after(reader: TensorReader) -> list[int]:
+    """Return the steps after which the training was told to wait: it did not stall there."""
+    if not isinstance(reader, Trial):
+        return []
+    asked = [(request, reply) for request, reply in history(reader.run.storage) if request.action == "pause"]
+    return [reply.step for _, reply in asked if reply is not None and reply.state == "done"]
