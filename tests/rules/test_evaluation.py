@@ -110,6 +110,30 @@ def test_a_rule_whose_needs_begin_late_in_a_long_run_is_not_skipped(
     assert not evaluation.is_behind
 
 
+def test_a_rule_that_takes_long_to_say_what_it_lacks_is_asked_again_later_or_at_the_end(trial: Trial) -> None:
+    clock = Clock()
+
+    class Slow(Lacks):
+        asked = 0
+
+        def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
+            self.asked += 1
+            clock.now += 0.1
+            return super().judge(reader, start, stop)
+
+    slow = Slow(trial)
+    evaluation = Evaluation(trial, [slow], clock=clock)
+    evaluation.look()
+    evaluation.look()
+    assert slow.asked == 1
+    evaluation.look(over=True)
+    assert slow.asked == 2
+    clock.now += 60
+    evaluation.look()
+    assert slow.asked == 3
+    assert status(evaluation) == {"Slow": Status.SKIPPED}
+
+
 def test_a_stepwise_rule_whose_tensors_never_come_is_skipped_with_the_reason(trial: Trial) -> None:
     evaluation = Evaluation(trial, [Needy(trial)])
     while True:

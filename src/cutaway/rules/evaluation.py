@@ -27,6 +27,10 @@ log = logging.getLogger("cutaway.rules")
 MOST_STEPS = 2_000
 FIRST_STEPS = 256
 SHARE_SECONDS = 0.2
+# A rule that lacks something is asked again after so many times as long as it took to say so, for in a long run that
+# takes long; but at least every few seconds, for it may have what it needs by then.
+REFUSAL_REST = 200
+MOST_REST_SECONDS = 5.0
 
 
 class Status(StrEnum):
@@ -50,6 +54,7 @@ class Watched:
     findings: int = 0
     message: str = ""
     span: int = FIRST_STEPS
+    asked_from: float = 0.0  # by the clock: not before then, where it lacked something
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -79,8 +84,11 @@ class Evaluation:
         """Whether a rule has steps left to look at."""
         return any(one.behind for one in self.watched)
 
-    def look(self) -> list[tuple[Watched, Finding]]:
-        """Let every rule look at what is new, as much of it as fits its share of a round; return what they found."""
+    def look(self, *, over: bool = False) -> list[tuple[Watched, Finding]]:
+        """Let every rule look at what is new, as much of it as fits its share of a round; return what they found.
+
+        `over` says that nothing more will come: also those that lacked something are asked.
+        """
         newest = self.trial.newest_step()
         attempts = list(self.trial.run.attempts())
         if attempts != self._attempts:
@@ -93,7 +101,8 @@ class Evaluation:
         others = {other for one in self.watched for other in one.rule.other_trials}
         with no_refresh([self.trial, *others]):
             for one in self.watched:
-                if one.status is not Status.BROKEN:
+                resting = one.status is Status.SKIPPED and not over and self._clock() < one.asked_from
+                if one.status is not Status.BROKEN and not resting:
                     found += [(one, finding) for finding in self._advance(one, newest + 1)]
         return found
 
@@ -112,6 +121,8 @@ class Evaluation:
                     continue
                 if not one.findings:
                     one.status, one.message = Status.SKIPPED, str(error)
+                now = self._clock()
+                one.asked_from = now + min(REFUSAL_REST * (now - before), MOST_REST_SECONDS)
                 break
             except Exception as error:  # noqa: BLE001  # a rule of somebody else may raise anything; the others go on
                 found.append(self._broken(one, error))

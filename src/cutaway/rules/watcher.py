@@ -112,7 +112,7 @@ class Watcher:
     def look(self, state: RunState) -> Round:
         """Let every rule look once, record what is new, and ask for what is to be done about it."""
         fresh: list[Finding] = []
-        for one, bare in self._evaluation.look():
+        for one, bare in self._evaluation.look(over=state is not RunState.RUNNING):
             finding = self._stamped(bare)
             self.worst = _worse(self.worst, finding.severity)
             if finding.id not in self._known:
