@@ -14,14 +14,13 @@ from cutaway.rules.judgement import Bools, Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.saved_values import saved_places, value_at
 from cutaway.rules.selecting import in_collection, selected
+from cutaway.rules.weight_gradients import SCALE
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
 from cutaway.trial import Trial
 
 __all__ = ["ExplodingTensor"]
 
-# What a hook records where gradients are scaled.
-SCALE = "gradient_scale"
 # Halved so often, the scale of a GradScaler has gone from its first value to less than one.
 OVERFLOWS = 20
 
