@@ -15,10 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-import numpy as np
-
 from cutaway.capture import current
 from cutaway.capture.budget import DiskBudget
+from cutaway.capture.given import check_subset, number, plain, sample_id
 from cutaway.capture.logs import apply_log_level
 from cutaway.capture.recorder import Recorder
 from cutaway.capture.records import Offer, StepRecord
@@ -28,19 +27,17 @@ from cutaway.capture.settings import HookSettings, is_switched_off
 from cutaway.capture.steps import StepCounter
 from cutaway.capture.tensorboard import EventWriter
 from cutaway.capture.workers import Worker, open_run
-from cutaway.errors import ConfigurationError, RunError, did_you_mean
+from cutaway.errors import ConfigurationError, RunError
 from cutaway.run.catalog import run_sizes
 from cutaway.run.identity import Run
 from cutaway.run.leases import RunState
 from cutaway.tensors.collection import Collection
-from cutaway.tensors.json_config import HookConfig
 from cutaway.tensors.modes import ModeKeys
 
 __all__ = ["BaseHook"]
 
 log = logging.getLogger("cutaway.capture")
 
-SUBSETS = ("training", "validation", "test", "unlabeled")
 # How long a step waits for the writer: a breath for statistics, longer for tensors that were asked for by schedule.
 STATISTICS_PATIENCE = 0.25
 TENSOR_PATIENCE = 1.0
@@ -103,7 +100,7 @@ class BaseHook:
 
     def set_config(self, config: Mapping[str, Any]) -> None:
         """Add to the run's `config.yaml`: hyperparameters and whatever else should be found again."""
-        self._config.update(_plain(dict(config)))
+        self._config.update(plain(dict(config)))
         self._write_config()
 
     def set_samples(self, ids: Sequence[object] | None, subset: str = "training") -> None:
@@ -112,23 +109,23 @@ class BaseHook:
         Ids become `<subset>/<id>`; an id that already begins with a subset is taken as it is.
         """
         check_subset(subset)
-        self._samples = None if ids is None else [_sample_id(one, subset) for one in ids]
+        self._samples = None if ids is None else [sample_id(one, subset) for one in ids]
         if self.idle and ids is not None:
             self._set_idle(idle=False)
 
     def save_scalar(self, name: str, value: float, sm_metric: bool = False, timestamp: float | None = None) -> None:  # noqa: FBT001, FBT002 - upstream's signature
         """Record a number at the current step; when this returns it survives a kill."""
-        number = _number(name, value)
+        plain_value = number(name, value)
         if sm_metric:
             self.collections.add_to("sm_metrics", f"scalar/{name}")
         if self._recorder is not None:
             when = time.time() if timestamp is None else timestamp
-            self._recorder.save_scalar(name, number, self.step, self._mode.name, when)
+            self._recorder.save_scalar(name, plain_value, self.step, self._mode.name, when)
 
     def save_sample_values(self, ids: Sequence[object], *, subset: str = "training", **values: Sequence[float]) -> None:
         """Record one number per sample under each name: `hook.save_sample_values(ids, loss=losses)`."""
         check_subset(subset)
-        samples = [_sample_id(one, subset) for one in ids]
+        samples = [sample_id(one, subset) for one in ids]
         for name, numbers in values.items():
             column = [float(number) for number in numbers]
             if len(column) != len(samples):
@@ -505,62 +502,3 @@ class BaseHook:
         # The interpreter leaves an uncaught exception here before it runs exit handlers.
         failed = getattr(sys, "last_exc", None) is not None or getattr(sys, "last_value", None) is not None
         self.close(RunState.FAILED if failed else RunState.ENDED)
-
-
-def hook_arguments(config: HookConfig, collections: Callable[[str], Collection]) -> dict[str, Any]:
-    """Turn a parsed JSON configuration into a hook's arguments, configuring the collections that it names."""
-    for name, one in config.collections.items():
-        found = collections(name)
-        if one.include_regex:
-            found.include(one.include_regex)
-        if one.save_config is not None:
-            found.save_config = one.save_config
-        if one.reduction_config is not None:
-            found.reduction_config = one.reduction_config
-    return {
-        "out_dir": config.out_dir,
-        "include_collections": list(config.collections) or None,
-        "include_regex": config.include_regex or None,
-        "save_config": config.save_config,
-        "reduction_config": config.reduction_config,
-        "save_all": config.save_all,
-        "include_workers": config.include_workers,
-        "export_tensorboard": config.export_tensorboard,
-        "tensorboard_dir": config.tensorboard_dir,
-    }
-
-
-def check_subset(subset: str) -> None:
-    if subset not in SUBSETS:
-        hint = did_you_mean(str(subset), SUBSETS)
-        message = f"`subset` must be one of {', '.join(map(repr, SUBSETS))}, but got {subset!r}.{hint}"
-        raise ConfigurationError(message)
-
-
-def _sample_id(one: object, subset: str) -> str | None:
-    if one is None:
-        return None
-    # Numbers of numpy and of frameworks print as numbers, and keys that come as bytes as their text.
-    plain = one.item() if getattr(one, "shape", None) == () and hasattr(one, "item") else one
-    text = plain.decode(errors="replace") if isinstance(plain, bytes) else str(plain)
-    return text if text.split("/", 1)[0] in SUBSETS and "/" in text else f"{subset}/{text}"
-
-
-def _number(name: str, value: Any) -> float:
-    try:
-        # Frameworks warn when a number that knows its gradient becomes a plain one.
-        return float(value.detach() if hasattr(value, "detach") else value)
-    except (TypeError, ValueError, RuntimeError):
-        message = f"`save_scalar` takes a single number, but got {name}={value!r}."
-        raise ConfigurationError(message) from None
-
-
-def _plain(value: Any) -> Any:
-    """Reduce a configuration to what YAML can hold; anything else becomes its text."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return value.item()
-    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

@@ -12,7 +12,7 @@ import torch
 import cutaway
 from cutaway.capture import current
 from cutaway.capture.budget import DEFAULT_BUDGET
-from cutaway.capture.hook import check_subset, hook_arguments
+from cutaway.capture.given import check_subset, hook_arguments
 from cutaway.capture.settings import HookSettings
 from cutaway.errors import ConfigurationError
 from cutaway.frameworks.torch.distributed import this_worker
