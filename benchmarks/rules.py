@@ -50,7 +50,7 @@ class Effort:
     triples: int
 
 
-FULL = Effort(steps=10_000, looks=5, commands=3, repeats=7, plants=20, triples=40)
+FULL = Effort(steps=10_000, looks=5, commands=3, repeats=7, plants=20, triples=30)
 QUICK = Effort(steps=1_000, looks=2, commands=1, repeats=2, plants=3, triples=3)
 
 

@@ -34,8 +34,8 @@ PLANT_EVERY = 65
 LATENCY_LIMIT = 300
 # Steps between a change of the watcher's state and the clock: longer than it sleeps between two looks, so that what it
 # missed while it stood still is not charged to the stretch that is timed.
-LEAD_STEPS = 50
-TIMED_STEPS = 60
+LEAD_STEPS = 80
+TIMED_STEPS = 75
 WARM_UP_STEPS = 100
 END_SECONDS = 60
 STOPPED, AGAIN, WATCHED = range(3)
