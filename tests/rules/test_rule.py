@@ -314,3 +314,28 @@ def test_odd_values_become_what_json_can_hold() -> None:
     assert found.evidence["value"] is None
     assert found.evidence["threshold"] is None
     assert found.evidence["tensors"] == {"nan": None, "inf": "inf"}
+
+
+class LateRule(Rule):
+    """Needs a tensor that comes late."""
+
+    def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
+        names = selected(reader, tensor_regex="late")
+        blocks = reader.statistics_blocks(names, start, stop)
+        if not blocks:
+            raise InsufficientInformationForRuleInvocation("needs a tensor that comes late.")
+        for block in blocks:
+            yield Judgement(block.names, block.steps, block["max"] > 0, block["max"], 0.0, lambda *_: "It is late.")
+
+
+def test_a_rule_whose_needs_begin_late_is_given_more_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cutaway.rules.invoker.SPAN", 5)
+    run = ScriptedRun()
+    for step in range(40):
+        run.step(tensors={"late": [1.0 if step == 35 else 0.0]} if step >= 30 else {"early": [1.0]})
+    trial = Trial(run.write(tmp_path / "run"))
+    with pytest.raises(RuleEvaluationConditionMet) as fired:
+        invoke_rule(LateRule(trial), raise_eval_cond=True)
+    assert fired.value.step == 35
+    with pytest.raises(InsufficientInformationForRuleInvocation, match="needs a tensor that comes late"):
+        invoke_rule(LateRule(trial), end_step=20)

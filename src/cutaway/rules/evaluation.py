@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from cutaway.errors import InsufficientInformationForRuleInvocation
@@ -56,11 +57,16 @@ class Watched:
     span: int = FIRST_STEPS
     asked_from: float = 0.0  # by the clock: not before then, where it lacked something
 
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """The rule's parameters as JSON values; they do not change, and are asked for every second."""
+        return {name: _plain(value) for name, value in self.rule.parameters.items()}
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return {
             "rule": self.rule.rule_name,
-            "parameters": {name: _plain(value) for name, value in self.rule.parameters.items()},
+            "parameters": self.parameters,
             "status": str(self.status),
             "step": self.step,
             "behind": self.behind,

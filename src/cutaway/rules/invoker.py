@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 
-from cutaway.errors import NoMoreData, RuleEvaluationConditionMet
+from cutaway.errors import InsufficientInformationForRuleInvocation, NoMoreData, RuleEvaluationConditionMet
 from cutaway.rules.rule import Rule
 from cutaway.trial import Trial, no_refresh
 
@@ -28,7 +28,8 @@ def invoke_rule(
     """Evaluate a rule at every step with `start_step <= step < end_step`, waiting for those to come.
 
     Where the rule fires it is logged, or raised as `RuleEvaluationConditionMet` where `raise_eval_cond` says so. When
-    the training ends before `end_step`, or there is no `end_step`, it ends with `NoMoreData`.
+    the training ends before `end_step`, or there is no `end_step`, it ends with `NoMoreData`; with
+    `InsufficientInformationForRuleInvocation` where none of the steps had what the rule needs.
     """
     trial = rule._reader()  # noqa: SLF001 - says which run is missing, in the rule's own words
     rule.start_over()
@@ -36,15 +37,30 @@ def invoke_rule(
         over = trial.job_finished()
         stop = trial.newest_step() + 1
         stop = stop if end_step is None else min(stop, end_step)
-        if stop > rule.next_step:
-            while rule.next_step < stop:
-                span = 1 if rule.is_stepwise else SPAN
-                _look(rule, trial, min(stop, rule.next_step + span), start_step, raises=raise_eval_cond)
-        elif over:
-            last = trial.newest_step()
-            raise NoMoreData(rule.next_step, last_step=last)
+        lack = _look_at_all(rule, trial, stop, start_step, raises=raise_eval_cond)
+        if over or (end_step is not None and stop >= end_step):
+            if lack is not None:
+                raise lack
+            if over and (end_step is None or stop < end_step):
+                raise NoMoreData(rule.next_step, last_step=trial.newest_step())
         else:
             time.sleep(POLL_SECONDS)
+
+
+def _look_at_all(
+    rule: Rule, trial: Trial, stop: int, start_step: int, *, raises: bool
+) -> InsufficientInformationForRuleInvocation | None:
+    """Evaluate the steps up to `stop`, few at a time; return what the rule says that it lacks in all of them."""
+    span = 1 if rule.is_stepwise else SPAN
+    while rule.next_step < stop:
+        try:
+            _look(rule, trial, min(stop, rule.next_step + span), start_step, raises=raises)
+        except InsufficientInformationForRuleInvocation as error:
+            if rule.next_step + span >= stop:
+                return error
+            # What it needs may begin later than in the steps that it was given.
+            span *= 2
+    return None
 
 
 def _look(rule: Rule, trial: Trial, stop: int, start_step: int, *, raises: bool) -> None:
