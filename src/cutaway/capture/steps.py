@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cutaway.run.identity import Run
-from cutaway.run.schemas import STEPS
+from cutaway.run.schemas import SCALARS, STEPS
 from cutaway.tensors.modes import ModeKeys
 
 __all__ = ["StepCounter"]
@@ -26,9 +26,11 @@ class StepCounter:
         before = [row for row in rows.to_pylist() if row["step"] < counter.step]
         for row in before:
             counter._mode_steps[ModeKeys[row["mode"]]] = row["mode_step"] + 1
-        if before:
-            # Steps that were only counted left no row: they belong to the mode that was recorded last.
-            counter._mode_steps[ModeKeys[before[-1]["mode"]]] += counter.step - before[-1]["step"] - 1
+        # Steps that were only counted, or that a kill kept from being listed, left no row: they belong to the mode
+        # that was recorded last.
+        last = before[-1]["step"] if before else -1
+        mode = before[-1]["mode"] if before else _mode_of_scalars(run, counter.step)
+        counter._mode_steps[ModeKeys[mode]] += counter.step - last - 1
         epochs = [row["epoch"] for row in before if row["epoch"] is not None]
         return counter, max(epochs, default=None)
 
@@ -48,3 +50,9 @@ class StepCounter:
     def last(self) -> int:
         """The step that began last, or 0 before the first."""
         return max(self.step - 1, 0)
+
+
+def _mode_of_scalars(run: Run, end: int) -> str:
+    """Return the mode of the last scalar before a step: it is all that a run without listed steps may have."""
+    rows = run.table(SCALARS).read(columns=["step", "mode"]).sort_by("step").to_pylist()
+    return next((str(row["mode"]) for row in reversed(rows) if row["step"] < end), ModeKeys.GLOBAL.name)

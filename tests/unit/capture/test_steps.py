@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cutaway.capture.steps import StepCounter
-from cutaway.run import Run
+from cutaway.run import Run, RunState, WriterId
 from cutaway.tensors.modes import ModeKeys
 
 
@@ -32,3 +32,25 @@ def test_a_resumed_run_continues_the_numbers_it_keeps(tmp_path: Path, array_hook
     counter, _ = StepCounter.after(run)
     assert counter.take(ModeKeys.TRAIN) == (3, 2)
     assert counter.take(ModeKeys.EVAL) == (4, 1)
+
+
+def test_a_run_that_was_killed_before_a_step_was_listed_keeps_to_its_schedule(tmp_path: Path) -> None:
+    """Its scalars were acknowledged, so their steps are not taken again, nor by the schedule of their mode."""
+    run = Run.create(tmp_path / "run")
+    number, lease = run.begin_attempt(from_step=0)
+    run.writer("scalars", WriterId("train", "worker_0", number)).append_records(
+        [("progress", 0, "TRAIN", 0.5, 1.0), ("progress", 1, "TRAIN", 0.5, 2.0)], 0
+    )
+    lease.release(RunState.CRASHED)
+    run.begin_attempt(from_step=2)
+    counter, _ = StepCounter.after(run)
+    assert counter.take(ModeKeys.TRAIN) == (2, 2)
+    assert counter.take(ModeKeys.EVAL) == (3, 0)
+
+
+def test_where_not_even_a_scalar_is_left_the_steps_are_of_no_mode(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run")
+    _, lease = run.begin_attempt(from_step=0)
+    lease.release(RunState.CRASHED)
+    run.begin_attempt(from_step=3)
+    assert StepCounter.after(run)[0].take(ModeKeys.GLOBAL) == (3, 3)
