@@ -114,10 +114,19 @@ class TestScatter:
         assert min(fired(run_with(noisy(level, 0.02)))) <= 119
 
     def test_how_much_it_may_rise_is_a_parameter(self) -> None:
-        level = np.concatenate([2.0 * 0.99 ** np.arange(100), 0.73 * 1.01 ** np.arange(20)])
+        level = np.concatenate([2.0 * 0.99 ** np.arange(100), 0.73 * 1.01 ** np.arange(80)])
         run = run_with(noisy(level, 0.01))
-        assert fired(run, LossNotDecreasing(increase_threshold_percent=1)) == [119]
+        assert min(fired(run, LossNotDecreasing(increase_threshold_percent=1))) == 129
+        assert min(fired(run, LossNotDecreasing(increase_threshold_percent=20))) == 149
         assert fired(run, LossNotDecreasing(increase_threshold_percent=50)) == []
+
+    @pytest.mark.parametrize("seed", range(10))
+    def test_a_few_bad_batches_after_a_fall_are_no_rise(self, seed: int) -> None:
+        """As on real digits: a level of 0.2, twenty lucky batches, and the level again."""
+        level = np.concatenate([2.0 * 0.97 ** np.arange(80), np.full(100, 0.2), np.full(20, 0.13), np.full(20, 0.22)])
+        level *= 0.9995 ** np.arange(len(level))
+        found = findings(LossNotDecreasing(), run_with(noisy(level, 0.25, seed)))
+        assert [one.message for one in found if "is rising" in one.message] == []
 
 
 def test_a_loss_that_is_tiny_beside_its_first_value_has_converged() -> None:

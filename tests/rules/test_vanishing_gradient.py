@@ -42,3 +42,12 @@ def test_a_gradient_that_exploded_has_not_vanished() -> None:
     run = ScriptedRun()
     run.step(tensors={GRADIENT: np.array([np.nan, 0.0])})
     assert findings(VanishingGradient(), run) == []
+
+
+def test_a_bias_is_judged_by_the_weight_of_its_layer() -> None:
+    """Before a batch normalisation the gradient of a bias is nothing but rounding."""
+    run = ScriptedRun()
+    run.step(tensors={GRADIENT: [1e-3], "gradient/fc.bias": [1e-9], "gradient/scale.bias": [1e-9]})
+    (found,) = findings(VanishingGradient(), run)
+    assert found.where["tensor"] == "gradient/scale.bias"
+    assert "count" not in found.evidence

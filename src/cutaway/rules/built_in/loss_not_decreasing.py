@@ -30,6 +30,8 @@ _CERTAIN = 4.0
 _FEW = 4
 # The longest stretches that are compared are 2 ** _DOUBLINGS times num_steps.
 _DOUBLINGS = 10
+# A rise is compared with so many stretches before, too.
+_LONGER = 4
 # A loss this much smaller than its first value has converged.
 _CONVERGED = 1e-3
 
@@ -41,12 +43,13 @@ class LossNotDecreasing(Rule):
         Every `num_steps` steps the loss is compared with what it was at least `num_steps` steps before. The rule fires
         where it has fallen by less than `diff_percent` percent, or has risen by more than `increase_threshold_percent`
         percent. Losses of single batches scatter, so where there is more than one value in a stretch of `num_steps`
-        steps, the mean of the last stretch is compared with the mean of the stretch before, and the difference must
-        be more than scatter explains (4 standard errors, from the differences of neighbouring values). Where scatter
-        hides a fall of `diff_percent`, both stretches are doubled until it would show. Where a stretch holds at most
-        one value, single values are compared; a rise must then be more than twice what neighbouring values differ.
-        The losses of a validation count as one value, their mean, and are compared only once there are enough of
-        them. A loss below a thousandth of its first value has converged, and is not judged.
+        steps, the mean of the last stretch is compared with the mean of the stretch before, and the difference must be
+        more than scatter explains (4 standard errors, from the differences of neighbouring values). Where scatter hides
+        a fall of `diff_percent`, both stretches are doubled until it would show. A rise must also lead above the mean
+        of the four stretches before these two, by as much: after a fall a few batches may be bad. Where a stretch holds
+        at most one value, single values are compared; a rise must then be more than twice what neighbouring values
+        differ. The losses of a validation count as one value, their mean, and are compared only once there are enough
+        of them. A loss below a thousandth of its first value has converged, and is not judged.
 
     Why it matters:
         A training whose loss does not fall learns nothing, and costs as much as one that does.
@@ -220,9 +223,15 @@ class _Followed:
                 yield found
             self._due = int(self._steps[place]) + self._num_steps
             place = int(np.searchsorted(self._steps, self._due))
-        oldest = int(self._steps[-1]) - 2 * (self._num_steps << _DOUBLINGS)
+        oldest = int(self._steps[-1]) - (2 + _LONGER) * (self._num_steps << _DOUBLINGS)
         cut = min(int(np.searchsorted(self._steps, oldest)), max(len(self._steps) - 2 * _FEW, 0))
         self._steps, self._values = self._steps[cut:], self._values[cut:]
+
+    def _is_high(self, seen: Trend, first: int, span: int) -> bool:
+        """Whether a rise leads above what the loss was for some time before: after a fall a few batches may be bad."""
+        begin = int(np.searchsorted(self._steps, int(self._steps[first]) - _LONGER * span))
+        earlier = self._values[begin:first]
+        return len(earlier) < _FEW or seen.after - float(earlier.mean()) > _CERTAIN * seen.noise
 
     def _check(self, place: int) -> _Check | None:
         step = int(self._steps[place])
@@ -256,7 +265,7 @@ class _Followed:
             seen = trend(self._values[first:middle], self._values[middle : place + 1])
             needed = abs(seen.before) * self._needed(span)
             certain = _CERTAIN * seen.noise
-            rises = -seen.fall > max(self._most_rise * abs(seen.before), certain)
+            rises = -seen.fall > max(self._most_rise * abs(seen.before), certain) and self._is_high(seen, first, span)
             if rises or needed >= 2 * certain:
                 fires = rises or seen.fall + certain < needed or seen.fall == needed == 0
                 return self._said(place, middle - 1, seen, span, fires=fires)

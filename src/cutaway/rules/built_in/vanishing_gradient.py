@@ -19,7 +19,8 @@ class VanishingGradient(Rule):
     """Gradients are so small that the layers they belong to no longer learn.
 
     What it sees:
-        The mean of the absolute values of a gradient is below `threshold` at a step. A gradient that holds NaN or
+        The mean of the absolute values of a gradient is below `threshold` at a step. A layer's bias is judged by its
+        weight, since the gradient of a bias before a normalisation is zero by arithmetic. A gradient that holds NaN or
         infinity is ExplodingTensor's matter.
 
     Why it matters:
@@ -45,7 +46,7 @@ class VanishingGradient(Rule):
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
         """Compare the mean absolute value of every gradient with the threshold."""
-        gradients = selected(reader, ["gradients"])
+        gradients = _telling(selected(reader, ["gradients"]))
         for block in reader.statistics_blocks(gradients, start, stop):
             yield self._judged(block)
 
@@ -60,3 +61,11 @@ class VanishingGradient(Rule):
 
         fires = (size < self.threshold) & (block["nonfinite"] == 0)
         return Judgement(block.names, block.steps, fires, size, self.threshold, message)
+
+
+def _telling(gradients: list[str]) -> list[str]:
+    """Leave out the biases of layers that have a weight too."""
+    known = set(gradients)
+    return [
+        name for name in gradients if not name.endswith("bias") or f"{name.removesuffix('bias')}weight" not in known
+    ]
