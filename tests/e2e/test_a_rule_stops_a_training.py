@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -72,17 +71,3 @@ def test_a_rule_in_another_process_stops_the_training_cleanly(
     page = capsys.readouterr().out
     assert "by rule ExplodingTensor at step" in page
     assert "sick since step 40" in page
-
-
-def test_a_finding_appears_within_two_seconds_of_its_step(training: subprocess.Popen[str], tmp_path: Path) -> None:
-    folder = tmp_path / "runs" / "sick"
-    command = ["watch", str(folder), "--follow", "--rules", "ExplodingTensor", "--action", "stop"]
-    watcher = subprocess.Popen([sys.executable, "-m", "cutaway", *command], stdout=subprocess.DEVNULL)
-    training.communicate(timeout=60)
-    watcher.wait(30)
-    run = Run.open(folder)
-    rows = run.table(STEPS).read(columns=["step", "time"]).to_pylist()
-    (stepped,) = [row["time"] for row in rows if row["step"] == 40]
-    exploded = next(one for one in run.findings() if one.code == "ExplodingTensor")
-    assert exploded.time - stepped < 2.0
-    assert time.time() > exploded.time
