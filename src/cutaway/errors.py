@@ -29,8 +29,10 @@ Errors keep what they speak of as attributes, so that callers never parse a mess
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 
 __all__ = [
     "ConfigurationError",
@@ -56,7 +58,11 @@ __all__ = [
     "TensorUnavailableForStep",
     "TrialError",
     "did_you_mean",
+    "place_of",
 ]
+
+# Where somebody's code calls into these, their own line says more. Rules of others are installed packages too.
+_LIBRARIES = ("numpy", "pyarrow", "torch")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -71,6 +77,25 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         return ""
     listed = near[0] if len(near) == 1 else f"{', '.join(near[:-1])} or {near[-1]}"
     return f" Did you mean {listed}?"
+
+
+def place_of(error: BaseException) -> str:
+    """Return file and line where somebody's code raised: the innermost that is neither a library's nor ours.
+
+    Where only our own code is left, the innermost of that.
+    """
+    frames = list(traceback.extract_tb(error.__traceback__))
+    ours, standard = str(Path(__file__).parent), str(Path(traceback.__file__).parent)
+    outside = [
+        frame
+        for frame in frames
+        if not frame.filename.startswith("<")
+        and not any(f"-packages/{name}/" in frame.filename for name in _LIBRARIES)
+        and (not frame.filename.startswith(standard) or "site-packages" in frame.filename)
+    ]
+    theirs = [frame for frame in outside if not frame.filename.startswith(ours)]
+    frame = (theirs or outside or frames)[-1]
+    return f"{frame.filename}:{frame.lineno}"
 
 
 class CutawayError(Exception):

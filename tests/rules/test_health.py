@@ -10,6 +10,7 @@ from cutaway.rules.health import CAUSES, SYMPTOMS, health_of, judge_health
 from cutaway.run import Run, WriterId
 from cutaway.run.findings import Finding, Severity, append_findings
 from cutaway.run.schemas import FINDINGS
+from cutaway.run.watches import write_watch
 
 WATCH = {"rules": [{"rule": "VanishingGradient", "status": "SILENT", "step": 99}]}
 
@@ -94,3 +95,14 @@ def test_findings_of_steps_that_were_replaced_no_longer_count(tmp_path: Path) ->
     run.begin_attempt(from_step=50)
     assert [one.step for one in health_of(run).telling] == [10]
     assert health_of(run).warnings == 1
+
+
+def test_what_a_watcher_said_is_checked_with_the_rest_of_the_run(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run")
+    write_watch(run.storage, "watcher_0", dict(WATCH))
+    assert health_of(run).verdict == "healthy"
+    assert run.verify() == []
+    path = run.path / "watch" / "watcher_0.json"
+    path.write_bytes(path.read_bytes().replace(b"SILENT", b"FIRED!"))
+    assert [one.path for one in run.verify()] == ["watch/watcher_0.json"]
+    assert health_of(run).verdict == "not watched"

@@ -10,20 +10,17 @@ import logging
 import math
 import threading
 import time
-import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 import pyarrow as pa
 
 from cutaway import registry
 from cutaway.capture.records import StepRecord
 from cutaway.capture.statistics_batch import Part
-from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInvocation
+from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInvocation, place_of
 from cutaway.run.findings import Finding, Severity, stamped
 from cutaway.run.identity import Run
 from cutaway.tensors.collections import Collections
@@ -273,7 +270,7 @@ class Observing:
 
     def _end(self, one: _Watching, newest: int, error: BaseException) -> None:
         one.has_ended = True
-        place, kind = _place(error), type(error).__name__
+        place, kind = place_of(error), type(error).__name__
         log.debug("Rule %s failed", one.name, exc_info=error)
         self._logbook.record(
             Finding(
@@ -325,12 +322,3 @@ def _checked(found: Iterable[Finding]) -> Iterable[Finding]:
         if not isinstance(one, Finding):
             raise TypeError(f"`observe` must return findings, but got {one!r}")
         yield one
-
-
-def _place(error: BaseException) -> str:
-    """Return file and line of the innermost frame that is not numpy's own."""
-    numpy = str(Path(np.__file__).parent)
-    frames = list(traceback.extract_tb(error.__traceback__))
-    own = [frame for frame in frames if not frame.filename.startswith((numpy, "<"))]
-    frame = (own or frames)[-1]
-    return f"{frame.filename}:{frame.lineno}"

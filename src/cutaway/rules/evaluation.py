@@ -8,14 +8,13 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from cutaway.errors import InsufficientInformationForRuleInvocation
+from cutaway.errors import InsufficientInformationForRuleInvocation, place_of
 from cutaway.rules.rule import Rule
 from cutaway.run.findings import Finding
 from cutaway.trial import Trial, no_refresh
@@ -153,7 +152,7 @@ class Evaluation:
             one.message = one.rule.unavailable if nothing else ""
 
     def _broken(self, one: Watched, error: Exception) -> Finding:
-        where = _place(error)
+        where = place_of(error)
         one.status = Status.BROKEN
         one.message = f"{type(error).__name__}: {error} ({where})"
         log.warning("Rule %s is broken: %s", one.rule.rule_name, one.message)
@@ -175,14 +174,6 @@ def _next_span(span: int, seconds: float) -> int:
     if seconds <= 0:
         return MOST_STEPS
     return max(1, min(MOST_STEPS, int(span * min(SHARE_SECONDS / seconds, 4.0))))
-
-
-def _place(error: Exception) -> str:
-    """Return file and line where a rule raised: the innermost that is neither Python's nor a library's."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if "site-packages" not in frame.filename and "lib/python" not in frame.filename]
-    frame = (own or list(frames))[-1]
-    return f"{frame.filename}:{frame.lineno}"
 
 
 def _plain(value: Any) -> Any:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from cutaway import registry
-from cutaway.errors import ConfigurationError, RunDamaged
+from cutaway.errors import ConfigurationError
 from cutaway.rules.documentation import what_to_try
 from cutaway.run.findings import SEVERITIES, Finding
 from cutaway.run.identity import Run
+from cutaway.run.watches import read_watches
 
 __all__ = ["Health", "Telling", "health_of", "judge_health"]
 
@@ -73,11 +73,7 @@ class Health:
 
 def health_of(run: Run) -> Health:
     """Return how a run is, from its findings and from what its watchers have looked at."""
-    watches = []
-    for name in run.storage.list("watch"):
-        with contextlib.suppress(RunDamaged, FileNotFoundError):
-            watches.append(run.document(f"watch/{name}") or {})
-    return judge_health(_current(run), watches)
+    return judge_health(_current(run), read_watches(run.storage))
 
 
 def judge_health(findings: Sequence[Finding], watches: Sequence[dict[str, Any]]) -> Health:

@@ -18,12 +18,12 @@ from cutaway.rules.actions.action import Action, ask_for
 from cutaway.rules.actions.delivery import Deliveries
 from cutaway.rules.evaluation import Evaluation, Watched
 from cutaway.rules.rule import Rule
-from cutaway.run.documents import write_document
 from cutaway.run.findings import SEVERITIES, Finding, Severity, append_findings, stamped
 from cutaway.run.identity import Run
 from cutaway.run.leases import BEAT_SECONDS, Lease, RunState, free_attempt
 from cutaway.run.schemas import FINDINGS
 from cutaway.run.segments import TableWriter, WriterId
+from cutaway.run.watches import write_watch
 from cutaway.trial import Trial
 
 __all__ = ["POLL_SECONDS", "Round", "Watcher"]
@@ -255,7 +255,7 @@ class Watcher:
             "time": time.time(),
             "rules": [one.to_dict() for one in self._evaluation.watched],
         }
-        write_document(self.run.storage, f"watch/{self._worker}.json", content, durable=False)
+        write_watch(self.run.storage, self._worker, content)
 
 
 def _worse(one: Severity | None, other: Severity) -> Severity:

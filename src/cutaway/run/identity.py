@@ -235,7 +235,11 @@ class Run:
 
     def _sealed_documents(self) -> list[str]:
         """The documents that carry a checksum."""
-        inside = [f"{folder}/{name}" for folder in ("trace", "leases", "control") for name in self.storage.list(folder)]
+        inside = [
+            f"{folder}/{name}"
+            for folder in ("trace", "leases", "control", "watch")
+            for name in self.storage.list(folder)
+        ]
         return [_IDENTITY, *(key for key in inside if key.endswith((".json", ".done")))]
 
     def _attempts_from_files(self) -> list[Attempt]:

@@ -16,14 +16,13 @@ from cutaway.run.rows import numbers
 from cutaway.run.schemas import SCALARS, STEPS
 from cutaway.run.tables import Attempt, Batch
 from cutaway.tensors.modes import ModeKeys
+from cutaway.tensors.recent_steps import PHASES
 from cutaway.trial.follower import Follower
 
 __all__ = ["Windows"]
 
 Array = npt.NDArray[Any]
 Columns = dict[str, Array]
-
-PHASES = ("data", "forward", "backward", "optimizer")
 
 
 class Windows:

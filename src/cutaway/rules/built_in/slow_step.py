@@ -13,6 +13,7 @@ from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.training_steps import TrainingSteps
 from cutaway.tensors.reader import TensorReader
+from cutaway.tensors.recent_steps import PHASES
 from cutaway.trial import Trial
 
 __all__ = ["SlowStep"]
@@ -28,7 +29,6 @@ _JITTER = 2e-3
 # For so many seconds it must have been slow: what is over soon costs nothing, and every machine is busy at times.
 _LASTING = 3.0
 
-_PHASES = ("data", "forward", "backward", "optimizer")
 _BETWEEN = "between steps"
 
 
@@ -156,7 +156,7 @@ class SlowStep(Rule):
             window["mode_step"],
             np.asarray(window["time"], np.float64),
             self._training.among(window),
-            np.stack([np.asarray(window[phase], np.float64) for phase in _PHASES], axis=1),
+            np.stack([np.asarray(window[phase], np.float64) for phase in PHASES], axis=1),
         )
         if self._last is not None:
             rows = _Rows(*(np.concatenate([a, b]) for a, b in zip(self._last, rows, strict=True)))
@@ -190,7 +190,7 @@ class _Intervals(NamedTuple):
 
     @classmethod
     def none(cls) -> _Intervals:
-        return cls(np.empty(0, np.int64), np.empty(0), np.empty((0, 1 + len(_PHASES))))
+        return cls(np.empty(0, np.int64), np.empty(0), np.empty((0, 1 + len(PHASES))))
 
     def followed_by(self, other: _Intervals) -> _Intervals:
         return _Intervals(*(np.concatenate([a, b]) for a, b in zip(self, other, strict=True)))
@@ -218,7 +218,7 @@ def _grown(before: Floats, now: Floats) -> _Grown:
     growth = np.where(known, now[1:] - before[1:], 0.0)
     most = int(np.argmax(growth))
     if growth[most] >= (now[0] - before[0]) / 2:
-        return _Grown(_PHASES[most], float(before[1 + most]), float(now[1 + most]))
+        return _Grown(PHASES[most], float(before[1 + most]), float(now[1 + most]))
     outside = [float(one[0] - one[1:][known].sum()) for one in (before, now)]
     return _Grown(_BETWEEN, *outside)
 
