@@ -4,6 +4,18 @@ CutawayError
 ├── ConfigurationError (ValueError)              a wrong argument, setting or file of settings
 │   └── InvalidCollectionConfiguration           a custom collection that can never hold a tensor
 ├── MissingExtraError (ImportError)              an optional dependency that a call needs
+├── BindingError                                 a data set as it is bound
+│   └── EncoderError                             somebody's function raised, or returned what cannot be used
+├── ModelError                                   a model file or object
+│   ├── ModelNotFound (FileNotFoundError)
+│   ├── ModelFormatError (ValueError)            not a model, cut short, or another format than its name says
+│   ├── UnsafeModel                              a file that would run code, leave its folder or exhaust the machine
+│   ├── ModelInputError (ValueError)             a batch that does not fit the model's inputs
+│   ├── LayerUnavailable (KeyError)
+│   ├── GradientUnavailable                      nothing to differentiate, or an operator that cannot be
+│   ├── ModelTimeout (TimeoutError)              a call that went on past its deadline
+│   └── ModelCrashed                             the process that the model lives in is gone
+├── EvaluationError                              the pass over the samples
 ├── RunError                                     the run folder
 │   ├── RunNotFound (FileNotFoundError)
 │   ├── RunExists (FileExistsError)
@@ -35,13 +47,24 @@ from difflib import get_close_matches
 from pathlib import Path
 
 __all__ = [
+    "BindingError",
     "ConfigurationError",
     "CutawayError",
+    "EncoderError",
+    "EvaluationError",
+    "GradientUnavailable",
     "InsufficientInformationForRuleInvocation",
     "InvalidCollectionConfiguration",
     "InvalidWorker",
+    "LayerUnavailable",
     "MissingCollectionFiles",
     "MissingExtraError",
+    "ModelCrashed",
+    "ModelError",
+    "ModelFormatError",
+    "ModelInputError",
+    "ModelNotFound",
+    "ModelTimeout",
     "NoMoreData",
     "RuleEvaluationConditionMet",
     "RunDamaged",
@@ -57,6 +80,7 @@ __all__ = [
     "TensorUnavailable",
     "TensorUnavailableForStep",
     "TrialError",
+    "UnsafeModel",
     "did_you_mean",
     "place_of",
 ]
@@ -128,6 +152,95 @@ class MissingExtraError(CutawayError, ImportError):
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an optional dependency. Run: pip install 'cutaway[{extra}]'")
         self.extra = extra
+
+
+class BindingError(CutawayError):
+    """A data set whose binding cannot be used: a missing entry file, subset or function, or one bound twice."""
+
+
+class EncoderError(BindingError):
+    """A bound function that raised, or returned what cannot be used, for one sample.
+
+    `place` is the user's own file and line where that is known.
+    """
+
+    def __init__(self, kind: str, name: str, sample: str, reason: str, place: str = "") -> None:
+        where = f"{place}: " if place else ""
+        super().__init__(f"{where}{kind} {name!r} failed for sample {sample!r}: {reason}")
+        self.kind, self.name, self.sample, self.reason, self.place = kind, name, sample, reason, place
+
+
+class ModelError(CutawayError):
+    """Something about a model file or object."""
+
+
+class ModelNotFound(ModelError, FileNotFoundError):
+    """No model at that path."""
+
+    def __init__(self, path: str, hint: str = "") -> None:
+        super().__init__(f"No model at {path!r}.{hint or ' Give the path of a model file or a SavedModel folder.'}")
+        self.path = path
+
+
+class ModelFormatError(ModelError, ValueError):
+    """A file that is not the model it says it is: cut short, mislabelled, a pointer of Git LFS, or no model at all."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path!r} cannot be read as a model: {reason}")
+        self.path, self.reason = path, reason
+
+
+class UnsafeModel(ModelError):
+    """A model file that is refused before anything of it runs; `path` and `reason` say which and why."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path!r} is refused: {reason}")
+        self.path, self.reason = path, reason
+
+
+class ModelInputError(ModelError, ValueError):
+    """A batch that does not fit the inputs of a model; `input` names the one."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"Input {name!r} of the model: {reason}")
+        self.input, self.reason = name, reason
+
+
+class LayerUnavailable(ModelError, KeyError):
+    """No layer of that name in the model, or none whose values can be had."""
+
+    def __init__(self, layer: str, known: Sequence[str] = (), reason: str = "") -> None:
+        hint = did_you_mean(layer, known)
+        why = f" {reason}" if reason else f" `model.layers` lists all {len(known)}."
+        super().__init__(f"No layer {layer!r} in this model.{hint}{why}")
+        self.layer = layer
+
+
+class GradientUnavailable(ModelError):
+    """The gradient that was asked for cannot be computed; the message names what is in the way."""
+
+
+class ModelTimeout(ModelError, TimeoutError):
+    """A call that was stopped at its deadline of `seconds`; the model's process was ended with it."""
+
+    def __init__(self, what: str, seconds: float) -> None:
+        super().__init__(
+            f"The model did not {what} within {seconds:g} s, so its process was stopped. "
+            "Give it more time with `Limits(seconds=...)`, or `--timeout`, where it is merely slow."
+        )
+        self.seconds = seconds
+
+
+class ModelCrashed(ModelError):
+    """The process that a model from a file lives in ended by itself; `reason` says how."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The process of the model ended: {reason}")
+        self.reason = reason
+
+
+class EvaluationError(CutawayError):
+    """An evaluation that cannot go on, or that was told to stop at the first sample that fails."""
 
 
 class RunError(CutawayError):

@@ -1,4 +1,4 @@
-"""Where rules and framework adapters are found: ours by their dotted names, others' by entry points.
+"""Where rules, framework adapters and model formats are found: ours by their dotted names, others' by entry points.
 
 Imports nothing of what it lists before somebody asks for it.
 """
@@ -18,6 +18,24 @@ __all__ = ["BUILT_IN", "load", "names"]
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "frameworks": {
         "torch": "cutaway.frameworks.torch.hook:Hook",
+    },
+    # What a data set's entry file brings that a model file needs: `custom_layers(path) -> {name: class}`.
+    "entries": {
+        "entry_file": "cutaway.dataset.entry:custom_layers",
+    },
+    # How a file of a format becomes a `Backend`: `open_file(path, *, trust, custom_layers) -> Backend`.
+    "model_formats": {
+        "h5": "cutaway.frameworks.keras.files:open_h5",
+        "keras": "cutaway.frameworks.keras.files:open_keras",
+        "onnx": "cutaway.frameworks.onnx.files:open_onnx",
+        "pt2": "cutaway.frameworks.torch.pt2:open_pt2",
+        "saved_model": "cutaway.frameworks.tensorflow.saved_model:open_saved_model",
+    },
+    # How a live object becomes a `Backend`, by the package that its class comes from: `wrap(object) -> Backend`.
+    "model_objects": {
+        "keras": "cutaway.frameworks.keras.model:wrap",
+        "onnxruntime": "cutaway.frameworks.onnx.session:wrap",
+        "torch": "cutaway.frameworks.torch.model:wrap",
     },
     "rules": {
         "AllZero": "cutaway.rules.built_in.all_zero:AllZero",

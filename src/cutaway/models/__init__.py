@@ -1,0 +1,7 @@
+"""A model from any framework as one `Model`: outputs, layers, a latent vector, gradients."""
+
+from cutaway.models.backend import Gradient
+from cutaway.models.description import Layer, ModelDescription, TensorSpec, Training
+from cutaway.models.model import Model
+
+__all__ = ["Gradient", "Layer", "Model", "ModelDescription", "TensorSpec", "Training"]

@@ -1,0 +1,81 @@
+"""What a format has to offer so that `Model` can be made of it. `cutaway.testing.models` tests this contract."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.models.description import ModelDescription
+
+__all__ = ["LOSSES", "Array", "Arrays", "Backend", "Gradient", "Question"]
+
+Array = npt.NDArray[Any]
+Arrays = Mapping[str, Array]
+
+# The losses that `gradient` knows by name; their formulas are those of `cutaway.dataset.losses`, summed over samples.
+LOSSES = (
+    "MeanSquaredError",
+    "MeanAbsoluteError",
+    "CategoricalCrossentropy",
+    "CategoricalCrossentropyFromLogits",
+    "BinaryCrossentropy",
+    "BinaryCrossentropyFromLogits",
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is differentiated, and by what.
+
+    The scalar of sample i is `output[i]` taken at `target[i]` on the class axis and summed over the other axes; or,
+    where `loss` is named, that loss of `output[i]` and `labels[i]`. `target` None means the class with the largest
+    such sum. An output without a class axis, or with one class, is summed whole. `wrt` is the name of an input or of
+    a layer.
+    """
+
+    output: str
+    wrt: str
+    target: npt.NDArray[np.int64] | None = None
+    loss: str | None = None
+    labels: Array | None = None
+
+
+class Gradient(NamedTuple):
+    """The gradient of each sample's scalar, and the value at which it was taken; both of the shape of `wrt`."""
+
+    gradient: Array
+    activation: Array
+
+
+class Backend(Protocol):
+    """A model of one format.
+
+    - Batches come as one array for each input, by its name, already of the declared dtype and axes; what comes back is
+      in the model's own axes, in memory of its own that later calls do not overwrite.
+    - Rows are independent: a sample's answer does not depend on the others of its batch, nor on earlier calls. Layers
+      that behave otherwise in training (dropout, batch normalisation) behave as in prediction.
+    - `predict` answers every output; `activations` the named layers; a layer that is not there raises
+      `LayerUnavailable`.
+    - `gradient` leaves nothing behind: no accumulated gradients, no changed mode.
+    - `close` can be called twice.
+    """
+
+    @property
+    def description(self) -> ModelDescription:
+        """What the model says of itself; the same value at every call."""
+
+    def predict(self, batch: Arrays) -> Arrays:
+        """Return every output, by name."""
+
+    def activations(self, batch: Arrays, layers: Sequence[str]) -> Arrays:
+        """Return the outputs of some layers, by name."""
+
+    def gradient(self, batch: Arrays, question: Question) -> Gradient:
+        """Return the gradient that was asked for; raises `GradientUnavailable` where there is none."""
+
+    def close(self) -> None:
+        """Let go of what the model holds."""

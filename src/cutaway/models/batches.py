@@ -1,0 +1,142 @@
+"""Fits what people give as a batch to the inputs of a model: names, dtypes, axes and a fixed batch size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cutaway.errors import ModelInputError, did_you_mean
+from cutaway.models.backend import Array, Arrays, Question
+from cutaway.models.description import TensorSpec
+
+__all__ = ["Batch", "Portion", "fitted", "given_axes", "portions", "rows_of"]
+
+Batch = Array | Sequence[Array] | Mapping[str, Array]
+
+# Images have rows, columns and channels beside the samples; what has fewer axes is not turned.
+IMAGE_RANK = 4
+
+
+@dataclass(frozen=True)
+class Portion:
+    """A part of a batch that the model can take at once: `arrays` of its rows from `start`, padded by its last row."""
+
+    arrays: dict[str, Array]
+    start: int
+    rows: int
+
+    def question(self, whole: Question) -> Question:
+        """Return the part of a question that is about these rows."""
+        size = rows_of(self.arrays)
+        target = None if whole.target is None else _padded(whole.target[self.start : self.start + self.rows], size)
+        labels = None if whole.labels is None else _padded(whole.labels[self.start : self.start + self.rows], size)
+        return replace(whole, target=target, labels=labels)
+
+
+def fitted(batch: Batch, specs: Sequence[TensorSpec], *, channels_last: bool | None = None) -> dict[str, Array]:
+    """Return one array for each input, of its dtype and axes. Raises `ModelInputError` where they cannot fit."""
+    named = _named(batch, specs)
+    arrays = {spec.name: _fit(np.asarray(named[spec.name]), spec, channels_last=channels_last) for spec in specs}
+    lengths = {name: len(values) for name, values in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        first = next(iter(lengths))
+        raise ModelInputError(first, f"all inputs must have as many rows, but they have {lengths}.")
+    return arrays
+
+
+def rows_of(arrays: Arrays) -> int:
+    """Return how many samples a batch has."""
+    return len(next(iter(arrays.values())))
+
+
+def portions(arrays: dict[str, Array], size: int | None) -> Iterator[Portion]:
+    """Cut a batch for a model that takes only one batch size; the last row fills the last portion up."""
+    rows = rows_of(arrays)
+    if size is None or size == rows:
+        yield Portion(arrays, 0, rows)
+        return
+    for start in range(0, max(rows, 1), size):
+        part = {name: values[start : start + size] for name, values in arrays.items()}
+        yield Portion({name: _padded(values, size) for name, values in part.items()}, start, rows_of(part))
+
+
+def given_axes(values: Array, spec: TensorSpec, *, channels_last: bool | None) -> Array:
+    """Turn what has the axes of an input back to how its batch was given."""
+    turned = _turn(spec, values.ndim, channels_last=channels_last)
+    return values if turned is None else np.moveaxis(values, turned[1], turned[0])
+
+
+def _named(batch: Batch, specs: Sequence[TensorSpec]) -> Mapping[str, Array]:
+    known = [spec.name for spec in specs]
+    if isinstance(batch, Mapping):
+        for name in batch:
+            if name not in known:
+                reason = (
+                    f"the model has no such input.{did_you_mean(name, known)} It has {', '.join(map(repr, known))}."
+                )
+                raise ModelInputError(name, reason)
+        for name in known:
+            if name not in batch:
+                raise ModelInputError(name, f"it is missing; the batch has {', '.join(map(repr, batch)) or 'nothing'}.")
+        return batch
+    arrays = [batch] if isinstance(batch, np.ndarray) else list(batch)
+    if len(arrays) != len(known):
+        reason = f"the model has {len(known)} inputs ({', '.join(known)}), but the batch has {len(arrays)} arrays."
+        raise ModelInputError(known[0], reason)
+    return dict(zip(known, arrays, strict=True))
+
+
+def _fit(values: Array, spec: TensorSpec, *, channels_last: bool | None) -> Array:
+    turned = _turn(spec, values.ndim, channels_last=channels_last)
+    if turned is not None:
+        values = np.moveaxis(values, *turned)
+    if not _matches(values.shape[1:], spec.shape[1:]):
+        raise ModelInputError(spec.name, _misfit(values, spec))
+    return np.ascontiguousarray(_cast(values, spec))
+
+
+def _turn(spec: TensorSpec, rank: int, *, channels_last: bool | None) -> tuple[int, int] | None:
+    """From which axis to which the channels have to go; None where they lie right, or nothing says how they lie."""
+    if channels_last is None or spec.channel_axis is None or rank < IMAGE_RANK:
+        return None
+    model_last = spec.channel_axis in (-1, rank - 1)
+    if channels_last == model_last:
+        return None
+    return (-1, 1) if channels_last else (1, -1)
+
+
+def _matches(shape: Sequence[int], wanted: Sequence[int | None]) -> bool:
+    return len(shape) == len(wanted) and all(b is None or a == b for a, b in zip(shape, wanted, strict=True))
+
+
+def _misfit(values: Array, spec: TensorSpec) -> str:
+    wanted = ", ".join("any" if size is None else str(size) for size in spec.shape[1:])
+    reason = f"a sample must have the shape ({wanted}), but got {values.shape[1:]}."
+    if values.ndim >= IMAGE_RANK and values.ndim == len(spec.shape):
+        for last, axes in ((True, (-1, 1)), (False, (1, -1))):
+            if _matches(np.moveaxis(values, *axes).shape[1:], spec.shape[1:]):
+                return f"{reason} It would fit with its channels moved: load the model with `channels_last={last}`."
+    return reason
+
+
+def _cast(values: Array, spec: TensorSpec) -> Array:
+    wanted = np.dtype(spec.dtype)
+    if values.dtype == wanted:
+        return values
+    if values.dtype.kind not in "biuf" or wanted.kind not in "biuf":
+        raise ModelInputError(spec.name, f"it takes {wanted}, but got {values.dtype}.")
+    if wanted.kind in "biu" and values.dtype.kind == "f":
+        cast = values.astype(wanted)
+        if not np.array_equal(cast, values):
+            raise ModelInputError(
+                spec.name, f"it takes {wanted}, but got {values.dtype} with values that are not whole."
+            )
+        return cast
+    return values.astype(wanted)
+
+
+def _padded(values: Array, rows: int) -> Array:
+    missing = rows - len(values)
+    return values if missing <= 0 else np.concatenate([values, np.repeat(values[-1:], missing, axis=0)])

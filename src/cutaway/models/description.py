@@ -1,0 +1,73 @@
+"""What a model says of itself: its inputs and outputs, its layers, and what it was compiled with. Values only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Layer", "ModelDescription", "TensorSpec", "Training"]
+
+Shape = tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """A named input or output. `shape` begins with the batch axis; None is an axis of any size.
+
+    `channel_axis` is the axis of colours or classes as the model's own format has it: 1 for torch and ONNX, -1 for
+    Keras. None where the tensor has no such axis, or nothing says which one it is.
+    """
+
+    name: str
+    shape: Shape
+    dtype: str = "float32"
+    channel_axis: int | None = None
+
+    @property
+    def batch_size(self) -> int | None:
+        """The only batch size that is taken, or None where any is."""
+        return self.shape[0] if self.shape else None
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer whose output can be asked for; `kind` is the class or operator in the format's own word.
+
+    `shape` begins with the batch axis, None where it is not known before a batch went through. `channel_axis` is the
+    axis of its channels or features: 1 behind a convolution of torch or ONNX, -1 behind dense, recurrent and attention
+    layers and everywhere in Keras.
+    """
+
+    name: str
+    kind: str
+    shape: Shape | None = None
+    channel_axis: int = -1
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a model file carried of its training, as text and plain values for people; empty where it carried none."""
+
+    loss: Any = None
+    optimizer: Any = None
+    metrics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ModelDescription:
+    """A model as one value. `format` is how it came: keras, h5, saved_model, onnx, pt2, torch, ...
+
+    `latent_layer` is the layer whose output goes into the head, where the format tells; None lets `Model` choose.
+    `differentiable` is empty where `gradient` works, and otherwise says why it does not.
+    """
+
+    format: str
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    layers: tuple[Layer, ...] = ()
+    latent_layer: str | None = None
+    training: Training = field(default_factory=Training)
+    differentiable: str = ""
+    notes: tuple[str, ...] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,35 @@
+"""The latent space of a sample: which layer it is, and one vector from whatever shape that layer has."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.errors import LayerUnavailable
+from cutaway.models.backend import Array
+from cutaway.models.description import ModelDescription
+
+__all__ = ["choose_layer", "pooled"]
+
+
+def choose_layer(description: ModelDescription) -> str:
+    """Return the layer whose output goes into the head of a model: what its format says, or the last but one."""
+    if description.latent_layer is not None:
+        return description.latent_layer
+    layers = [layer.name for layer in description.layers]
+    if not layers:
+        raise LayerUnavailable("latent", (), "This model shows no layers; it can only predict.")
+    return layers[-2] if len(layers) > 1 else layers[-1]
+
+
+def pooled(values: Array, channel_axis: int = -1) -> npt.NDArray[np.float32]:
+    """Return one vector a sample: the mean over every axis but samples and channels.
+
+    >>> pooled(np.arange(8.0).reshape(1, 2, 4), channel_axis=1).tolist()
+    [[1.5, 5.5]]
+    """
+    if values.ndim == 1:
+        return values[:, None].astype(np.float32)
+    channels_second = np.moveaxis(values, channel_axis, 1)
+    flat = channels_second.reshape(*channels_second.shape[:2], -1)
+    return np.asarray(flat.mean(axis=2, dtype=np.float64), dtype=np.float32)

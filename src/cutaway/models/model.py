@@ -1,0 +1,186 @@
+"""`Model`: any model, from any format, as one object. Chooses the latent layer, fits batches, asks its backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.errors import ConfigurationError, GradientUnavailable, LayerUnavailable, did_you_mean
+from cutaway.models.backend import LOSSES, Array, Arrays, Backend, Gradient, Question
+from cutaway.models.batches import Batch, fitted, given_axes, portions, rows_of
+from cutaway.models.description import Layer, ModelDescription, TensorSpec, Training
+from cutaway.models.latents import choose_layer, pooled
+
+__all__ = ["Model"]
+
+
+class Model:
+    """A model whose outputs, layers and gradients can be asked for, whatever framework it came from.
+
+    A batch is one array, several in the order of the inputs, or a mapping by their names. `channels_last` says how
+    the channels of image batches lie that are given to it: True (NHWC) or False (NCHW); they are moved to where the
+    model has them. None, the default, takes batches as the model's own inputs are and moves nothing.
+    """
+
+    def __init__(self, backend: Backend, *, channels_last: bool | None = None, limits: Sequence[str] = ()) -> None:
+        self.description: ModelDescription = backend.description
+        self.limits = tuple(limits)
+        self._backend = backend
+        self._channels_last = channels_last
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{spec.name}{list(spec.shape)}" for spec in self.inputs)
+        outputs = ", ".join(f"{spec.name}{list(spec.shape)}" for spec in self.outputs)
+        return f"Model({self.description.format}: {inputs} -> {outputs})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        """The named inputs, in the model's order."""
+        return self.description.inputs
+
+    @property
+    def outputs(self) -> tuple[TensorSpec, ...]:
+        """The named outputs, in the model's order."""
+        return self.description.outputs
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The layers whose values can be asked for, from the inputs to the outputs."""
+        return self.description.layers
+
+    @property
+    def training(self) -> Training:
+        """The loss, optimizer and metrics that the model carried."""
+        return self.description.training
+
+    @property
+    def latent_layer(self) -> str:
+        """The layer that `latent` takes when none is named: what goes into the head of the model."""
+        return choose_layer(self.description)
+
+    def predict(self, batch: Batch) -> dict[str, Array]:
+        """Return every output by name, one row for each sample of the batch."""
+        return self._in_portions(batch, self._backend.predict)
+
+    def activations(self, batch: Batch, layers: Sequence[str]) -> dict[str, Array]:
+        """Return the outputs of the named layers, as they are inside the model."""
+        known = [layer.name for layer in self.layers]
+        for name in layers:
+            if name not in known:
+                raise LayerUnavailable(name, known)
+        return self._in_portions(batch, lambda arrays: self._backend.activations(arrays, layers))
+
+    def latent(self, batch: Batch, layer: str | None = None) -> npt.NDArray[np.float32]:
+        """Return one vector a sample: the output of a layer, averaged over everything but samples and channels."""
+        name = layer or self.latent_layer
+        values = self.activations(batch, [name])[name]
+        axis = next(one.channel_axis for one in self.layers if one.name == name)
+        return pooled(values, axis)
+
+    def gradient(
+        self,
+        batch: Batch,
+        output: str | None = None,
+        target: int | Sequence[int] | npt.NDArray[np.int64] | None = None,
+        *,
+        loss: str | None = None,
+        labels: Array | None = None,
+        wrt: str = "input",
+    ) -> Gradient:
+        """Return the gradient of each sample's score, or loss, by an input or a layer, and the value of that.
+
+        The score is `output[i, target[i]]`, by default of the first output and of the predicted class; on outputs
+        with more axes it is summed over them. `wrt="input"` means the first input; a name means that input or layer.
+        """
+        if self.description.differentiable:
+            raise GradientUnavailable(self.description.differentiable)
+        arrays = self._fitted(batch)
+        rows = rows_of(arrays)
+        question = Question(self._output(output), self._wrt(wrt), _targets(target, rows), _loss(loss, labels), labels)
+        parts = [
+            self._backend.gradient(part.arrays, part.question(question)) for part in portions(arrays, self._batch_size)
+        ]
+        gradient, activation = (np.concatenate(sides)[:rows] for sides in zip(*parts, strict=True))
+        spec = next((spec for spec in self.inputs if spec.name == question.wrt), None)
+        if spec is None:
+            return Gradient(gradient, activation)
+        last = self._channels_last
+        return Gradient(
+            given_axes(gradient, spec, channels_last=last), given_axes(activation, spec, channels_last=last)
+        )
+
+    def close(self) -> None:
+        """End the process of a model from a file; closing twice is allowed."""
+        self._backend.close()
+
+    @property
+    def _batch_size(self) -> int | None:
+        """The one batch size that the model takes, where it was saved with a fixed one."""
+        return next((spec.batch_size for spec in self.inputs if spec.batch_size is not None), None)
+
+    def _fitted(self, batch: Batch) -> dict[str, Array]:
+        return fitted(batch, self.inputs, channels_last=self._channels_last)
+
+    def _in_portions(self, batch: Batch, ask: Callable[[Arrays], Arrays]) -> dict[str, Array]:
+        arrays = self._fitted(batch)
+        answers = [ask(part.arrays) for part in portions(arrays, self._batch_size)]
+        if len(answers) == 1 and self._batch_size is None:
+            return dict(answers[0])
+        rows = rows_of(arrays)
+        return {name: np.concatenate([answer[name] for answer in answers])[:rows] for name in answers[0]}
+
+    def _output(self, name: str | None) -> str:
+        known = [spec.name for spec in self.outputs]
+        if name is None:
+            return known[0]
+        if name not in known:
+            raise ConfigurationError(f"The model has no output {name!r}.{did_you_mean(name, known)} It has {known}.")
+        return name
+
+    def _wrt(self, name: str) -> str:
+        inputs = [spec.name for spec in self.inputs]
+        if name in inputs:
+            return name
+        layers = [layer.name for layer in self.layers]
+        if name in layers:
+            return name
+        if name == "input":
+            return inputs[0]
+        raise LayerUnavailable(name, [*inputs, *layers])
+
+
+def _targets(target: int | Sequence[int] | npt.NDArray[np.int64] | None, rows: int) -> npt.NDArray[np.int64] | None:
+    if target is None:
+        return None
+    targets = np.asarray(target, dtype=np.int64)
+    if targets.ndim == 0:
+        return np.full(rows, targets)
+    if targets.shape != (rows,):
+        raise ConfigurationError(
+            f"`target` must be one class, or one for each of the {rows} samples, but got {target!r}."
+        )
+    return targets
+
+
+def _loss(loss: str | None, labels: Array | None) -> str | None:
+    if loss is None:
+        return None
+    if loss not in LOSSES:
+        raise ConfigurationError(
+            f"There is no loss {loss!r}.{did_you_mean(loss, LOSSES)} There are {', '.join(LOSSES)}."
+        )
+    if labels is None:
+        raise ConfigurationError(f"The gradient of {loss} needs `labels`, one row for each sample.")
+    return loss
