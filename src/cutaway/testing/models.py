@@ -1,4 +1,4 @@
-"""What every `Backend` must do, as tests: subclass `BackendContract` and override the fixtures `backend` and `batch`."""
+"""What every `Backend` must do, as tests: subclass `BackendContract`, override the fixtures `backend` and `batch`."""
 
 from __future__ import annotations
 
