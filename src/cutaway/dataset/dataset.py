@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-from cutaway.dataset.enums import DataStateType
+from cutaway.dataset.enums import SUBSETS, DataStateType
 from cutaway.dataset.functions import Field, LatentSpace, Loss, MetadataField, Metric, Visualizer
-from cutaway.dataset.subset import Subset
+from cutaway.dataset.subset import Array, Subset
+from cutaway.errors import ConfigurationError
 
 __all__ = ["Dataset"]
 
@@ -42,3 +44,160 @@ class Dataset:
     def labelled(self, subset: str) -> bool:
         """Whether the samples of a subset have ground truths."""
         return bool(self.ground_truths) and subset != DataStateType.unlabeled
+
+    @classmethod
+    def join(cls, *datasets: Dataset) -> Dataset:
+        """Return one data set of the subsets of several, which must have the same inputs and ground truths.
+
+        Everything else that is bound comes from the first. A subset without ground truths must be `unlabeled`.
+        """
+        first = datasets[0]
+        subsets: dict[str, Subset] = {}
+        for one in datasets:
+            for name in one.subsets:
+                if name in subsets:
+                    raise ConfigurationError(f"Two of the data sets have a {name} subset. Name one of them otherwise.")
+                _refuse_other_fields(first, one, name)
+            subsets |= one.subsets
+        ordered = {name: subsets[name] for name in SUBSETS if name in subsets}
+        kinds = sorted({str(one.source.get("kind", "")) for one in datasets})
+        return replace(first, subsets=ordered, source={**first.source, "kind": "+".join(kinds)})
+
+    @classmethod
+    def from_arrays(
+        cls,
+        inputs: Array | Mapping[str, Array],
+        ground_truths: Array | Mapping[str, Array] | None = None,
+        *,
+        metadata: Mapping[str, Sequence[Any]] | None = None,
+        ids: Sequence[object] | None = None,
+        labels: Sequence[str] = (),
+        subset: str = "training",
+        channel_dim: int = -1,
+    ) -> Dataset:
+        """Return a data set of one subset that lies in arrays; `Dataset.join` puts several together.
+
+        One array is the input `input` and the ground truth `ground_truth`; mappings name several. `metadata` has one
+        sequence a column, `labels` names the classes, `ids` the samples (their positions otherwise). Anything that
+        has a length and gives slices is an array here, so a memory map or an HDF5 data set is read as it is needed.
+
+        >>> import numpy as np
+        >>> len(Dataset.from_arrays(np.zeros((3, 8, 8, 1)), np.array([0, 1, 0]), labels=["cat", "dog"]))
+        3
+        """
+        from cutaway.dataset.arrays import from_arrays
+
+        return from_arrays(
+            inputs,
+            ground_truths,
+            metadata=metadata,
+            ids=ids,
+            labels=labels,
+            subset=subset,
+            channel_dim=channel_dim,
+        )
+
+    @classmethod
+    def from_torch(
+        cls,
+        dataset: Any,
+        *,
+        inputs: Sequence[str] = (),
+        ground_truths: Sequence[str] = (),
+        labels: Sequence[str] = (),
+        subset: str = "training",
+        channel_dim: int = 1,
+    ) -> Dataset:
+        """Return a data set of one subset over a map-style data set of torch, asked for its samples as they are needed.
+
+        Samples are (input, ground truth) or the input alone. Where they are dictionaries, `inputs` and
+        `ground_truths` name their parts, and numbers and text beside become metadata. Labels come from the data set's
+        `classes` where it has them. Channels lie as torch has them, before rows and columns.
+        """
+        from cutaway.dataset.torch_data import from_torch
+
+        return from_torch(
+            dataset,
+            inputs=inputs,
+            ground_truths=ground_truths,
+            labels=labels,
+            subset=subset,
+            channel_dim=channel_dim,
+        )
+
+    @classmethod
+    def from_tf_data(
+        cls,
+        dataset: Any,
+        *,
+        inputs: Sequence[str] = (),
+        ground_truths: Sequence[str] = (),
+        labels: Sequence[str] = (),
+        subset: str = "training",
+        batched: bool = False,
+        memory_mb: int = 4096,
+    ) -> Dataset:
+        """Return a data set of one subset from a `tf.data.Dataset`, read once into memory.
+
+        It can only be read from its beginning, while samples here are known by their index; one that is larger than
+        `memory_mb`, or that never ends, is refused. `batched` says that its elements are batches.
+        """
+        from cutaway.dataset.tf_data import from_tf_data
+
+        return from_tf_data(
+            dataset,
+            inputs=inputs,
+            ground_truths=ground_truths,
+            labels=labels,
+            subset=subset,
+            batched=batched,
+            memory_mb=memory_mb,
+        )
+
+    @classmethod
+    def from_huggingface(
+        cls,
+        dataset: Any,
+        *,
+        inputs: Sequence[str],
+        ground_truths: Sequence[str] = (),
+        labels: Sequence[str] = (),
+        subset: str = "training",
+    ) -> Dataset:
+        """Return a data set over one of Hugging Face's `datasets`, or over all splits of a dictionary of them.
+
+        `inputs` and `ground_truths` name columns; the others that hold numbers or text are metadata. The splits train,
+        validation, test and unsupervised become our subsets. Labels come from a `ClassLabel` column.
+        """
+        from cutaway.dataset.hugging_face import from_huggingface
+
+        return from_huggingface(dataset, inputs=inputs, ground_truths=ground_truths, labels=labels, subset=subset)
+
+    @classmethod
+    def from_folder(
+        cls,
+        path: str | Path,
+        *,
+        size: tuple[int, int] | None = None,
+        mode: str | None = None,
+        scale: bool = True,
+        subset: str = "training",
+    ) -> Dataset:
+        """Return a data set of the images in a folder.
+
+        Either the folder has one folder for each class, or it has images and a `labels.csv` with the columns `file`
+        and `label`, whose other columns are metadata. Folders named training, validation, test and unlabeled (or
+        train, val, valid) on top of that are the subsets. Ids are the paths inside the subset's folder. `size`
+        (height, width) resizes, `mode` converts (`L` grey, `RGB`), `scale` makes float32 of 0 to 1 out of bytes.
+        """
+        from cutaway.dataset.folder import from_folder
+
+        return from_folder(path, size=size, mode=mode, scale=scale, subset=subset)
+
+
+def _refuse_other_fields(first: Dataset, other: Dataset, subset: str) -> None:
+    for kind in ("inputs", "ground_truths"):
+        ours, theirs = ([field.name for field in getattr(one, kind)] for one in (first, other))
+        if ours != theirs and not (kind == "ground_truths" and subset == DataStateType.unlabeled):
+            message = f"Data sets that are joined must have the same {kind}, but {subset} has {theirs} and not {ours}."
+            raise ConfigurationError(message)

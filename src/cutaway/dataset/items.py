@@ -1,0 +1,134 @@
+"""A subset whose source hands out whole samples by position: a torch data set, a table of Hugging Face, a folder."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cutaway.dataset.arrays import known_subset, scalar
+from cutaway.dataset.enums import Role
+from cutaway.dataset.subset import Array, Scalar, sample_id
+from cutaway.errors import ConfigurationError, EncoderError, place_of
+
+__all__ = ["Item", "ItemSubset", "as_array", "as_item"]
+
+ONE_OF_EACH = 2
+
+
+@dataclass(frozen=True)
+class Item:
+    """One sample as its source has it."""
+
+    inputs: Mapping[str, Any]
+    ground_truths: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+class ItemSubset:
+    """Samples that come whole: all that is asked of one sample in a row costs one call of its source."""
+
+    def __init__(self, name: str, length: int, fetch: Callable[[int], Item], ids: Sequence[str] | None = None) -> None:
+        self.name = known_subset(name)
+        self._length = length
+        self._fetch = fetch
+        self._ids = ids
+        self._last = threading.local()
+
+    def __len__(self) -> int:
+        return self._length
+
+    def ids(self, start: int, stop: int) -> list[str]:
+        """Return the source's own ids, or the positions as text."""
+        stop = min(stop, self._length)
+        return [str(i) for i in range(start, stop)] if self._ids is None else list(self._ids[start:stop])
+
+    def encode(self, role: Role, name: str, index: int) -> Array:
+        """Return one part of a sample as an array."""
+        item = self.item(index, role, name)
+        parts = item.inputs if role is Role.INPUT else item.ground_truths
+        if name not in parts:
+            raise self._error(role, name, index, f"the sample has no such part; it has {', '.join(parts) or 'none'}.")
+        try:
+            return as_array(parts[name])
+        except (TypeError, ValueError) as error:
+            raise self._error(role, name, index, str(error)) from error
+
+    def encode_many(self, role: Role, name: str, start: int, stop: int) -> None:
+        """Samples come one by one here."""
+
+    def metadata(self, index: int) -> dict[str, Scalar]:
+        """Return what else the source tells about a sample."""
+        item = self.item(index)
+        sample = sample_id(self.name, self.ids(index, index + 1)[0])
+        return {name: scalar(value, name, sample) for name, value in item.metadata.items()}
+
+    def response(self) -> None:
+        """There is no binding, and so no response."""
+
+    def item(self, index: int, kind: str = "metadata", name: str = "all") -> Item:
+        """Return a whole sample; `kind` and `name` say of what an error speaks."""
+        if getattr(self._last, "index", None) == index:
+            item: Item = self._last.item
+            return item
+        try:
+            item = self._fetch(index)
+        except EncoderError:
+            raise
+        except (Exception, SystemExit) as error:  # it is somebody's code, and the next sample may be fine
+            reason = f"{type(error).__name__}: {error}"
+            raise self._error(kind, name, index, reason, place_of(error)) from error
+        self._last.index, self._last.item = index, item
+        return item
+
+    def _error(self, kind: str, name: str, index: int, reason: str, place: str = "") -> EncoderError:
+        return EncoderError(str(kind), name, sample_id(self.name, self.ids(index, index + 1)[0]), reason, place)
+
+
+def as_item(sample: Any, inputs: Sequence[str] = (), ground_truths: Sequence[str] = ()) -> Item:
+    """Read a sample as people's data sets give it: (input, ground truth), a dictionary, or the input alone.
+
+    Of a dictionary, `inputs` and `ground_truths` name the parts; what else it has and is a number or text is metadata.
+    """
+    if isinstance(sample, Mapping):
+        if not inputs:
+            message = f"A sample is a dictionary of {', '.join(map(str, sample))}: say which are `inputs=[...]`."
+            raise ConfigurationError(message)
+        named = {*inputs, *ground_truths}
+        missing = [name for name in (*inputs, *ground_truths) if name not in sample]
+        if missing:
+            message = f"A sample has no part {missing[0]!r}; it has {', '.join(map(str, sample))}."
+            raise ConfigurationError(message)
+        rest = {str(key): _plain(value) for key, value in sample.items() if key not in named}
+        return Item(
+            {name: sample[name] for name in inputs},
+            {name: sample[name] for name in ground_truths},
+            {key: value for key, value in rest.items() if value is None or isinstance(value, (bool, int, float, str))},
+        )
+    if isinstance(sample, (tuple, list)):
+        if len(sample) != ONE_OF_EACH:
+            message = f"A sample must be (input, ground truth), a dictionary or one array, but is {len(sample)} things."
+            raise ConfigurationError(message)
+        return Item(_named(sample[0], "input"), _named(sample[1], "ground_truth"))
+    return Item({"input": sample})
+
+
+def as_array(value: Any) -> Array:
+    """Return a tensor, an image or a number as an array. Raises `TypeError` for what has no numbers."""
+    detached = value.detach().cpu() if hasattr(value, "detach") else value
+    array = np.asarray(detached)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"it must be made of numbers, but got {type(value).__name__} of dtype {array.dtype}.")
+    return array
+
+
+def _named(part: Any, name: str) -> Mapping[str, Any]:
+    return part if isinstance(part, Mapping) else {name: part}
+
+
+def _plain(value: Any) -> Any:
+    """A tensor with one number is that number."""
+    return value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value

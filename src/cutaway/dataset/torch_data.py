@@ -1,0 +1,55 @@
+"""A map-style data set of torch as a subset. Knows it by what it does (`len` and `[i]`), and imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cutaway.dataset.dataset import Dataset
+from cutaway.dataset.functions import Field, MetadataField
+from cutaway.dataset.items import Item, ItemSubset, as_item
+from cutaway.errors import ConfigurationError
+
+__all__ = ["from_torch"]
+
+
+def from_torch(
+    dataset: Any,
+    *,
+    inputs: Sequence[str] = (),
+    ground_truths: Sequence[str] = (),
+    labels: Sequence[str] = (),
+    subset: str = "training",
+    channel_dim: int = 1,
+) -> Dataset:
+    """See `Dataset.from_torch`."""
+    if not hasattr(dataset, "__getitem__") or not hasattr(dataset, "__len__"):
+        message = (
+            f"{type(dataset).__name__} cannot be asked for its i-th sample: samples are known by their index here. "
+            "Give a data set with `__getitem__` and `__len__`; `list(dataset)` is one, where it fits into memory."
+        )
+        raise ConfigurationError(message)
+
+    def fetch(index: int) -> Item:
+        return as_item(dataset[index], inputs, ground_truths)
+
+    return of_items(
+        ItemSubset(subset, len(dataset), fetch),
+        labels=tuple(labels or getattr(dataset, "classes", ())),
+        channel_dim=channel_dim,
+        kind="torch",
+    )
+
+
+def of_items(subset: ItemSubset, *, labels: tuple[str, ...], channel_dim: int, kind: str) -> Dataset:
+    """Return a data set of one subset; its first sample shows what parts the samples have."""
+    if not len(subset):
+        raise ConfigurationError(f"The {subset.name} subset has no samples.")
+    first = subset.item(0)
+    return Dataset(
+        subsets={subset.name: subset},
+        inputs=tuple(Field(name, channel_dim=channel_dim) for name in first.inputs),
+        ground_truths=tuple(Field(name, labels=labels) for name in first.ground_truths),
+        metadata=tuple(MetadataField(name) for name in first.metadata),
+        source={"kind": kind},
+    )
