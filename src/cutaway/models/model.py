@@ -66,6 +66,11 @@ class Model:
         return self.description.training
 
     @property
+    def channels_last(self) -> bool | None:
+        """How the channels of image batches lie that are given to this model; None where it takes them as its own."""
+        return self._channels_last
+
+    @property
     def latent_layer(self) -> str:
         """The layer that `latent` takes when none is named: what goes into the head of the model."""
         return choose_layer(self.description)
