@@ -19,7 +19,7 @@ Arrays = Mapping[str, Any]
 
 
 class ArraySubset:
-    """The samples of one subset in arrays, or in anything that has a length and gives slices: memory maps, HDF5, Zarr."""
+    """The samples of one subset in arrays, or in whatever has a length and gives slices: memory maps, HDF5, Zarr."""
 
     def __init__(
         self,

@@ -1,0 +1,93 @@
+"""A `tf.data.Dataset` as a subset, read once into arrays. Knows it by what it does, and imports no TensorFlow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cutaway.dataset.arrays import ArraySubset
+from cutaway.dataset.dataset import Dataset
+from cutaway.dataset.functions import Field, MetadataField
+from cutaway.dataset.items import Item, as_item
+from cutaway.errors import ConfigurationError
+
+__all__ = ["from_tf_data"]
+
+INFINITE = -1  # what `cardinality()` answers for a data set that repeats for ever
+
+
+def from_tf_data(
+    dataset: Any,
+    *,
+    inputs: Sequence[str] = (),
+    ground_truths: Sequence[str] = (),
+    labels: Sequence[str] = (),
+    subset: str = "training",
+    batched: bool = False,
+    memory_mb: int = 4096,
+) -> Dataset:
+    """See `Dataset.from_tf_data`."""
+    if not hasattr(dataset, "as_numpy_iterator"):
+        raise ConfigurationError(f"`from_tf_data` takes a tf.data.Dataset, but got {type(dataset).__name__}.")
+    if int(dataset.cardinality()) == INFINITE:
+        raise ConfigurationError(
+            "This tf.data.Dataset repeats for ever. Call it before `repeat()`, or `take(n)` of it."
+        )
+    items = list(_within(_items(dataset, inputs, ground_truths, batched=batched), memory_mb))
+    if not items:
+        raise ConfigurationError(f"The {subset} subset has no samples: the tf.data.Dataset gave none.")
+    columns = {
+        "input": _stacked([item.inputs for item in items]),
+        "ground truth": _stacked([item.ground_truths for item in items]),
+    }
+    metadata = {name: [item.metadata[name] for item in items] for name in items[0].metadata}
+    return Dataset(
+        subsets={subset: ArraySubset(subset, columns["input"], columns["ground truth"], metadata)},
+        inputs=tuple(Field(name) for name in columns["input"]),
+        ground_truths=tuple(Field(name, labels=tuple(labels)) for name in columns["ground truth"]),
+        metadata=tuple(MetadataField(name) for name in metadata),
+        source={"kind": "tf_data"},
+    )
+
+
+def _items(dataset: Any, inputs: Sequence[str], ground_truths: Sequence[str], *, batched: bool) -> Iterator[Item]:
+    for element in (dataset.unbatch() if batched else dataset).as_numpy_iterator():
+        yield as_item(_decoded(element), inputs, ground_truths)
+
+
+def _decoded(element: Any) -> Any:
+    """TensorFlow has text as bytes."""
+    if isinstance(element, Mapping):
+        return {
+            key: value.decode(errors="replace") if isinstance(value, bytes) else value for key, value in element.items()
+        }
+    return element
+
+
+def _within(items: Iterator[Item], memory_mb: int) -> Iterator[Item]:
+    used = 0
+    for item in items:
+        used += sum(np.asarray(part).nbytes for parts in (item.inputs, item.ground_truths) for part in parts.values())
+        if used > memory_mb * 1_000_000:
+            message = (
+                f"This tf.data.Dataset has more than `memory_mb={memory_mb}` of samples. Raise it, take fewer samples, "
+                "or bind the data by functions of an index, which are asked for one sample at a time."
+            )
+            raise ConfigurationError(message)
+        yield item
+
+
+def _stacked(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    stacked = {}
+    for name in parts[0]:
+        values = [np.asarray(part[name]) for part in parts]
+        shapes = {value.shape for value in values}
+        if len(shapes) > 1:
+            message = (
+                f"All samples must have one shape, but {name!r} has {sorted(shapes)[:3]}. Pad or resize them first."
+            )
+            raise ConfigurationError(message)
+        stacked[name] = np.stack(values)
+    return stacked
