@@ -17,8 +17,12 @@ MODULES = (
     "cutaway.trial",
     "cutaway.run",
     "cutaway.rules",
+    "cutaway.dataset",
+    "cutaway.models",
+    "cutaway.evaluation",
     "cutaway.tensors",
     "cutaway.errors",
+    "cutaway.testing.models",
     "cutaway.testing.rules",
     "cutaway.testing.storage",
 )
