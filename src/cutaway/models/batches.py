@@ -92,7 +92,7 @@ def _fit(values: Array, spec: TensorSpec, *, channels_last: bool | None) -> Arra
     turned = _turn(spec, values.ndim, channels_last=channels_last)
     if turned is not None:
         values = np.moveaxis(values, *turned)
-    if not _matches(values.shape[1:], spec.shape[1:]):
+    if spec.shape and not _matches(values.shape[1:], spec.shape[1:]):
         raise ModelInputError(spec.name, _misfit(values, spec))
     return np.ascontiguousarray(_cast(values, spec))
 
@@ -122,6 +122,8 @@ def _misfit(values: Array, spec: TensorSpec) -> str:
 
 
 def _cast(values: Array, spec: TensorSpec) -> Array:
+    if not spec.dtype:
+        return values
     wanted = np.dtype(spec.dtype)
     if values.dtype == wanted:
         return values

@@ -17,6 +17,9 @@ class TensorSpec:
 
     `channel_axis` is the axis of colours or classes as the model's own format has it: 1 for torch and ONNX, -1 for
     Keras. None where the tensor has no such axis, or nothing says which one it is.
+
+    A live torch module declares nothing before it saw a batch: then `shape` is () and `dtype` is empty, and any batch
+    is taken as it comes.
     """
 
     name: str

@@ -1,0 +1,95 @@
+"""Between numpy and torch: batches going in, and whatever a model returns coming out by name."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from cutaway.models.backend import Array
+from cutaway.models.description import Layer, TensorSpec
+
+__all__ = ["as_array", "as_tensor", "described", "dtype_name", "listed", "loose_shape", "named_tensors"]
+
+# Classes whose outputs have their channels on axis 1, by the start of their names.
+_CHANNELS_FIRST = (
+    "Conv", "LazyConv", "BatchNorm", "LazyBatchNorm", "SyncBatchNorm", "InstanceNorm", "GroupNorm", "MaxPool",
+    "AvgPool", "AdaptiveAvgPool", "AdaptiveMaxPool", "Upsample", "PixelShuffle", "Dropout1d", "Dropout2d", "Dropout3d",
+)  # fmt: skip
+# Classes that have them last, whatever the number of axes.
+_FEATURES_LAST = ("Linear", "LayerNorm", "RMSNorm", "Embedding")
+
+
+def named_tensors(value: Any) -> dict[str, torch.Tensor]:
+    """Return the tensors in what a model returned: `output`, or `output_0`, `output_1`, ..., or the keys of a dict."""
+    found = [(path, tensor) for path, tensor in _tensors(value, ())]
+    if len(found) == 1 and not any(isinstance(part, str) for part in found[0][0]):
+        return {"output": found[0][1]}
+    return {_joined(path): tensor for path, tensor in found}
+
+
+def as_tensor(values: Array, device: torch.device, floating: torch.dtype | None = None) -> torch.Tensor:
+    """Return a copy on a device; floating-point numbers take the dtype of the model's parameters where one is given."""
+    dtype = floating if values.dtype.kind == "f" else None
+    return torch.tensor(values, device=device, dtype=dtype)
+
+
+def as_array(tensor: torch.Tensor) -> Array:
+    """Return a copy in numpy; bfloat16, which numpy does not know, becomes float32."""
+    tensor = tensor.detach()
+    if tensor.dtype == torch.bfloat16:
+        tensor = tensor.float()
+    return np.array(tensor.resolve_conj().resolve_neg().cpu().numpy())
+
+
+def dtype_name(tensor: torch.Tensor) -> str:
+    """Return the name of the numpy dtype that `as_array` gives."""
+    return "float32" if tensor.dtype == torch.bfloat16 else str(tensor.dtype).removeprefix("torch.")
+
+
+def loose_shape(shape: tuple[int, ...], channel_axis: int | None) -> tuple[int | None, ...]:
+    """Return a shape of which only the size of the channel axis is held to; a module does not declare the others."""
+    held = None if channel_axis is None else channel_axis % len(shape)
+    return tuple(size if axis == held and axis > 0 else None for axis, size in enumerate(shape))
+
+
+def described(name: str, tensor: torch.Tensor, *, channels_first: bool = True) -> TensorSpec:
+    """Describe an input or output from one of its values; torch has classes and colours on axis 1.
+
+    Of three axes nothing says whether they are (samples, channels, length) or (samples, length, features).
+    """
+    axis: int | None = None if tensor.dim() in (0, 1, 3) else 1
+    if not channels_first and tensor.dim() > 1:
+        axis = tensor.dim() - 1
+    return TensorSpec(name, loose_shape(tuple(tensor.shape), axis), dtype_name(tensor), axis)
+
+
+def listed(name: str, kind: str, shape: tuple[int, ...] | None = None) -> Layer:
+    """Describe a layer by its class, and by one of its values where there is one: images have channels on axis 1."""
+    rank = 0 if shape is None else len(shape)
+    channels_first = kind.startswith(_CHANNELS_FIRST) or (rank > 3 and not kind.startswith(_FEATURES_LAST))
+    axis = 1 if channels_first and rank != 1 else -1
+    return Layer(name, kind, None if not shape else loose_shape(shape, axis), axis)
+
+
+def _tensors(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], torch.Tensor]]:
+    if isinstance(value, torch.Tensor):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _tensors(item, (*path, str(key)))
+    elif isinstance(value, (tuple, list)):
+        keys = getattr(value, "_fields", range(len(value)))
+        for key, item in zip(keys, value, strict=True):
+            yield from _tensors(item, (*path, key))
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from _tensors(getattr(value, field.name), (*path, field.name))
+
+
+def _joined(path: tuple[str | int, ...]) -> str:
+    text = "_".join(str(part) for part in path)
+    return f"output_{text}" if path and isinstance(path[0], int) else text

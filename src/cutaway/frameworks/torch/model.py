@@ -1,0 +1,279 @@
+"""A live torch module as a `Backend`, in process. The module is the user's and is left as it was after every call.
+
+A module declares neither shapes nor outputs. With an `example` batch one forward finds them out. Without one the
+inputs are the parameters of `forward`, with nothing said of their shapes, and one output called `output` is expected.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from cutaway.errors import ConfigurationError, GradientUnavailable, LayerUnavailable, ModelError, did_you_mean
+from cutaway.frameworks.torch import answers
+from cutaway.frameworks.torch.calls import INPUT, Call, as_in_prediction, calls, head_of, watching
+from cutaway.frameworks.torch.names import module_names, unwrap
+from cutaway.frameworks.torch.scores import summed_score
+from cutaway.models.backend import Array, Arrays, Backend, Gradient, Question
+from cutaway.models.batches import Batch
+from cutaway.models.description import Layer, ModelDescription, TensorSpec
+
+__all__ = ["LiveModule", "wrap"]
+
+_CONTAINERS = (torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.ParameterList, torch.nn.ParameterDict)
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def wrap(module: torch.nn.Module, example: Batch | None = None) -> Backend:
+    """Return a backend for a live module; `example` is a batch by which its shapes and outputs become known."""
+    root = unwrap(module)
+    if example is None:
+        return LiveModule(root, _undeclared(root))
+    arrays = _named_example(root, example)
+    return LiveModule(root, _probed(root, arrays))
+
+
+class LiveModule:
+    """A user's module: predicts without gradients, shows layers through hooks that hang for one forward only."""
+
+    def __init__(self, root: torch.nn.Module, description: ModelDescription) -> None:
+        self._root = root
+        self._description = description
+        self._named = _inner_modules(root)
+
+    @property
+    def description(self) -> ModelDescription:
+        """What was found out when the module was wrapped."""
+        return self._description
+
+    def predict(self, batch: Arrays) -> Arrays:
+        """Return every output."""
+        # Not `inference_mode`: what a module keeps for itself in a forward could then never be trained with again.
+        with torch.no_grad(), as_in_prediction(self._root):
+            outputs = self._outputs(_tensors(self._root, batch))
+        return {name: answers.as_array(tensor) for name, tensor in outputs.items()}
+
+    def activations(self, batch: Arrays, layers: Sequence[str]) -> Arrays:
+        """Return the first tensor that each layer returns."""
+        found: dict[str, Array] = {}
+
+        def look(name: str, tensor: torch.Tensor) -> None:
+            found[name] = answers.as_array(tensor)
+
+        with torch.no_grad(), as_in_prediction(self._root), watching(self._named, self._wanted(layers), look):
+            _call(self._root, _tensors(self._root, batch))
+        for name in layers:
+            if name not in found:
+                raise LayerUnavailable(name, reason="The module has it, but this batch did not go through it.")
+        return {name: found[name] for name in layers}
+
+    def gradient(self, batch: Arrays, question: Question) -> Gradient:
+        """Differentiate with `torch.autograd.grad`, which accumulates nothing in the user's parameters."""
+        spec = next(spec for spec in self._description.outputs if spec.name == question.output)
+        with torch.enable_grad(), as_in_prediction(self._root):
+            tensors = _tensors(self._root, batch)
+            if question.wrt in tensors:
+                source = _leaf(tensors[question.wrt], question.wrt)
+                # A copy goes in, so that a module may change its input in place.
+                outputs = self._outputs({**tensors, question.wrt: source.clone()})
+            else:
+                source, outputs = self._from_layer(tensors, question.wrt)
+            score = summed_score(outputs[question.output], question, spec.channel_axis)
+            return _derived(score, source, question)
+
+    def close(self) -> None:
+        """The module is the user's: nothing to let go of."""
+
+    def _from_layer(self, tensors: dict[str, torch.Tensor], layer: str) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """Run on with the layer's value as a leaf: whatever lies before it then needs no gradient.
+
+        What goes into the head may go into other heads too, so there the value itself is followed where it can be.
+        """
+        leaves: list[torch.Tensor] = []
+        if layer.endswith(INPUT):
+            tensors = {name: t.requires_grad_(t.is_floating_point()) for name, t in tensors.items()}
+
+        def look(name: str, tensor: torch.Tensor) -> torch.Tensor | None:
+            if name.endswith(INPUT) and tensor.requires_grad:
+                leaves.append(tensor)
+                return None
+            leaves.append(_leaf(tensor, layer))
+            return leaves[0].clone()
+
+        with watching(self._named, self._wanted([layer]), look):
+            outputs = self._outputs(tensors)
+        if not leaves:
+            raise LayerUnavailable(layer, reason="The module has it, but this batch did not go through it.")
+        return leaves[0], outputs
+
+    def _wanted(self, layers: Sequence[str]) -> dict[str, str]:
+        known = [layer.name for layer in self._description.layers]
+        wanted = {}
+        for layer in layers:
+            module = layer.removesuffix(INPUT).partition(":")[0]
+            if layer not in known:
+                raise LayerUnavailable(layer, known)
+            wanted[layer] = module
+        return wanted
+
+    def _outputs(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        returned = answers.named_tensors(_call(self._root, tensors))
+        declared = [spec.name for spec in self._description.outputs]
+        if not set(declared) <= set(returned):
+            raise ModelError(
+                f"{type(self._root).__name__} returned {', '.join(returned) or 'no tensor'}, but {', '.join(declared)} "
+                "was expected. Load it with an example batch, so that its outputs are known: "
+                "`cutaway.models.load(module, example=batch)`."
+            )
+        return {name: returned[name] for name in declared}
+
+
+def _undeclared(root: torch.nn.Module) -> ModelDescription:
+    inputs = tuple(TensorSpec(name, (), "", 1) for name in _required_inputs(root))
+    layers = [answers.listed(name, type(module).__name__) for name, module in _inner_modules(root).items()]
+    linear = [name for name, module in _inner_modules(root).items() if isinstance(module, torch.nn.Linear)]
+    if linear:
+        layers.append(Layer(f"{linear[-1]}{INPUT}", "Input of Linear"))
+    return ModelDescription(
+        "torch",
+        inputs,
+        (TensorSpec("output", (), "", 1),),
+        tuple(layers),
+        f"{linear[-1]}{INPUT}" if linear else None,
+        notes=("No example batch was given: shapes are unknown, and layers are listed that may never be called.",),
+        about=_about(root),
+    )
+
+
+def _probed(root: torch.nn.Module, arrays: dict[str, Array]) -> ModelDescription:
+    rows = len(next(iter(arrays.values())))
+    with torch.no_grad(), as_in_prediction(root), calls(_inner_modules(root)) as order:
+        tensors = _tensors(root, arrays)
+        outputs = answers.named_tensors(_call(root, tensors))
+    kept = {name: tensor for name, tensor in outputs.items() if tensor.shape[:1] == (rows,)}
+    if not kept:
+        raise ModelError(f"{type(root).__name__} returned no tensor with a row for each of the {rows} samples.")
+    by_rows = [call for call in order if call.shape[:1] == (rows,)]
+    layers = [answers.listed(call.name, type(call.module).__name__, call.shape) for call in by_rows]
+    latent, head = None, head_of(order)
+    if head is not None and head.input_shape[:1] == (rows,) and ":" not in head.name:
+        kind, latent = type(head.module).__name__, f"{head.name}{INPUT}"
+        layers.append(Layer(latent, f"Input of {kind}", None, 1 if kind.startswith("Conv") else -1))
+    return ModelDescription(
+        "torch",
+        tuple(answers.described(name, tensor) for name, tensor in tensors.items()),
+        tuple(_described_output(name, tensor, head) for name, tensor in kept.items()),
+        tuple(layers),
+        latent,
+        notes=_left_out("output", set(outputs) - set(kept))
+        + _left_out("layer", {c.name for c in order} - _names(by_rows)),
+        about=_about(root),
+    )
+
+
+def _described_output(name: str, tensor: torch.Tensor, head: Call | None) -> TensorSpec:
+    """Describe an output; its classes lie last where the head is linear and made a tensor of just this shape."""
+    features_last = head is not None and isinstance(head.module, torch.nn.Linear) and head.shape == tensor.shape
+    return answers.described(name, tensor, channels_first=not features_last)
+
+
+def _left_out(what: str, names: set[str]) -> tuple[str, ...]:
+    if not names:
+        return ()
+    return (f"Not listed, as it does not have a row for each sample: {what} {', '.join(sorted(names))}.",)
+
+
+def _names(order: list[Call]) -> set[str]:
+    return {call.name for call in order}
+
+
+def _about(root: torch.nn.Module) -> dict[str, Any]:
+    count = sum(p.numel() for p in root.parameters() if not isinstance(p, torch.nn.UninitializedParameter))
+    return {"class": type(root).__name__, "parameters": count}
+
+
+def _inner_modules(root: torch.nn.Module) -> dict[str, torch.nn.Module]:
+    """Return the modules that can be called, by name; a module that is nothing but one layer goes by its class."""
+    inner = {
+        name: module
+        for name, module in module_names(root)
+        if module is not root and not isinstance(module, _CONTAINERS)
+    }
+    return inner or {type(root).__name__: root}
+
+
+def _required_inputs(root: torch.nn.Module) -> list[str]:
+    parameters = list(inspect.signature(root.forward).parameters.values())
+    required = [p.name for p in parameters if p.kind in _POSITIONAL and p.default is inspect.Parameter.empty]
+    return required or [next((p.name for p in parameters if p.kind in _POSITIONAL), "input")]
+
+
+def _named_example(root: torch.nn.Module, example: Batch) -> dict[str, Array]:
+    import numpy as np
+
+    if isinstance(example, Mapping):
+        named = {name: np.asarray(values) for name, values in example.items()}
+        _check_names(root, list(named))
+    else:
+        arrays = [example] if isinstance(example, np.ndarray) else [np.asarray(values) for values in example]
+        parameters = inspect.signature(root.forward).parameters.values()
+        names = [p.name for p in parameters if p.kind in _POSITIONAL] or _required_inputs(root)
+        if len(arrays) > len(names) or not arrays:
+            raise ConfigurationError(f"`forward` takes {', '.join(names)}, but the example has {len(arrays)} arrays.")
+        named = dict(zip(names, arrays, strict=False))
+    return named
+
+
+def _check_names(root: torch.nn.Module, names: list[str]) -> None:
+    parameters = inspect.signature(root.forward).parameters
+    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values()):
+        return
+    for name in names:
+        if name not in parameters:
+            known = list(parameters)
+            raise ConfigurationError(
+                f"`forward` of {type(root).__name__} has no parameter {name!r}.{did_you_mean(name, known)} "
+                f"It has {', '.join(known)}."
+            )
+
+
+def _call(root: torch.nn.Module, tensors: Mapping[str, torch.Tensor]) -> Any:
+    parameters = inspect.signature(root.forward).parameters
+    if any(name not in parameters for name in tensors) and any(
+        p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters.values()
+    ):
+        return root(*tensors.values())
+    positional, keywords = [], dict(tensors)
+    for name, parameter in parameters.items():
+        if name not in keywords or parameter.kind not in _POSITIONAL:
+            break
+        positional.append(keywords.pop(name))
+    return root(*positional, **keywords)
+
+
+def _tensors(root: torch.nn.Module, batch: Arrays) -> dict[str, torch.Tensor]:
+    first = next(root.parameters(), next(root.buffers(), None))
+    device = torch.device("cpu") if first is None else first.device
+    floating = next((p.dtype for p in root.parameters() if p.is_floating_point()), torch.float32)
+    return {name: answers.as_tensor(values, device, floating) for name, values in batch.items()}
+
+
+def _leaf(tensor: torch.Tensor, name: str) -> torch.Tensor:
+    if not tensor.is_floating_point():
+        raise GradientUnavailable(
+            f"{name!r} holds {answers.dtype_name(tensor)}: only floating-point numbers have gradients. Ask for one by "
+            "a layer behind it, such as the embedding."
+        )
+    return tensor.detach().clone().requires_grad_()
+
+
+def _derived(score: torch.Tensor, source: torch.Tensor, question: Question) -> Gradient:
+    gradient = None
+    if score.requires_grad:
+        (gradient,) = torch.autograd.grad(score, source, allow_unused=True)
+    if gradient is None:
+        raise GradientUnavailable(f"Output {question.output!r} does not depend on {question.wrt!r} by a gradient.")
+    return Gradient(answers.as_array(gradient), answers.as_array(source))
