@@ -86,7 +86,7 @@ def samples_with(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     >>> samples_with(np.array([[False, True], [False, False]])).tolist()
     [True, False]
     """
-    return np.logical_or.reduce(mask.reshape(len(mask), _width(mask)), axis=1)
+    return np.asarray(mask.reshape(len(mask), _width(mask)).any(axis=1))
 
 
 def _checked(prediction: Array, axis: int) -> int:

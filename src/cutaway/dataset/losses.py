@@ -104,8 +104,9 @@ def categorical_crossentropy(ground_truth: Array, prediction: Array, *, axis: in
 
     `axis` is the class axis, the batch being axis 0. More axes (pixels, tokens) are averaged.
 
-    >>> categorical_crossentropy(np.array([0]), np.array([[0.5, 0.3, 0.2]])).round(4).tolist()
-    [0.6931]
+    >>> [loss] = categorical_crossentropy(np.array([0]), np.array([[0.5, 0.3, 0.2]]))
+    >>> f"{loss:.4f}"
+    '0.6931'
     """
     weights, guess = class_weights(ground_truth, prediction, axis)
     clipped = np.clip(guess, _EPSILON, 1.0 - _EPSILON)
@@ -117,8 +118,9 @@ def categorical_crossentropy(ground_truth: Array, prediction: Array, *, axis: in
 def categorical_crossentropy_from_logits(ground_truth: Array, prediction: Array, *, axis: int = -1) -> PerSample:
     """Return the cross-entropy of each sample, of logits over the class axis; large logits do not overflow.
 
-    >>> categorical_crossentropy_from_logits(np.array([1]), np.array([[0.0, 0.0]])).round(4).tolist()
-    [0.6931]
+    >>> [loss] = categorical_crossentropy_from_logits(np.array([1]), np.array([[0.0, 0.0]]))
+    >>> f"{loss:.4f}"
+    '0.6931'
     """
     weights, guess = class_weights(ground_truth, prediction, axis)
     shifted = guess - guess.max(axis=-1, keepdims=True)
@@ -130,8 +132,9 @@ def categorical_crossentropy_from_logits(ground_truth: Array, prediction: Array,
 def binary_crossentropy(ground_truth: Array, prediction: Array) -> PerSample:
     """Return the binary cross-entropy of each sample, of probabilities, summed over its outputs.
 
-    >>> binary_crossentropy(np.array([[1.0, 0.0]]), np.array([[0.5, 0.5]])).round(4).tolist()
-    [1.3863]
+    >>> [loss] = binary_crossentropy(np.array([[1.0, 0.0]]), np.array([[0.5, 0.5]]))
+    >>> f"{loss:.4f}"
+    '1.3863'
     """
     truth, guess = flat_pair(ground_truth, prediction)
     clipped = np.clip(guess, _EPSILON, 1.0 - _EPSILON)
@@ -143,8 +146,9 @@ def binary_crossentropy(ground_truth: Array, prediction: Array) -> PerSample:
 def binary_crossentropy_from_logits(ground_truth: Array, prediction: Array) -> PerSample:
     """Return the binary cross-entropy of each sample, of logits, summed over its outputs.
 
-    >>> binary_crossentropy_from_logits(np.array([[1.0, 0.0]]), np.zeros((1, 2))).round(4).tolist()
-    [1.3863]
+    >>> [loss] = binary_crossentropy_from_logits(np.array([[1.0, 0.0]]), np.zeros((1, 2)))
+    >>> f"{loss:.4f}"
+    '1.3863'
     """
     truth, guess = flat_pair(ground_truth, prediction)
     terms = np.maximum(guess, 0.0) - guess * truth + np.log1p(np.exp(-np.abs(guess)))
