@@ -1,6 +1,25 @@
 """Bind a data set: its subsets, encoders, metadata, metrics, losses and visualizers."""
 
+from typing import TYPE_CHECKING
+
+from cutaway.dataset.binder import Binder
+from cutaway.dataset.current import current_binder
 from cutaway.dataset.dataset import Dataset
+from cutaway.dataset.decorators import (
+    tensorleap_custom_latent_space,
+    tensorleap_custom_layer,
+    tensorleap_custom_loss,
+    tensorleap_custom_metric,
+    tensorleap_custom_visualizer,
+    tensorleap_gt_encoder,
+    tensorleap_input_encoder,
+    tensorleap_integration_test,
+    tensorleap_load_model,
+    tensorleap_metadata,
+    tensorleap_preprocess,
+    tensorleap_unlabeled_preprocess,
+)
+from cutaway.dataset.entry import Entry, load_entry
 from cutaway.dataset.enums import (
     ConfusionMatrixValue,
     DatasetInputType,
@@ -11,15 +30,55 @@ from cutaway.dataset.enums import (
     LeapDataType,
     MetricDirection,
 )
+from cutaway.dataset.responses import (
+    ConfusionMatrixElement,
+    PredictionTypeHandler,
+    PreprocessResponse,
+    SamplePreprocessResponse,
+    SubsetResponse,
+)
+
+if TYPE_CHECKING:
+    leap: Binder
+    leap_binder: Binder
 
 __all__ = [
+    "Binder",
+    "ConfusionMatrixElement",
     "ConfusionMatrixValue",
     "DataStateType",
     "Dataset",
     "DatasetInputType",
     "DatasetMetadataType",
     "DatasetOutputType",
+    "Entry",
     "LatentReduction",
     "LeapDataType",
     "MetricDirection",
+    "PredictionTypeHandler",
+    "PreprocessResponse",
+    "SamplePreprocessResponse",
+    "SubsetResponse",
+    "leap",
+    "leap_binder",
+    "load_entry",
+    "tensorleap_custom_latent_space",
+    "tensorleap_custom_layer",
+    "tensorleap_custom_loss",
+    "tensorleap_custom_metric",
+    "tensorleap_custom_visualizer",
+    "tensorleap_gt_encoder",
+    "tensorleap_input_encoder",
+    "tensorleap_integration_test",
+    "tensorleap_load_model",
+    "tensorleap_metadata",
+    "tensorleap_preprocess",
+    "tensorleap_unlabeled_preprocess",
 ]
+
+
+def __getattr__(name: str) -> Binder:
+    """Return the binder that `leap` and `leap_binder` mean here: the entry's own while an entry file is executed."""
+    if name in ("leap", "leap_binder"):
+        return current_binder()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -20,8 +20,9 @@ class Dataset:
     """The subsets of a data set by name, and what is bound to them.
 
     `predictions` declare the model's outputs, in its order; empty where nobody declared them. `custom_layers` are the
-    classes that a model file needs. `load_model` brings the model where the binding does. `source` says what this was
-    made from, for `source.json`: a kind, and where it has one the entry file and its digest.
+    classes that a model file needs. `load_model` brings the model where the binding does. `model_inputs` has the
+    encoder of an input of the model, by its name or its position, where the integration test showed it. `source` says
+    what this was made from, for `source.json`: a kind, and where it has one the entry file and its digest.
     """
 
     subsets: Mapping[str, Subset]
@@ -35,6 +36,7 @@ class Dataset:
     latent_spaces: tuple[LatentSpace, ...] = ()
     custom_layers: Mapping[str, Any] = field(default_factory=dict)
     load_model: Callable[[], Any] | None = None
+    model_inputs: Mapping[str | int, str] = field(default_factory=dict)
     source: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:

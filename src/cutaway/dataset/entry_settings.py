@@ -1,0 +1,124 @@
+"""Finds the entry file of a binding, and reads `leap.yaml`: plain values only, of bounded size. Executes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from cutaway.errors import BindingError, did_you_mean
+
+__all__ = ["ENTRY_FILES", "SETTINGS_FILE", "EntrySettings", "find_entry"]
+
+SETTINGS_FILE = "leap.yaml"
+ENTRY_FILES = ("leap_binder.py", "leap_integration.py")
+_LARGEST_FILE = 1024 * 1024
+# A settings file has no use for aliases; a file of nested ones stands for more than any memory holds.
+_MOST_ALIASES = 16
+
+
+@dataclass(frozen=True)
+class EntrySettings:
+    """Which file to execute, in which folder, and the patterns of the files that belong to it."""
+
+    path: Path
+    root: Path
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
+def find_entry(path: str | Path | None = None) -> EntrySettings:
+    """Return the entry that a path means: a Python file, a folder, a `leap.yaml`; None is the current folder."""
+    given = Path(path) if path is not None else Path.cwd()
+    if given.is_dir():
+        return _in_folder(given)
+    if not given.is_file():
+        raise BindingError(_missing(given))
+    if given.suffix in (".yaml", ".yml"):
+        return _from_settings(given)
+    return EntrySettings(given.resolve(), given.resolve().parent)
+
+
+def _in_folder(folder: Path) -> EntrySettings:
+    if (folder / SETTINGS_FILE).is_file():
+        return _from_settings(folder / SETTINGS_FILE)
+    return EntrySettings(_usual_file(folder), folder.resolve())
+
+
+def _usual_file(folder: Path) -> Path:
+    found = next((folder / name for name in ENTRY_FILES if (folder / name).is_file()), None)
+    if found is None:
+        python = sorted(path.name for path in folder.glob("*.py"))
+        near = f" It has {', '.join(python[:5])}." if python else ""
+        raise BindingError(
+            f"{str(folder)!r} has no {SETTINGS_FILE}, {ENTRY_FILES[0]} or {ENTRY_FILES[1]}.{near} "
+            "Give the path of the Python file that binds the data set."
+        )
+    return found.resolve()
+
+
+def _from_settings(path: Path) -> EntrySettings:
+    settings = _read(path)
+    root = path.resolve().parent
+    include, exclude = (_patterns(path, settings, key) for key in ("include", "exclude"))
+    name = settings.get("entryFile")
+    if name is None:
+        return EntrySettings(_usual_file(root), root, include, exclude)
+    if not isinstance(name, str) or not name.strip():
+        raise BindingError(f"{path}: `entryFile` must be the name of a Python file, but is {name!r}.")
+    entry = (root / name).resolve()
+    if not entry.is_relative_to(root):
+        raise BindingError(
+            f"{path}: `entryFile` {name!r} leaves the folder. Move {SETTINGS_FILE} to a folder above it."
+        )
+    if not entry.is_file():
+        raise BindingError(f"{path}: `entryFile` is {name!r}. {_missing(entry)}")
+    return EntrySettings(entry, root, include, exclude)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        content = file.read(_LARGEST_FILE + 1)
+    if len(content) > _LARGEST_FILE:
+        raise BindingError(f"{path} is larger than {_LARGEST_FILE // 1024} kB, so it is no {SETTINGS_FILE}.")
+    try:
+        text = content.decode()
+        aliases = sum(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader))
+        if aliases > _MOST_ALIASES:
+            raise BindingError(
+                f"{path} has {aliases} aliases (`*name`); at most {_MOST_ALIASES} are read. Write them out."
+            )
+        settings = yaml.safe_load(text)
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f":{mark.line + 1}" if mark is not None else ""
+        reason = getattr(error, "problem", None) or type(error).__name__
+        raise BindingError(f"{path}{line}: not readable as settings: {reason}. Only plain values are read.") from error
+    if settings is None:
+        return {}
+    if not isinstance(settings, dict):
+        raise BindingError(f"{path} holds {type(settings).__name__}, but settings are `key: value` lines.")
+    return settings
+
+
+def _patterns(path: Path, settings: dict[str, Any], key: str) -> tuple[str, ...]:
+    given = settings.get(key)
+    if given is None:
+        return ()
+    listed: Sequence[Any] = [given] if isinstance(given, str) else given
+    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+        raise BindingError(f"{path}: `{key}` must be a list of file patterns, but is {given!r}.")
+    outside = next((one for one in listed if one.startswith("/") or ".." in Path(one).parts), None)
+    if outside is not None:
+        raise BindingError(f"{path}: `{key}` has {outside!r}, which leaves the folder. Name files below it.")
+    return tuple(listed)
+
+
+def _missing(path: Path) -> str:
+    folder = path.parent
+    there = [one.name for one in folder.iterdir()] if folder.is_dir() else []
+    python = [name for name in there if name.endswith((".py", ".yaml"))]
+    return f"No file {str(path)!r}.{did_you_mean(path.name, python)} Give a Python file, a folder or a {SETTINGS_FILE}."

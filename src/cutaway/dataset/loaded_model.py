@@ -1,0 +1,97 @@
+"""A live model inside the integration test: takes and gives numpy arrays, whatever framework it is of.
+
+Knows Keras and torch models and sessions of ONNX Runtime by their methods alone; imports none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cutaway.dataset.subset import Array
+from cutaway.errors import BindingError, did_you_mean
+
+__all__ = ["LoadedModel"]
+
+# The types of ONNX's inputs that numbers are cast to.
+_ONNX_TYPES = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(float16)": np.float16,
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+    "tensor(int8)": np.int8,
+    "tensor(uint8)": np.uint8,
+    "tensor(bool)": np.bool_,
+}
+
+
+class LoadedModel:
+    """Wraps what `@tensorleap_load_model` returned; everything that is not listed here is the model's own."""
+
+    def __init__(self, model: Any, predictions: Sequence[str]) -> None:
+        self._model = model
+        self._predictions = predictions
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Call the model; its outputs come back as arrays."""
+        return self._checked(_arrays(self._model(*arguments, **named)))
+
+    def predict(self, *arguments: Any, **named: Any) -> Any:
+        """Call the model's `predict`."""
+        return self._checked(_arrays(self._model.predict(*arguments, **named)))
+
+    def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], *rest: Any) -> list[Array]:
+        """Run a session: its inputs are checked by name and cast to their types."""
+        specs = {spec.name: spec for spec in self._model.get_inputs()}
+        _check_names(specs, input_feed)
+        feed = {name: _cast(specs[name], value) for name, value in input_feed.items()}
+        outputs = [np.asarray(one) for one in self._model.run(output_names, feed, *rest)]
+        return outputs if output_names is not None else self._checked(outputs)
+
+    def _checked(self, outputs: Any) -> Any:
+        count = len(outputs) if isinstance(outputs, list | tuple | dict) else 1
+        if self._predictions and count != len(self._predictions):
+            raise BindingError(
+                f"The model has {count} outputs, but {len(self._predictions)} predictions are declared "
+                f"({', '.join(self._predictions)}). Give one PredictionTypeHandler for each output, in order."
+            )
+        return outputs
+
+
+def _check_names(specs: Mapping[str, Any], feed: Mapping[str, Any]) -> None:
+    known = list(specs)
+    for name in feed:
+        if name not in specs:
+            raise BindingError(
+                f"The model has no input {name!r}.{did_you_mean(str(name), known)} It has {', '.join(known)}."
+            )
+    missing = [name for name in known if name not in feed]
+    if missing:
+        raise BindingError(f"The model's input {missing[0]!r} is missing. It has {', '.join(known)}.")
+
+
+def _cast(spec: Any, value: Any) -> Array:
+    values = np.asarray(value)
+    wanted = _ONNX_TYPES.get(spec.type)
+    return values if wanted is None or values.dtype == wanted else values.astype(wanted)
+
+
+def _arrays(outputs: Any) -> Any:
+    if isinstance(outputs, Mapping):
+        return {name: _array(one) for name, one in outputs.items()}
+    if isinstance(outputs, list | tuple):
+        return [_array(one) for one in outputs]
+    return _array(outputs)
+
+
+def _array(value: Any) -> Array:
+    if hasattr(value, "detach"):
+        # A tensor of torch that carries a gradient does not turn into an array by itself.
+        value = value.detach().cpu()
+    return np.asarray(value)

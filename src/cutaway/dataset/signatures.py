@@ -1,0 +1,94 @@
+"""What a bound function takes: its arguments, the one that is given the samples themselves, and where it is defined."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+from cutaway.dataset.calling import defined_at, own_name
+from cutaway.dataset.responses import SamplePreprocessResponse
+from cutaway.errors import BindingError
+
+__all__ = ["Signature", "check_takes", "signature_of"]
+
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """`arguments` are those that have to be wired; `injected` is given the `SamplePreprocessResponse`."""
+
+    arguments: tuple[str, ...]
+    injected: str | None
+    place: str
+
+
+def signature_of(kind: str, name: str, function: Callable[..., Any]) -> Signature:
+    """Return what a metric, loss or visualizer takes. Raises `BindingError` where that cannot be wired."""
+    parameters = _parameters(kind, name, function)
+    hints = _hints(function)
+    injected = [
+        one.name
+        for one in parameters
+        if hints.get(one.name) is SamplePreprocessResponse or _spells(one.annotation, SamplePreprocessResponse.__name__)
+    ]
+    if len(injected) > 1:
+        raise BindingError(
+            f"{_where(function)}{kind} {name!r} has {len(injected)} parameters of type SamplePreprocessResponse "
+            f"({', '.join(injected)}), but a call has one batch. Keep one."
+        )
+    # An argument with a default is a setting of the function's own.
+    wired = tuple(
+        one.name
+        for one in parameters
+        if one.kind in _NAMED and one.name not in injected and one.default is inspect.Parameter.empty
+    )
+    return Signature(wired, injected[0] if injected else None, defined_at(function))
+
+
+def check_takes(kind: str, name: str, function: Any, *wanted: str) -> None:
+    """Raise `BindingError` unless the function can be called with as many positional arguments as are named."""
+    if not callable(function):
+        raise BindingError(f"{kind} {name!r} must be a function, but got {function!r}.")
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        # Some functions of compiled modules do not tell what they take; the call will.
+        return
+    try:
+        signature.bind(*wanted)
+    except TypeError:
+        hint = " Remove `self`: it is called as a plain function." if "self" in signature.parameters else ""
+        call = f"{own_name(function)}({', '.join(wanted)})"
+        raise BindingError(
+            f"{_where(function)}{kind} {name!r} takes {signature}, but is called as `{call}`.{hint}"
+        ) from None
+
+
+def _parameters(kind: str, name: str, function: Any) -> list[inspect.Parameter]:
+    if not callable(function):
+        raise BindingError(f"{kind} {name!r} must be a function, but got {function!r}.")
+    try:
+        return list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError) as error:
+        raise BindingError(
+            f"{kind} {name!r} does not tell what it takes ({error}). Wrap it in a function with named arguments."
+        ) from error
+
+
+def _hints(function: Any) -> dict[str, Any]:
+    try:
+        return get_type_hints(function)
+    except Exception:  # noqa: BLE001  # annotations are somebody's code; the names in them may stand for anything
+        return {}
+
+
+def _spells(annotation: Any, name: str) -> bool:
+    return isinstance(annotation, str) and annotation.strip("\"' ").rpartition(".")[2] == name
+
+
+def _where(function: Any) -> str:
+    place = defined_at(function)
+    return f"{place}: " if place else ""
