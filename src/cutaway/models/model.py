@@ -87,12 +87,28 @@ class Model:
                 raise LayerUnavailable(name, known)
         return self._in_portions(batch, lambda arrays: self._backend.activations(arrays, layers))
 
+    def predict_with(self, batch: Batch, layers: Sequence[str]) -> tuple[dict[str, Array], dict[str, Array]]:
+        """Return every output, and the outputs of the named layers: from one pass where the format can, else from two."""
+        known = [layer.name for layer in self.layers]
+        for name in layers:
+            if name not in known:
+                raise LayerUnavailable(name, known)
+        together = getattr(self._backend, "predict_with", None)
+        if together is None:
+            return self.predict(batch), self.activations(batch, layers)
+        # Outputs and layers may share names: what comes back as one mapping keeps them apart by a prefix.
+        found = self._in_portions(batch, lambda arrays: _side_by_side(*together(arrays, layers)))
+        outputs = {name.removeprefix(_OUTPUT): values for name, values in found.items() if name.startswith(_OUTPUT)}
+        return outputs, {name.removeprefix(_LAYER): found[name] for name in found if name.startswith(_LAYER)}
+
     def latent(self, batch: Batch, layer: str | None = None) -> npt.NDArray[np.float32]:
         """Return one vector a sample: the output of a layer, averaged over everything but samples and channels."""
         name = layer or self.latent_layer
-        values = self.activations(batch, [name])[name]
-        axis = next(one.channel_axis for one in self.layers if one.name == name)
-        return pooled(values, axis)
+        return self.vectors(name, self.activations(batch, [name])[name])
+
+    def vectors(self, layer: str, values: Array) -> npt.NDArray[np.float32]:
+        """Return one vector a sample of the values of a layer, as `latent` does."""
+        return pooled(values, next(one.channel_axis for one in self.layers if one.name == layer))
 
     def gradient(
         self,
@@ -164,6 +180,14 @@ class Model:
         if name == "input":
             return inputs[0]
         raise LayerUnavailable(name, [*inputs, *layers])
+
+
+_OUTPUT, _LAYER = "output ", "layer "
+
+
+def _side_by_side(outputs: Arrays, layers: Arrays) -> Arrays:
+    named = {f"{_OUTPUT}{name}": values for name, values in outputs.items()}
+    return {**named, **{f"{_LAYER}{name}": values for name, values in layers.items()}}
 
 
 def _targets(target: int | Sequence[int] | npt.NDArray[np.int64] | None, rows: int) -> npt.NDArray[np.int64] | None:

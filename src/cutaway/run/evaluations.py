@@ -1,0 +1,177 @@
+"""The evaluations of a run, `samples/<n>/`: what each was made from, and what it has. Writes only `source.json`."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cutaway.errors import EvaluationError, RunDamaged, did_you_mean
+from cutaway.run.identity import Run
+from cutaway.run.sample_columns import shape_of
+
+__all__ = ["LATENT", "Evaluation", "Failure", "evaluations", "new_evaluation", "space_file_name", "write_source"]
+
+# The space of the model's own latent layer; those of users have their names.
+LATENT = "latent"
+
+
+class Failure(NamedTuple):
+    """A sample that could not be evaluated whole, and why."""
+
+    id: str
+    error: str
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One evaluation of a run, for reading: a table of each subset, latent vectors, and what made them."""
+
+    run: Run
+    number: int
+
+    def __repr__(self) -> str:
+        return f"Evaluation({str(self.path)!r})"
+
+    @property
+    def path(self) -> Path:
+        """The folder that it lies in."""
+        return self.run.path / "samples" / str(self.number)
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """What made it: the binding, the model, how they were wired, the options, counts and times."""
+        with contextlib.suppress(RunDamaged):
+            return self.run.document(f"samples/{self.number}/source.json") or {}
+        return {}
+
+    @property
+    def finished(self) -> bool:
+        """Whether every sample is there."""
+        return bool(self.source.get("state") == "finished")
+
+    @property
+    def subsets(self) -> list[str]:
+        """The subsets that it has, in the data set's order."""
+        there = {path.stem for path in self.path.glob("*.parquet") if "." not in path.stem}
+        return [name for name in self.source.get("subsets", {}) if name in there]
+
+    @property
+    def spaces(self) -> list[str]:
+        """The latent spaces that it has: `latent`, from the model, and those of users by their names."""
+        return list(self.source.get("spaces", {}))
+
+    def table(self, subset: str, columns: list[str] | None = None) -> pa.Table:
+        """Return the samples of a subset, one row each; values over 4 kB are fetched with `values`."""
+        import pyarrow.parquet as pq  # it takes long to import
+
+        return pq.read_table(self._file(subset, "parquet"), columns=columns)
+
+    def values(self, subset: str, column: str, row: int) -> npt.NDArray[Any] | None:
+        """Return one ground truth or prediction in its own shape, wherever it lies; None where the sample failed."""
+        import pyarrow.parquet as pq
+
+        file = pq.ParquetFile(self._file(subset, "parquet"))
+        field = file.schema_arrow.field(column)
+        group = 0
+        while row >= file.metadata.row_group(group).num_rows:
+            row -= file.metadata.row_group(group).num_rows
+            group += 1
+        found = file.read_row_group(group, columns=[column]).column(0)[row]
+        if not found.is_valid:
+            return None
+        if (field.metadata or {}).get(b"in") == b"blobs":
+            found = self._blob(subset, column, found.as_py())
+        return np.asarray(found.values).reshape(shape_of(field) or (-1,))
+
+    def latents(self, subset: str, space: str = LATENT) -> npt.NDArray[np.float32]:
+        """Return the latent vectors of a subset, a row a sample as in its table; rows of failed samples are NaN."""
+        known = self.spaces
+        if space not in known:
+            listed = ", ".join(known) or "none"
+            raise EvaluationError(
+                f"There is no latent space {space!r} here.{did_you_mean(space, known)} It has {listed}."
+            )
+        path = self._file(subset, f"{space_file_name(space)}.npy")
+        vectors: npt.NDArray[np.float32] = np.load(path, mmap_mode="r", allow_pickle=False)
+        return vectors
+
+    def failures(self, subset: str | None = None) -> list[Failure]:
+        """Return the samples that failed, with the reason, of one subset or of all."""
+        import pyarrow.compute as pc
+
+        found = []
+        for name in self.subsets if subset is None else [subset]:
+            table = self.table(name, ["id", "error"])
+            failed = table.filter(pc.is_valid(table["error"]))
+            found += [Failure(*pair) for pair in zip(*failed.to_pydict().values(), strict=True)]
+        return found
+
+    @cached_property
+    def _blobs(self) -> dict[str, tuple[Any, npt.NDArray[np.int64]]]:
+        return {}
+
+    def _blob(self, subset: str, column: str, row: int) -> Any:
+        if subset not in self._blobs:
+            reader = pa.ipc.open_file(pa.memory_map(str(self._file(subset, "blobs.arrow"))))
+            counts = [reader.get_batch(i).num_rows for i in range(reader.num_record_batches)]
+            self._blobs[subset] = reader, np.cumsum([0, *counts])
+        reader, starts = self._blobs[subset]
+        batch = int(np.searchsorted(starts, row, side="right")) - 1
+        return reader.get_batch(batch).column(column)[row - int(starts[batch])]
+
+    def _file(self, subset: str, ending: str) -> Path:
+        path = self.path / f"{subset}.{ending}"
+        if path.is_file():
+            return path
+        if not self.finished:
+            raise EvaluationError(
+                f"Evaluation {self.number} of run {self.run.name!r} is not finished. "
+                "Run the same `cutaway evaluate` again: it goes on where it stopped."
+            )
+        known = self.subsets
+        listed = ", ".join(known) or "none"
+        raise EvaluationError(
+            f"Evaluation {self.number} has no {path.name!r}.{did_you_mean(subset, known)} Its subsets are {listed}."
+        )
+
+
+def evaluations(run: Run) -> list[Evaluation]:
+    """Return the evaluations of a run in their order, the unfinished among them."""
+    return [Evaluation(run, number) for number in _numbers(run) if run.path.joinpath(*_source(number)).is_file()]
+
+
+def new_evaluation(run: Run) -> Evaluation:
+    """Return the next evaluation of a run, of which nothing is written yet."""
+    return Evaluation(run, max(_numbers(run), default=-1) + 1)
+
+
+def write_source(evaluation: Evaluation, content: dict[str, Any]) -> None:
+    """Write `source.json` whole."""
+    evaluation.run.write_document("/".join(_source(evaluation.number)), content)
+
+
+def space_file_name(space: str) -> str:
+    """Return the name of a latent space as it stands in file names.
+
+    >>> space_file_name("my space/2"), space_file_name("latent")
+    ('my_space_2', 'latent')
+    """
+    return re.sub(r"[^A-Za-z0-9_]+", "_", space) or "_"
+
+
+def _numbers(run: Run) -> list[int]:
+    with contextlib.suppress(FileNotFoundError):
+        return sorted(int(path.name) for path in (run.path / "samples").iterdir() if path.name.isdigit())
+    return []
+
+
+def _source(number: int) -> tuple[str, str, str]:
+    return "samples", str(number), "source.json"
