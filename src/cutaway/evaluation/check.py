@@ -1,0 +1,177 @@
+"""`check`: whether a binding, and a model with it, can be used, and if not, what to repair first.
+
+Runs preprocess and every bound function on samples of every subset. Writes nothing anywhere; an encoder that raises,
+sleeps, exits or prints without end is told of, and the check goes on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cutaway.dataset import Dataset
+from cutaway.dataset.printed import captured_prints
+from cutaway.errors import ConfigurationError
+from cutaway.evaluation.check_report import CheckReport
+from cutaway.evaluation.checks.balance import judge_balance
+from cutaway.evaluation.checks.batching import SmallBatch, small_batches
+from cutaway.evaluation.checks.binding import bring_dataset, judge_subsets
+from cutaway.evaluation.checks.determinism import judge_determinism
+from cutaway.evaluation.checks.functions import Trial, judge_functions
+from cutaway.evaluation.checks.leakage import SPLIT, judge_leakage
+from cutaway.evaluation.checks.ledger import Ledger
+from cutaway.evaluation.checks.limited import Limited
+from cutaway.evaluation.checks.looking import METADATA, Asked, Inspection, Seen, asked_of, good, look, pick
+from cutaway.evaluation.checks.model_loading import MODEL, bring_model
+from cutaway.evaluation.checks.scanning import Scan, scan
+from cutaway.evaluation.checks.speed import judge_speed
+from cutaway.evaluation.checks.values import judge_encoder, judge_failures, judge_metadata
+from cutaway.evaluation.checks.wiring import judge_fit, judge_outputs, predict
+from cutaway.models import Model
+
+__all__ = ["check"]
+
+Looked = dict[tuple[str, str], list[Seen]]
+
+
+def check(
+    binding: Dataset | str | Path | Any = None,
+    model: Model | str | Path | Any = None,
+    *,
+    samples: int = 16,
+    seed: int = 0,
+    timeout: float = 10.0,
+    scan_seconds: float = 3.0,
+    trust: bool = False,
+) -> CheckReport:
+    """Check a binding, and a model against it; never raises for what is wrong with either.
+
+    `binding` is a `Dataset`, an entry, or the path of an entry file or its folder; None is leap.yaml's `entryFile`
+    here. `model` is whatever `cutaway.models.load` takes; None asks the binding for its own. Every function is called
+    on `samples` of each subset: the first, the last, and others that `seed` picks; a call may take `timeout` seconds.
+    For `scan_seconds` samples are compared with each other: for leaks, duplicates and classes.
+    """
+    for name, value, least in (("samples", samples, 1), ("timeout", timeout, 0), ("scan_seconds", scan_seconds, 0)):
+        if value < least or (value == 0 and name == "timeout"):
+            raise ConfigurationError(f"`{name} {'>' if name == 'timeout' else '>='} {least}` must hold, got {value!r}.")
+    start = time.perf_counter()
+    one = _Check(samples, seed, scan_seconds, Limited(timeout), trust=trust)
+    with captured_prints() as printed:
+        try:
+            one.run(binding, model)
+        finally:
+            one.call.close()
+    return one.report(printed.text, time.perf_counter() - start)
+
+
+class _Check:
+    """One check underway: what was read, seen and concluded so far."""
+
+    def __init__(self, samples: int, seed: int, scan_seconds: float, call: Limited, *, trust: bool) -> None:
+        self.ledger = Ledger()
+        self.call = call
+        self._samples, self._seed, self._scan_seconds, self._trust = samples, seed, scan_seconds, trust
+        self._dataset: Dataset | None = None
+        self._entry = self._model_name = ""
+        self._notes: tuple[str, ...] = ()
+        self._scan: Scan | None = None
+        self._classes: dict[str, dict[str, int]] = {}
+        self._looked: Looked = {}
+
+    def run(self, binding: Any, model: Any) -> None:
+        """Go from causes to what depends on them: the binding, its samples, the model, the functions of both."""
+        self._dataset, self._entry = bring_dataset(self.ledger, binding)
+        if self._dataset is None:
+            return
+        judge_subsets(self.ledger, self._dataset)
+        inspection = Inspection(self.ledger, self._dataset, self.call, self._seed)
+        asked = asked_of(self._dataset)
+        self._look(inspection, asked)
+        self._compare(self._dataset, asked)
+        brought, self._model_name = bring_model(self.ledger, self._dataset, model, trust=self._trust)
+        batches = small_batches(self._dataset, asked, self._looked, self.call)
+        try:
+            trial = self._try_model(inspection, brought, batches)
+        finally:
+            # A model that somebody gave us stays theirs to close.
+            if brought is not None and brought is not model:
+                brought.close()
+        judge_functions(inspection, trial)
+
+    def report(self, prints: str, seconds: float) -> CheckReport:
+        """Return what was found."""
+        dataset = self._dataset
+        subsets = {} if dataset is None else {name: len(subset) for name, subset in dataset.subsets.items()}
+        return CheckReport(
+            self.ledger.rows(),
+            self.ledger.findings(),
+            subsets=subsets,
+            looked_at={name: min(length, self._samples) for name, length in subsets.items()},
+            compared={} if self._scan is None else self._scan.compared,
+            classes=self._classes,
+            prints=prints,
+            entry=self._entry,
+            model=self._model_name,
+            notes=self._notes,
+            seconds=seconds,
+        )
+
+    def _look(self, inspection: Inspection, asked: Sequence[Asked]) -> None:
+        dataset = inspection.dataset
+        positions = {name: pick(len(subset), self._samples, self._seed) for name, subset in dataset.subsets.items()}
+        for field in dataset.metadata:
+            self._looked.setdefault((METADATA, field.name), [])
+        for one in asked:
+            if one.kind != METADATA:
+                self.ledger.row(*one.row)
+            else:
+                for field in dataset.metadata:
+                    self.ledger.row(METADATA, field.name)
+            seen = look(inspection, one, positions)
+            self._looked[one.row] = seen
+            judge_failures(self.ledger, one, seen)
+            if one.kind == METADATA:
+                judge_metadata(self.ledger, dataset.metadata, seen)
+            else:
+                judge_encoder(self.ledger, one, seen)
+            if good(seen):
+                judge_speed(self.ledger, one, seen)
+                judge_determinism(inspection, one, seen)
+
+    def _compare(self, dataset: Dataset, asked: Sequence[Asked]) -> None:
+        """Compare samples with each other, unless an encoder failed for every sample of them."""
+        broken = next((one for one in asked if one.kind != METADATA and not good(self._looked[one.row])), None)
+        if broken is not None or not len(dataset):
+            reason = "there are no samples" if broken is None else f"{broken.kind} {broken.name!r} failed"
+            self.ledger.skip(*SPLIT, reason)
+            return
+        self._scan = scan(dataset, self.call, self._scan_seconds, self._seed)
+        self.ledger.row(*SPLIT, note=f"compared {self._scan.share(*dataset.subsets)}")
+        self._classes = judge_balance(self.ledger, self._scan)
+        judge_leakage(self.ledger, self._scan)
+
+    def _try_model(self, inspection: Inspection, model: Model | None, batches: Sequence[SmallBatch]) -> Trial:
+        dataset = inspection.dataset
+        if model is None:
+            return Trial(dataset, batches, lacking="there is no model to ask")
+        row = (MODEL, self._model_name)
+        inputs, outputs = len(model.inputs), len(model.outputs)
+        self.ledger.row(*row, note=f"{model.description.format}, {_some(inputs, 'input')}, {_some(outputs, 'output')}")
+        if not batches:
+            self.ledger.skip(*row, "no sample has all its inputs to try it on")
+            return Trial(dataset, batches, lacking="no sample has all its inputs")
+        wiring = judge_fit(self.ledger, dataset, model, batches)
+        if wiring is None:
+            return Trial(dataset, batches, lacking="the model does not fit the data set")
+        self._notes = wiring.notes
+        answers = predict(inspection, model, self._model_name, wiring, batches)
+        if not answers:
+            return Trial(dataset, batches, lacking="the model failed")
+        judge_outputs(self.ledger, dataset, wiring, batches, answers)
+        return Trial(dataset, batches, answers, wiring)
+
+
+def _some(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,90 @@
+"""Brings the data set that is checked, and looks at what it is made of before any sample is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from cutaway.dataset import Binder, Dataset, Entry, load_entry
+from cutaway.dataset.enums import DataStateType, Role
+from cutaway.errors import BindingError, ConfigurationError, CutawayError
+from cutaway.evaluation.checks.ledger import Ledger
+from cutaway.evaluation.checks.looking import GROUND_TRUTH, INPUT
+from cutaway.evaluation.checks.places import split_place
+
+__all__ = ["ENTRY", "PREPROCESS", "SUBSET", "bring_dataset", "judge_subsets"]
+
+ENTRY, PREPROCESS, SUBSET = ("entry file", "entry file"), ("preprocess", "preprocess"), "subset"
+NEEDED = (DataStateType.training.value, DataStateType.validation.value)
+
+
+def bring_dataset(ledger: Ledger, binding: Any) -> tuple[Dataset | None, str]:
+    """Return the data set and the entry file that it comes from; None where it cannot be had, which is told."""
+    if isinstance(binding, Dataset):
+        return binding, ""
+    if isinstance(binding, Binder):
+        return _of_binder(ledger, binding), ""
+    if binding is not None and not isinstance(binding, (str, Path, Entry)):
+        raise ConfigurationError(
+            f"A data set, a binder, an entry or the path of an entry file is checked, but got {type(binding).__name__}."
+        )
+    try:
+        entry = binding if isinstance(binding, Entry) else load_entry(binding)
+    except CutawayError as error:
+        place, message = split_place(str(error))
+        fix = "Repair it first: nothing else can be looked at before." if place else "Give the path of your entry file."
+        ledger.find("binding-entry", "error", message, fix, row=ENTRY, place=place)
+        ledger.skip(*PREPROCESS, "the entry file failed")
+        return None, "" if binding is None else str(binding)
+    ledger.row(*ENTRY, note=entry.path.name)
+    return _of_binder(ledger, entry.binder, entry), str(entry.path)
+
+
+def judge_subsets(ledger: Ledger, dataset: Dataset) -> None:
+    """Tell of subsets that are missing or empty, and of a data set that nothing can be compared with."""
+    for name, subset in dataset.subsets.items():
+        ledger.row(SUBSET, name, note=f"{len(subset):,} samples")
+        if not len(subset):
+            ledger.find(
+                "binding-subset-empty",
+                "error" if name in NEEDED else "warning",
+                f"Subset {name} has no samples",
+                "Look at what preprocess finds: a wrong path often gives an empty list of files.",
+                row=(SUBSET, name),
+                subset=name,
+            )
+    for name in NEEDED:
+        if name not in dataset.subsets:
+            message = f"There is no {name} subset, only {', '.join(dataset.subsets) or 'none'}"
+            fix = "Return one from preprocess; without it nothing can be said about overfitting."
+            ledger.find("binding-subset-missing", "warning", message, fix, row=(SUBSET, name), subset=name)
+    if not dataset.ground_truths:
+        message = "No ground truth is bound: predictions can be shown, but not judged"
+        fix = "Decorate the function that encodes it with `@tensorleap_gt_encoder('name')`."
+        ledger.find("binding-no-ground-truth", "warning", message, fix, row=(GROUND_TRUTH, "none"))
+
+
+def _of_binder(ledger: Ledger, binder: Binder, entry: Entry | None = None) -> Dataset | None:
+    """Run preprocess, and then make the data set: what is wrong with the first comes before what the second lacks."""
+    try:
+        binder.parts()
+    except BindingError as error:
+        place, message = split_place(str(error))
+        missing = error.__cause__ is None and "the subset" in message and "missing" in message
+        code = "binding-subset-missing" if missing else "binding-preprocess"
+        fix = "Return the subsets from preprocess." if missing else "Repair that line; the encoders come after it."
+        ledger.find(code, "error", message, fix, row=PREPROCESS, place=place)
+        return None
+    ledger.row(*PREPROCESS)
+    if not any(one.role is Role.INPUT for one in binder.encoders):
+        message = "No input is bound, so there is nothing to give to a model"
+        fix = "Decorate the function that encodes it with `@tensorleap_input_encoder('name')`."
+        ledger.find("binding-no-input", "error", message, fix, row=(INPUT, "none"))
+        return None
+    try:
+        return binder.dataset() if entry is None else entry.dataset()
+    except BindingError as error:
+        place, message = split_place(str(error))
+        fix = "Bind it as the message says; then check again."
+        ledger.find("binding-declared", "error", message, fix, row=ENTRY, place=place)
+        return None

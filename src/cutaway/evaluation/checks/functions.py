@@ -1,0 +1,192 @@
+"""Tries every loss, metric, visualizer and latent space on small batches, and looks at what each returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cutaway.dataset import Dataset
+from cutaway.dataset.checks import Problem
+from cutaway.dataset.functions import Function, Visualizer
+from cutaway.dataset.subset import Array
+from cutaway.errors import BindingError
+from cutaway.evaluation.arguments import GROUND_TRUTH, INPUT, PREDICTION, Sources, wire_arguments
+from cutaway.evaluation.checks.batching import SmallBatch
+from cutaway.evaluation.checks.looking import Failure, Inspection, failure_of
+from cutaway.evaluation.checks.places import split_place
+from cutaway.evaluation.checks.results import Result, result_of_batch, result_of_visualizer
+from cutaway.evaluation.wiring import Wiring
+
+__all__ = ["Trial", "judge_functions"]
+
+LOSS, METRIC, VISUALIZER, LATENT_SPACE = "loss", "metric", "visualizer", "latent space"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What functions are tried on: batches, and the model's answers to each where there is a model.
+
+    `predictions` names each output of the model; without a model `lacking` says why there are no answers.
+    """
+
+    dataset: Dataset
+    batches: Sequence[SmallBatch]
+    answers: Sequence[Mapping[str, Array]] = ()
+    wiring: Wiring | None = None
+    lacking: str = ""
+
+    @property
+    def sources(self) -> Sources:
+        """The names that arguments can be given."""
+        declared = [one.name for one in self.dataset.predictions] or ["prediction"]
+        return Sources(
+            [one.name for one in self.dataset.inputs],
+            [one.name for one in self.dataset.ground_truths],
+            declared if self.wiring is None else list(self.wiring.predictions.values()),
+        )
+
+    def values(self, i: int) -> dict[str, Array]:
+        """Return everything that an argument can be given of the i-th batch, as `<kind>.<name>`."""
+        batch = self.batches[i]
+        found = {f"{INPUT}.{name}": values for name, values in batch.inputs.items()}
+        found |= {f"{GROUND_TRUTH}.{name}": values for name, values in batch.ground_truths.items()}
+        if self.wiring is not None and i < len(self.answers):
+            named = self.wiring.predictions
+            found |= {f"{PREDICTION}.{named[output]}": values for output, values in self.answers[i].items()}
+        return found
+
+
+def judge_functions(inspection: Inspection, trial: Trial) -> None:
+    """Try every function that is bound; what it needs and is not there makes it skipped, not failed."""
+    for kind, functions in _bound(trial.dataset):
+        for function in functions:
+            _judge(inspection, trial, kind, function)
+
+
+def _bound(dataset: Dataset) -> Iterator[tuple[str, Sequence[Function]]]:
+    yield LOSS, dataset.losses
+    yield METRIC, dataset.metrics
+    yield VISUALIZER, dataset.visualizers
+    yield LATENT_SPACE, dataset.latent_spaces
+
+
+def _judge(inspection: Inspection, trial: Trial, kind: str, function: Function) -> None:
+    ledger = inspection.ledger
+    row = (kind, function.name)
+    ledger.row(*row)
+    try:
+        wires = wire_arguments(kind, function, trial.sources)
+    except BindingError as error:
+        if trial.wiring is None and trial.lacking and not function.wiring:
+            ledger.skip(*row, f"what it is given cannot be told: {trial.lacking}")
+            return
+        place, message = split_place(str(error))
+        fix = "Name each argument like an input, a ground truth or a prediction, or wire it in an integration test."
+        ledger.find("function-wiring", "error", message, fix, row=row, place=place or function.place)
+        return
+    usable = [i for i in range(len(trial.batches)) if all(one in trial.values(i) for one in wires.values())]
+    if not usable:
+        ledger.skip(*row, _lacking(trial, wires))
+        return
+    ledger.row(*row, note=", ".join(f"{name} = {source}" for name, source in wires.items() if not _plain(name, source)))
+    for i in usable:
+        tried = _Tried(kind, function, trial.batches[i], {name: trial.values(i)[one] for name, one in wires.items()})
+        if not _try(inspection, tried):
+            return
+
+
+def _try(inspection: Inspection, tried: _Tried) -> bool:
+    """Call a function on one batch, or a visualizer on its first sample; whether it did well."""
+    outcome = inspection.call(tried.question(inspection.dataset))
+    failure = failure_of(outcome, inspection.call.seconds)
+    if failure is not None:
+        shapes = ", ".join(f"{name} {np.shape(value)}" for name, value in tried.arguments.items())
+        code = "function-timeout" if failure.late else "function-raises"
+        fix = "Repair that line; the shapes that it was given stand in the message."
+        tried.tell(
+            inspection, Problem(code, "error", f"failed on {tried.on} ({shapes}): {failure.reason}", fix), failure
+        )
+        return False
+    result = tried.result(outcome.value)
+    seconds = outcome.seconds / len(tried.positions)
+    inspection.ledger.row(*tried.row, shape=result.shape, dtype=result.dtype, seconds=seconds)
+    for problem in result.problems:
+        tried.tell(inspection, problem)
+    return not result.problems
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """One call of a function: on which batch, and with which values of it. A visualizer takes the first sample."""
+
+    kind: str
+    function: Function
+    batch: SmallBatch
+    values: Mapping[str, Array]
+
+    @property
+    def row(self) -> tuple[str, str]:
+        return self.kind, self.function.name
+
+    @property
+    def single(self) -> bool:
+        return isinstance(self.function, Visualizer)
+
+    @property
+    def positions(self) -> tuple[int, ...]:
+        return self.batch.positions[:1] if self.single else self.batch.positions
+
+    @property
+    def arguments(self) -> dict[str, Array]:
+        return {name: values[0] if self.single else values for name, values in self.values.items()}
+
+    @property
+    def on(self) -> str:
+        return repr(self.batch.samples[0]) if self.single else f"{len(self.batch)} {self.batch.subset} samples"
+
+    def question(self, dataset: Dataset) -> Callable[[], Any]:
+        def ask() -> Any:
+            given: dict[str, Any] = self.arguments
+            if self.function.injected is not None:
+                # Only functions of a binding ask for this, and only the subsets of a binding have it.
+                subset: Any = dataset.subsets[self.batch.subset]
+                given[self.function.injected] = subset.sample_response(self.positions)
+            return self.function.function(**given)
+
+        return ask
+
+    def result(self, value: Any) -> Result:
+        if isinstance(self.function, Visualizer):
+            return result_of_visualizer(value, self.function.visualizer_type)
+        return result_of_batch(value, len(self.batch), flat=self.kind != LATENT_SPACE)
+
+    def tell(self, inspection: Inspection, problem: Problem, failure: Failure | None = None) -> None:
+        separator = " " if failure is not None else ": "
+        inspection.ledger.find(
+            problem.code,
+            problem.severity,
+            f"{self.kind.capitalize()} {self.function.name!r}{separator}{problem.message}",
+            problem.fix,
+            row=self.row,
+            subset=self.batch.subset,
+            sample=self.batch.samples[0] if self.single else "",
+            place=(failure.place if failure is not None else "") or self.function.place,
+        )
+
+
+def _lacking(trial: Trial, wires: Mapping[str, str]) -> str:
+    if not trial.batches:
+        return "no sample came through well"
+    needed = next(one for one in wires.values() if all(one not in trial.values(i) for i in range(len(trial.batches))))
+    kind, _, name = needed.partition(".")
+    if kind == PREDICTION:
+        return f"it needs a prediction, and {trial.lacking}"
+    return f"it needs {kind.replace('_', ' ')} {name!r}, which failed"
+
+
+def _plain(argument: str, source: str) -> bool:
+    """Whether an argument is given what it is called: that goes without saying."""
+    return argument == source.partition(".")[2]

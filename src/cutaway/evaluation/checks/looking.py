@@ -1,0 +1,185 @@
+"""Calls every encoder and metadata function on some samples of every subset, and keeps what was seen of each call."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from cutaway.dataset import Dataset
+from cutaway.dataset.checks import Summary, digest_of_scalars, label_problems, summary
+from cutaway.dataset.enums import Role
+from cutaway.dataset.functions import Field, MetadataField
+from cutaway.dataset.subset import Scalar, Subset, sample_id
+from cutaway.errors import EncoderError, place_of
+from cutaway.evaluation.checks.ledger import Ledger
+from cutaway.evaluation.checks.limited import Limited, Outcome
+
+__all__ = [
+    "GROUND_TRUTH",
+    "INPUT",
+    "METADATA",
+    "Asked",
+    "Failure",
+    "Inspection",
+    "Seen",
+    "ask",
+    "asked_of",
+    "failure_of",
+    "function_of",
+    "good",
+    "labels_of",
+    "look",
+    "pick",
+]
+
+INPUT, GROUND_TRUTH, METADATA = "input", "ground truth", "metadata"
+ROLES = {INPUT: Role.INPUT, GROUND_TRUTH: Role.GROUND_TRUTH}
+# A function that is late this often is not called again: each call costs the whole time limit.
+PATIENCE = 2
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What every family of checks works with: where it writes, what is checked, and how it calls."""
+
+    ledger: Ledger
+    dataset: Dataset
+    call: Limited
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A function of a sample: an encoder by its name, or all metadata of a sample at once."""
+
+    kind: str
+    name: str
+    declared: Field
+    labels: tuple[str, ...] = ()
+
+    @property
+    def row(self) -> tuple[str, str]:
+        """The row that it has in a ledger."""
+        return self.kind, self.name
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A call that gave nothing: why, and where in somebody's code. `late` ones were stopped waiting for."""
+
+    reason: str
+    place: str = ""
+    name: str = ""
+    late: bool = False
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One call: of which sample, how long it took, and what came back of it."""
+
+    subset: str
+    index: int
+    sample: str
+    seconds: float
+    digest: bytes = b""
+    summary: Summary | None = None
+    metadata: Mapping[str, Scalar] = field(default_factory=dict)
+    failure: Failure | None = None
+
+
+def asked_of(dataset: Dataset) -> list[Asked]:
+    """Return what there is to call: inputs, ground truths, and the metadata in one."""
+    asked = [Asked(INPUT, one.name, one) for one in dataset.inputs]
+    asked += [Asked(GROUND_TRUTH, one.name, one, labels_of(dataset, one)) for one in dataset.ground_truths]
+    if dataset.metadata:
+        asked.append(Asked(METADATA, "", Field("")))
+    return asked
+
+
+def labels_of(dataset: Dataset, truth: Field) -> tuple[str, ...]:
+    """Return the names of a ground truth's classes: its own, or those of the prediction that it is for."""
+    if truth.labels:
+        return truth.labels
+    same = [one for one in dataset.predictions if one.name == truth.name]
+    if len(dataset.predictions) == len(dataset.ground_truths) == 1:
+        same = list(dataset.predictions)
+    return same[0].labels if same else ()
+
+
+def function_of(column: str, declared: Sequence[MetadataField]) -> str:
+    """Return the metadata function that a column comes from: of its name, or `<name>_<key>`; the longest that fits."""
+    fitting = [one.name for one in declared if column == one.name or column.startswith(f"{one.name}_")]
+    return max(fitting, key=len, default=column)
+
+
+def pick(length: int, count: int, seed: int) -> list[int]:
+    """Return positions to look at: the first, the last, and some between, the same for the same seed.
+
+    >>> pick(3, 10, 0), pick(0, 10, 0), pick(1000, 4, 0)[0], pick(1000, 4, 0)[-1], len(pick(1000, 4, 0))
+    ([0, 1, 2], [], 0, 999, 4)
+    """
+    if length <= count:
+        return list(range(length))
+    # Reproducible, and nobody's secret.
+    between = random.Random(seed).sample(range(1, length - 1), max(count - 2, 0))
+    return sorted({0, *between, length - 1})
+
+
+def look(inspection: Inspection, asked: Asked, positions: Mapping[str, Sequence[int]]) -> list[Seen]:
+    """Call one function at positions of every subset that it is for; one that is late again and again is left alone."""
+    seen: list[Seen] = []
+    late = 0
+    dataset = inspection.dataset
+    for name, where in positions.items():
+        subset = dataset.subsets[name]
+        if asked.kind == GROUND_TRUTH and not dataset.labelled(name):
+            continue
+        for index in where:
+            if late >= PATIENCE:
+                return seen
+            seen.append(ask(subset, asked, index, inspection.call))
+            failure = seen[-1].failure
+            late += failure is not None and failure.late
+    return seen
+
+
+def ask(subset: Subset, asked: Asked, index: int, call: Limited) -> Seen:
+    """Call one function on one sample."""
+    outcome = call(_question(subset, asked, index))
+    sample = sample_id(subset.name, subset.ids(index, index + 1)[0])
+    failure = failure_of(outcome, call.seconds)
+    if failure is not None:
+        return Seen(subset.name, index, sample, outcome.seconds, failure=failure)
+    if asked.kind == METADATA:
+        values = dict(outcome.value)
+        return Seen(subset.name, index, sample, outcome.seconds, digest_of_scalars(values), metadata=values)
+    looked = summary(outcome.value, asked.declared)
+    if asked.labels:
+        wrong = label_problems(outcome.value, asked.labels, certain=bool(asked.declared.labels))
+        looked = replace(looked, problems=(*looked.problems, *wrong))
+    return Seen(subset.name, index, sample, outcome.seconds, looked.digest, looked)
+
+
+def failure_of(outcome: Outcome, limit: float) -> Failure | None:
+    """Say why a call gave nothing, in somebody's own words and line where it raised."""
+    error = outcome.error
+    if outcome.late:
+        return Failure(f"it had not returned after {limit:g} s", late=True)
+    if error is None:
+        return None
+    if isinstance(error, EncoderError):
+        return Failure(error.reason, error.place, error.name)
+    return Failure(f"{type(error).__name__}: {error}".rstrip(": "), place_of(error))
+
+
+def _question(subset: Subset, asked: Asked, index: int) -> Callable[[], Any]:
+    if asked.kind == METADATA:
+        return lambda: subset.metadata(index)
+    return lambda: subset.encode(ROLES[asked.kind], asked.name, index)
+
+
+def good(seen: Iterable[Seen]) -> list[Seen]:
+    """Return the calls that gave something."""
+    return [one for one in seen if one.failure is None]

@@ -1,0 +1,108 @@
+"""Reads as many samples as a time budget allows, and keeps a hash of the inputs and the class of each.
+
+Which samples come first is random but seeded, and every subset gets its share: what was left out is left out of all.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cutaway.dataset import Dataset
+from cutaway.dataset.checks import class_of
+from cutaway.dataset.content import content_hash
+from cutaway.dataset.enums import Role
+from cutaway.dataset.functions import Field
+from cutaway.dataset.subset import Subset, sample_id
+from cutaway.evaluation.checks.limited import Limited
+from cutaway.evaluation.checks.looking import labels_of
+
+__all__ = ["Scan", "Scanned", "scan"]
+
+# Calls that fail were told of already; after so many in a row nothing more is to be learned.
+PATIENCE = 20
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """One sample: its position, the hash of its inputs, and its class by ground truth, where it has one."""
+
+    index: int
+    content: bytes
+    classes: Mapping[str, int]
+
+
+@dataclass
+class Scan:
+    """The samples that were read, by subset, and how many there are in all."""
+
+    dataset: Dataset
+    samples: dict[str, list[Scanned]] = field(default_factory=dict)
+
+    @property
+    def compared(self) -> dict[str, int]:
+        """How many samples of each subset were read."""
+        return {name: len(rows) for name, rows in self.samples.items()}
+
+    def complete(self, subset: str) -> bool:
+        """Whether every sample of a subset was read."""
+        return len(self.samples.get(subset, ())) == len(self.dataset.subsets[subset])
+
+    def sample(self, subset: str, one: Scanned) -> str:
+        """Return the id of a sample that was read."""
+        return sample_id(subset, self.dataset.subsets[subset].ids(one.index, one.index + 1)[0])
+
+    def share(self, *subsets: str) -> str:
+        """Say in words how many samples a conclusion rests on."""
+        read = sum(len(self.samples.get(name, ())) for name in subsets)
+        whole = sum(len(self.dataset.subsets[name]) for name in subsets)
+        return f"all {whole:,} samples" if read == whole else f"{read:,} of {whole:,} samples"
+
+
+def scan(dataset: Dataset, call: Limited, seconds: float, seed: int) -> Scan:
+    """Read samples of all subsets until all are read or the time is up."""
+    found = Scan(dataset, {name: [] for name in dataset.subsets})
+    deadline = time.monotonic() + seconds
+    failures = 0
+    for name, index in _order({name: len(subset) for name, subset in dataset.subsets.items()}, seed):
+        if time.monotonic() > deadline or failures >= PATIENCE:
+            break
+        subset = dataset.subsets[name]
+        truths = dataset.ground_truths if dataset.labelled(name) else ()
+        outcome = call(lambda s=subset, i=index, t=truths: _read(dataset, s, i, t))  # type: ignore[misc]
+        if outcome.late:
+            break
+        if outcome.error is not None:
+            failures += 1
+            continue
+        failures = 0
+        found.samples[name].append(outcome.value)
+    return found
+
+
+def _read(dataset: Dataset, subset: Subset, index: int, truths: Sequence[Field]) -> Scanned:
+    inputs = {one.name: subset.encode(Role.INPUT, one.name, index) for one in dataset.inputs}
+    classes = {
+        one.name: class_of(subset.encode(Role.GROUND_TRUTH, one.name, index), len(labels_of(dataset, one)))
+        for one in truths
+    }
+    known = {name: one for name, one in classes.items() if one is not None}
+    return Scanned(index, bytes.fromhex(content_hash(inputs)), known)
+
+
+def _order(lengths: Mapping[str, int], seed: int) -> Iterator[tuple[str, int]]:
+    """Walk through all subsets at once, each in a random order, in step with its length."""
+    walks = [_walk(name, length, seed) for name, length in lengths.items()]
+    for _, name, index in heapq.merge(*walks):
+        yield name, index
+
+
+def _walk(name: str, length: int, seed: int) -> Iterator[tuple[float, str, int]]:
+    # Reproducible, and nobody's secret. A list of positions costs 8 bytes a sample, which any index costs more than.
+    positions = list(range(length))
+    random.Random(seed).shuffle(positions)
+    for i, index in enumerate(positions):
+        yield (i + 1) / length, name, index

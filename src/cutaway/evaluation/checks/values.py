@@ -1,0 +1,224 @@
+"""Judges what each function returned on the samples that were looked at: failures, shapes, dtypes, numbers, labels."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cutaway.dataset.checks import Problem, is_missing
+from cutaway.dataset.functions import MetadataField
+from cutaway.dataset.subset import Scalar
+from cutaway.evaluation.checks.ledger import Ledger
+from cutaway.evaluation.checks.looking import INPUT, METADATA, Asked, Seen, function_of, good
+from cutaway.run.findings import Severity
+
+__all__ = ["judge_encoder", "judge_failures", "judge_metadata"]
+
+# Fewer equal samples than this may be chance.
+ENOUGH = 3
+# Subsets whose values differ by more than this were hardly scaled alike.
+SCALE = 50.0
+MOST_SAMPLES = 5
+MOSTLY = 0.5
+
+
+def judge_failures(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
+    """Tell of the calls that raised or did not return, each cause once, with the first sample that shows it."""
+    groups: dict[tuple[bool, str, str], list[Seen]] = {}
+    for one in seen:
+        if one.failure is not None:
+            groups.setdefault((one.failure.late, one.failure.name, one.failure.place), []).append(one)
+    for (late, name, place), failed in groups.items():
+        row = (asked.kind, asked.name or name or "all")
+        first = failed[0]
+        assert first.failure is not None
+        often = _how_many(failed, seen)
+        message = f"{_the(*row)} failed for {first.sample!r}: {first.failure.reason}{often}"
+        if late:
+            fix = "Find out what it waits for (a download, a lock?), or allow more with `--timeout`."
+        else:
+            fix = "Repair that line, or leave the sample out in preprocess."
+        ledger.find(
+            "binding-timeout" if late else "binding-raises",
+            "error",
+            message,
+            fix,
+            row=row,
+            subset=first.subset,
+            sample=first.sample,
+            place=place,
+            evidence={"failed": len(failed), "called": len(seen), "samples": _samples(failed)},
+        )
+
+
+def judge_encoder(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
+    """Tell what is wrong with the arrays of an encoder: one against the others, and each for itself."""
+    well = good(seen)
+    if not well:
+        return
+    first = well[0].summary
+    assert first is not None
+    ledger.row(*asked.row, shape=first.shape, dtype=first.dtype)
+    _shapes(ledger, asked, well)
+    _problems(ledger, asked, well)
+    if asked.kind == INPUT:
+        _constant(ledger, asked, well)
+        _scales(ledger, asked, well)
+
+
+def judge_metadata(ledger: Ledger, declared: Sequence[MetadataField], seen: Sequence[Seen]) -> None:
+    """Tell of metadata that is missing, always the same, or of several types."""
+    columns: dict[str, list[tuple[Scalar, Seen]]] = {}
+    for one in good(seen):
+        for name, value in one.metadata.items():
+            columns.setdefault(name, []).append((value, one))
+    for field in declared:
+        mine = {name: values for name, values in columns.items() if function_of(name, declared) == field.name}
+        if not mine:
+            continue
+        kinds = list(
+            dict.fromkeys(_kind(value) for values in mine.values() for value, _ in values if value is not None)
+        )
+        ledger.row(METADATA, field.name, dtype=", ".join(kinds), note=_columns(field.name, mine))
+        for name, values in mine.items():
+            _column(ledger, (METADATA, field.name), name, values)
+
+
+def _shapes(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
+    for code, word, attribute in (("binding-shape", "shape", "shape"), ("binding-dtype", "dtype", "dtype")):
+        kinds: dict[Any, list[Seen]] = {}
+        for one in seen:
+            kinds.setdefault(getattr(one.summary, attribute), []).append(one)
+        if len(kinds) < 2:
+            continue
+        usual, *others = sorted(kinds, key=lambda kind: -len(kinds[kind]))
+        odd = kinds[others[0]]
+        message = (
+            f"{_the(*asked.row)} has the {word} {others[0]} for {odd[0].sample!r}, but {usual} for "
+            f"{kinds[usual][0].sample!r}{_how_many(odd, seen, 'are so')}"
+        )
+        fix = (
+            "All samples go into one batch: resize or pad them to one shape in the encoder."
+            if code == "binding-shape"
+            else f"End the encoder with `.astype(np.{usual})`."
+        )
+        ledger.find(
+            code,
+            "error",
+            message,
+            fix,
+            row=asked.row,
+            subset=odd[0].subset,
+            sample=odd[0].sample,
+            evidence={"usual": str(usual), "odd": [str(kind) for kind in others], "samples": _samples(odd)},
+        )
+
+
+def _problems(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
+    found: dict[str, list[tuple[Problem, Seen]]] = {}
+    for one in seen:
+        assert one.summary is not None
+        for problem in one.summary.problems:
+            found.setdefault(problem.code, []).append((problem, one))
+    for code, cases in found.items():
+        problem, first = cases[0]
+        often = _how_many([one for _, one in cases], seen, "are so")
+        ledger.find(
+            code,
+            problem.severity,
+            f"{_the(*asked.row)} of {first.sample!r}: {problem.message}{often}",
+            problem.fix,
+            row=asked.row,
+            subset=first.subset,
+            sample=first.sample,
+            evidence={"cases": len(cases), "looked_at": len(seen), "samples": _samples([one for _, one in cases])},
+        )
+
+
+def _constant(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
+    if len(seen) >= ENOUGH and len({one.digest for one in seen}) == 1:
+        message = f"{_the(*asked.row)} is the same for all {len(seen)} samples that were looked at"
+        fix = "Use the index that the encoder is given: it seems to return one sample whatever is asked for."
+        ledger.find("binding-constant", "error", message, fix, row=asked.row)
+        return
+    blank = [one for one in seen if one.summary is not None and one.summary.constant]
+    if blank:
+        severity: Severity = "warning" if len(blank) > MOSTLY * len(seen) else "info"
+        message = (
+            f"{_the(*asked.row)} of {blank[0].sample!r} has one value everywhere{_how_many(blank, seen, 'are so')}"
+        )
+        fix = "Look at these samples: an empty image is often a file that could not be read."
+        ledger.find(
+            "binding-constant",
+            severity,
+            message,
+            fix,
+            row=asked.row,
+            sample=blank[0].sample,
+            evidence={"samples": _samples(blank)},
+        )
+
+
+def _scales(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
+    largest: dict[str, list[float]] = {}
+    for one in seen:
+        if one.summary is not None and one.summary.largest > 0:
+            largest.setdefault(one.subset, []).append(one.summary.largest)
+    typical = {name: statistics.median(values) for name, values in largest.items() if len(values) >= ENOUGH}
+    if len(typical) < 2:
+        return
+    low, high = min(typical, key=lambda name: typical[name]), max(typical, key=lambda name: typical[name])
+    if typical[high] > SCALE * typical[low]:
+        message = (
+            f"{_the(*asked.row)} is scaled differently: its largest value is typically {typical[low]:.4g} in {low}, "
+            f"but {typical[high]:.4g} in {high}"
+        )
+        fix = "Scale every subset in the same way, in the encoder."
+        ledger.find("binding-range-differs", "warning", message, fix, row=asked.row, subset=high, evidence=typical)
+
+
+def _column(ledger: Ledger, row: tuple[str, str], name: str, values: Sequence[tuple[Scalar, Seen]]) -> None:
+    missing = [one for value, one in values if is_missing(value)]
+    present = [value for value, _ in values if not is_missing(value)]
+    if missing:
+        severity: Severity = "warning" if len(missing) > MOSTLY * len(values) else "info"
+        message = (
+            f"Metadata {name!r} is missing for {len(missing)} of {len(values)} samples, first {missing[0].sample!r}"
+        )
+        fix = "If that is meant, leave it: missing values are kept as missing."
+        evidence = {"missing": len(missing), "looked_at": len(values), "samples": _samples(missing)}
+        ledger.find(
+            "binding-missing-values", severity, message, fix, row=row, sample=missing[0].sample, evidence=evidence
+        )
+    kinds = Counter(_kind(value) for value in present)
+    if len(kinds) > 1 and set(kinds) != {"int", "float"}:
+        told = ", ".join(f"{kind} {times}x" for kind, times in kinds.most_common())
+        message = f"Metadata {name!r} has values of several types: {told}"
+        fix = "Return one type, or declare it: `metadata_type=DatasetMetadataType.string`."
+        ledger.find("binding-metadata-type", "warning", message, fix, row=row, evidence=dict(kinds))
+    elif len(present) >= ENOUGH * ENOUGH and len(set(present)) == 1:
+        message = f"Metadata {name!r} is {present[0]!r} for all {len(present)} samples that were looked at"
+        fix = "If it is so for all samples, it tells nothing: leave it out."
+        ledger.find("binding-metadata-constant", "info", message, fix, row=row)
+
+
+def _columns(name: str, columns: Mapping[str, object]) -> str:
+    return "" if list(columns) == [name] else f"columns {', '.join(columns)}"
+
+
+def _kind(value: Scalar) -> str:
+    return "text" if isinstance(value, str) else type(value).__name__
+
+
+def _the(kind: str, name: str) -> str:
+    return f"{kind.capitalize()} {name!r}"
+
+
+def _how_many(some: Sequence[Seen], seen: Sequence[Seen], verb: str = "failed") -> str:
+    return "" if len(some) < 2 else f" ({len(some)} of {len(seen)} samples {verb})"
+
+
+def _samples(seen: Sequence[Seen]) -> list[str]:
+    return [one.sample for one in seen[:MOST_SAMPLES]]
