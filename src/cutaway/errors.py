@@ -223,10 +223,10 @@ class GradientUnavailable(ModelError):
 class ModelTimeout(ModelError, TimeoutError):
     """A call that was stopped at its deadline of `seconds`; the model's process was ended with it."""
 
-    def __init__(self, what: str, seconds: float) -> None:
+    def __init__(self, what: str, seconds: float, setting: str = "seconds") -> None:
         super().__init__(
             f"The model did not {what} within {seconds:g} s, so its process was stopped. "
-            "Give it more time with `Limits(seconds=...)`, or `--timeout`, where it is merely slow."
+            f"Give it more time with `Limits({setting}=...)`, or `--timeout`, where it is merely slow."
         )
         self.seconds = seconds
 

@@ -2,6 +2,8 @@
 
 from cutaway.models.backend import Gradient
 from cutaway.models.description import Layer, ModelDescription, TensorSpec, Training
+from cutaway.models.limits import Limits
+from cutaway.models.loading import load
 from cutaway.models.model import Model
 
-__all__ = ["Gradient", "Layer", "Model", "ModelDescription", "TensorSpec", "Training"]
+__all__ = ["Gradient", "Layer", "Limits", "Model", "ModelDescription", "TensorSpec", "Training", "load"]

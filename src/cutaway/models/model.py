@@ -88,7 +88,7 @@ class Model:
         return self._in_portions(batch, lambda arrays: self._backend.activations(arrays, layers))
 
     def predict_with(self, batch: Batch, layers: Sequence[str]) -> tuple[dict[str, Array], dict[str, Array]]:
-        """Return every output, and the outputs of the named layers: from one pass where the format can, else from two."""
+        """Return every output and the values of the named layers, from one pass where the format can, else from two."""
         known = [layer.name for layer in self.layers]
         for name in layers:
             if name not in known:

@@ -1,0 +1,171 @@
+"""A model that lives in a child process, as a `Backend`. A process that died is started again, a few times."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import weakref
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from cutaway.errors import ModelCrashed, ModelError, ModelTimeout
+from cutaway.models.backend import Array, Arrays, Gradient, Question
+from cutaway.models.child_process import ChildProcess
+from cutaway.models.crossing import BadDescription, description_from, question_to
+from cutaway.models.description import ModelDescription
+from cutaway.models.limits import Limits
+from cutaway.models.recognising import identity_of
+
+__all__ = ["ChildBackend"]
+
+# One batch that a model cannot bear must not end an evaluation; a model that bears none must not go on for hours.
+_MOST_DEATHS = 3
+
+
+class ChildBackend:
+    """A model file, opened by its format in a process of its own, which every call asks.
+
+    The process is started at once. After a call that ended it, the next call starts another; when three calls in a
+    row ended it, it stays ended. `folder` is removed when the model is closed. Calls of several threads wait for each
+    other; a fork of this process cannot use it.
+    """
+
+    def __init__(
+        self, path: Path, name: str, limits: Limits, *, entry_file: Path | None = None, folder: Path | None = None
+    ) -> None:
+        self._path, self._format, self._limits, self._entry_file = path, name, limits, entry_file
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+        self._deaths = 0
+        self._closed = False
+        self.description: ModelDescription
+        self._child: ChildProcess | None = None
+        self._let_go = weakref.finalize(self, _remove, folder, self._owner)
+        self._identity = identity_of(path)
+        self.limits: tuple[str, ...] = ()
+        try:
+            self._child, self.description = self._started()
+        except BaseException:
+            self.close()
+            raise
+
+    def predict(self, batch: Arrays) -> Arrays:
+        """Return every output, by name."""
+        return self._ask({"do": "predict"}, batch, [spec.name for spec in self.description.outputs], "predict")
+
+    def activations(self, batch: Arrays, layers: Sequence[str]) -> Arrays:
+        """Return the outputs of some layers, by name."""
+        wanted = list(dict.fromkeys(layers))
+        return self._ask({"do": "activations", "layers": wanted}, batch, wanted, "give its layers' values")
+
+    def gradient(self, batch: Arrays, question: Question) -> Gradient:
+        """Return the gradient that was asked for."""
+        plain, arrays = question_to(question)
+        wanted = ["gradient", "activation"]
+        answer = self._ask({"do": "gradient", "question": plain}, batch, wanted, "give a gradient", arrays)
+        return Gradient(answer["gradient"], answer["activation"])
+
+    def close(self) -> None:
+        """End the process; a call that waits for it in another thread ends with it."""
+        if os.getpid() != self._owner:
+            return
+        self._closed = True
+        child = self._child
+        if child is not None:
+            child.kill()
+        with self._lock:
+            if child is not None:
+                child.end()
+            self._child = None
+        self._let_go()
+
+    def _ask(
+        self, request: dict[str, Any], batch: Arrays, wanted: list[str], what: str, question: Arrays | None = None
+    ) -> dict[str, Array]:
+        arrays = {f"batch/{name}": values for name, values in batch.items()}
+        arrays.update({f"question/{name}": values for name, values in (question or {}).items()})
+        self._check_owner()
+        with self._lock:
+            child = self._living()
+            try:
+                answer = child.ask(request, arrays, what=what)
+                values = child.arrays(answer.get("arrays"), wanted)
+            except BaseException as error:
+                self._after(error)
+                raise
+            self._deaths = 0
+            return values
+
+    def _after(self, error: BaseException) -> None:
+        """Decide whether the process still serves after an error."""
+        if isinstance(error, ModelTimeout | ModelCrashed):
+            self._deaths += 1
+            self._child = None
+        elif isinstance(error, ModelError):
+            self._deaths = 0
+        elif self._child is not None:
+            # Interrupted between question and answer: the next answer would be that of this question.
+            self._child.end()
+            self._child = None
+
+    def _check_owner(self) -> None:
+        if os.getpid() != self._owner:
+            raise ModelError("This model was loaded before the process was forked. Load it again in this process.")
+
+    def _living(self) -> ChildProcess:
+        if self._closed:
+            raise ModelError("The model is closed. Load it again.")
+        if self._child is not None:
+            return self._child
+        if self._deaths >= _MOST_DEATHS:
+            raise ModelCrashed(f"{self._deaths} calls in a row ended it, so it is not started again. Load it anew.")
+        self._check_unchanged("since it was loaded. Load it again.")
+        child, description = self._started()
+        if _shapes(description) != _shapes(self.description):
+            child.end()
+            raise ModelError(f"{str(self._path)!r} describes itself otherwise than before. Load it again.")
+        self._child = child
+        return child
+
+    def _check_unchanged(self, when: str) -> None:
+        if identity_of(self._path) != self._identity:
+            raise ModelError(f"{str(self._path)!r} changed {when}")
+
+    def _started(self) -> tuple[ChildProcess, ModelDescription]:
+        """Start a process and let it open the file and describe the model."""
+        child = ChildProcess(self._limits)
+        try:
+            entry = None if self._entry_file is None else str(self._entry_file)
+            start = {"do": "start", "format": self._format, "entry_file": entry, "limits": asdict(self._limits)}
+            said = child.ask(start, {}, what="import its framework", setting="load_seconds").get("limits")
+            opening = {"do": "open", "path": str(self._path)}
+            answer = child.ask(opening, {}, what="open", setting="load_seconds")
+            description = _described(child, answer.get("description"))
+            self._check_unchanged("while it was being read. Wait until whoever writes it is done, and load it then.")
+        except BaseException:
+            child.end()
+            raise
+        self.limits = tuple(str(line) for line in said) if isinstance(said, list) else ()
+        return child, description
+
+
+def _shapes(description: ModelDescription) -> tuple[object, ...]:
+    return description.inputs, description.outputs, description.layers
+
+
+def _described(child: ChildProcess, given: Any) -> ModelDescription:
+    try:
+        description = description_from(given)
+    except BadDescription as error:
+        raise child.distrust(str(error)) from error
+    if not description.inputs or not description.outputs:
+        raise child.distrust("a model has inputs and outputs.")
+    return description
+
+
+def _remove(folder: Path | None, owner: int) -> None:
+    if folder is not None and os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)

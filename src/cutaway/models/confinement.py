@@ -1,0 +1,93 @@
+"""Puts the limits on this process, for good, and says in words which of them hold. Only a model's process calls it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import resource
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from cutaway.models.call_filter import filter_calls
+from cutaway.models.limits import Limits
+from cutaway.models.system_calls import Unavailable
+from cutaway.models.write_fence import fence_writes
+
+__all__ = ["confine", "end_with_parent"]
+
+_MB = 1024 * 1024
+_F_SETSIG = 10
+_SIGKILL = 9
+
+
+def confine(limits: Limits, scratch: Path) -> list[str]:
+    """Limit this process from here on; return what holds and what does not, one sentence each."""
+    words = [_tried("memory", lambda: _limit_memory(limits.memory_mb))]
+    words.append(_tried("file size", lambda: _limit_files(limits.memory_mb)))
+    words.append(_tried("writing", lambda: _fence(scratch)))
+    words.append(_tried("network and programs", _filter))
+    return words
+
+
+def end_with_parent(lifeline: int) -> None:
+    """End this process when the other end of a pipe closes, that is when the parent is gone, whatever runs here."""
+    if sys.platform == "linux":
+        # The kernel itself sends the signal: a framework that keeps Python's lock to itself cannot hold it up.
+        fcntl.fcntl(lifeline, _F_SETSIG, _SIGKILL)
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    else:
+        threading.Thread(target=_wait_for_end, args=(lifeline,), daemon=True).start()
+
+
+def _wait_for_end(lifeline: int) -> None:
+    os.read(lifeline, 1)
+    os.kill(os.getpid(), _SIGKILL)
+
+
+def _tried(what: str, put: Callable[[], str]) -> str:
+    try:
+        return f"{what}: {put()}"
+    except (Unavailable, OSError, ValueError) as error:
+        return f"{what}: NOT limited, {error}."
+
+
+def _limit_memory(memory_mb: int) -> str:
+    taken = _address_space()
+    if taken is None:
+        raise Unavailable("this system does not say how much memory a process has")
+    _lower(resource.RLIMIT_AS, taken + memory_mb * _MB)
+    return f"at most {memory_mb:,} MB beside the {taken // _MB:,} MB that the framework took."
+
+
+def _address_space() -> int | None:
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except OSError:
+        return None
+    return pages * resource.getpagesize()
+
+
+def _limit_files(memory_mb: int) -> str:
+    _lower(resource.RLIMIT_CORE, 0)
+    # Answers are files too, in memory: none is larger than all that the process may take.
+    _lower(resource.RLIMIT_FSIZE, memory_mb * _MB)
+    return f"no file grows above {memory_mb:,} MB, and no core is dumped."
+
+
+def _lower(kind: int, value: int) -> None:
+    hard = resource.getrlimit(kind)[1]
+    wanted = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    resource.setrlimit(kind, (wanted, wanted))
+
+
+def _fence(scratch: Path) -> str:
+    version = fence_writes([scratch])
+    return f"only to a scratch folder that goes away with the model (Landlock {version})."
+
+
+def _filter() -> str:
+    filter_calls()
+    return "no sockets, no other programs, no new processes, no signals to others (seccomp)."

@@ -1,0 +1,162 @@
+"""`load`: a model file, a live object or a function that saves one, as a `Model`. Files go to a limited process."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cutaway import registry
+from cutaway.errors import ConfigurationError, ModelError, ModelFormatError, place_of
+from cutaway.models.backend import Backend
+from cutaway.models.child import ChildBackend
+from cutaway.models.limits import Limits
+from cutaway.models.model import Model
+from cutaway.models.recognising import Recognised, recognise
+
+__all__ = ["load"]
+
+_TRUSTED = "none: the model is trusted and runs in this process."
+_LIVE = "none: a live model runs in this process."
+_ACCEPTED = (
+    "Give the path of a model file or SavedModel folder, a live Keras or torch model, an "
+    "`onnxruntime.InferenceSession`, or a function `leap_save_model(target_file_path)`."
+)
+# What Keras needs to save without being told a format; what the function writes is recognised by its content.
+_SAVED_NAME = "model.keras"
+
+
+def load(
+    source: Any,
+    *,
+    trust: bool = False,
+    limits: Limits | None = None,
+    entry_file: str | Path | None = None,
+    channels_last: bool | None = None,
+) -> Model:
+    """Return a model from a file, a SavedModel folder, a live object, or a function that saves one.
+
+    A file is recognised by its content and opened in a process of its own, under `limits`; `model.limits` says which
+    of them hold on this machine. `trust=True` opens it in this process, without limits and without the checks of its
+    format: only for files that you made yourself. `entry_file` is the binding's own file, imported first, for models
+    with custom layers. A live object stays in this process, and so does what it does. `channels_last` says how the
+    channels of the image batches lie that you will give; see `Model`.
+
+    ```python
+    with load("model.onnx") as model:
+        answers = model.predict(batch)
+    ```
+    """
+    allowed = limits or Limits()
+    if isinstance(source, str | os.PathLike):
+        path = Path(os.fsdecode(source)).absolute()
+        return _load_file(path, allowed, trust=trust, entry_file=entry_file, channels_last=channels_last)
+    package = _package_of(source)
+    if package is not None:
+        backend = registry.load("model_objects", package)(source)
+        return Model(backend, channels_last=channels_last, limits=(_LIVE,))
+    if isinstance(source, type):
+        raise ModelError(f"{source.__name__!r} is a class, not a model. Make a model of it first. {_ACCEPTED}")
+    if callable(source):
+        return _load_saved(source, allowed, trust=trust, entry_file=entry_file, channels_last=channels_last)
+    kind = type(source)
+    raise ModelError(f"A {kind.__module__}.{kind.__qualname__} is no model that can be loaded. {_ACCEPTED}")
+
+
+def _load_file(
+    path: Path,
+    limits: Limits,
+    *,
+    trust: bool,
+    entry_file: str | Path | None,
+    channels_last: bool | None,
+    folder: Path | None = None,
+) -> Model:
+    found = _recognised(path, limits)
+    entry = None if entry_file is None else _entry(entry_file)
+    if trust:
+        backend = _open_here(path, found.format, entry)
+        model = Model(backend, channels_last=channels_last, limits=(_TRUSTED,))
+    else:
+        child = ChildBackend(path, found.format, limits, entry_file=entry, folder=folder)
+        model = Model(child, channels_last=channels_last, limits=child.limits)
+    if found.note and folder is None:
+        model.description = replace(model.description, notes=(*model.description.notes, found.note))
+    return model
+
+
+def _recognised(path: Path, limits: Limits) -> Recognised:
+    found = recognise(path, limits)
+    if found.format:
+        return found
+    # Content that we do not know may be a format that somebody else's package reads, named by its suffix.
+    name = path.suffix.removeprefix(".").lower()
+    if name in registry.names("model_formats") and name not in registry.BUILT_IN["model_formats"]:
+        return Recognised(name)
+    reason = "its content is none of the formats that are read: `.keras`, `.h5`, `.onnx`, `.pt2`, SavedModel folders."
+    raise ModelFormatError(str(path), reason)
+
+
+def _entry(given: str | Path) -> Path:
+    path = Path(given).absolute()
+    if not path.is_file():
+        raise ConfigurationError(f"There is no entry file at {str(given)!r}.")
+    return path
+
+
+def _open_here(path: Path, name: str, entry: Path | None) -> Backend:
+    custom_layers = {} if entry is None else registry.load("entries", "entry_file")(entry)
+    backend: Backend = registry.load("model_formats", name)(path, trust=True, custom_layers=custom_layers)
+    return backend
+
+
+def _package_of(source: object) -> str | None:
+    """The package that an object's class comes from, the nearest first: a Keras model on torch is one of Keras."""
+    known = registry.names("model_objects")
+    packages = (cls.__module__.partition(".")[0] for cls in type(source).__mro__)
+    return next((package for package in packages if package in known), None)
+
+
+def _load_saved(
+    save: Callable[[Path], object],
+    limits: Limits,
+    *,
+    trust: bool,
+    entry_file: str | Path | None,
+    channels_last: bool | None,
+) -> Model:
+    """Let somebody's function save a model, and load what it wrote."""
+    folder = Path(tempfile.mkdtemp(prefix="cutaway-saved-"))
+    name = getattr(save, "__name__", type(save).__name__)
+    try:
+        _call(save, folder / _SAVED_NAME, name)
+        path = _written(folder, name)
+        given: dict[str, Any] = {"trust": trust, "entry_file": entry_file, "channels_last": channels_last}
+        return _load_file(path, limits, folder=folder, **given)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _call(save: Callable[[Path], object], target: Path, name: str) -> None:
+    try:
+        save(target)
+    # Somebody else's function may raise anything; its own file and line come first.
+    except Exception as error:
+        place = place_of(error)
+        raise ModelError(f"{place}: {name!r} failed to save its model: {type(error).__name__}: {error}") from error
+
+
+def _written(folder: Path, name: str) -> Path:
+    target = folder / _SAVED_NAME
+    if target.exists():
+        return target
+    others = sorted(folder.iterdir())
+    if len(others) == 1:
+        return others[0]
+    listed = ", ".join(path.name for path in others) or "nothing"
+    raise ModelError(f"{name!r} was to save one model at the path it was given, but it wrote {listed} there.")

@@ -1,0 +1,121 @@
+"""The process that a model from a file lives in: `python -m cutaway.models.worker`. Started by `child_process` only.
+
+Imports the framework and the binding's entry file, limits itself, and only then opens the model file.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from cutaway import registry
+from cutaway.errors import ModelError
+from cutaway.models.backend import Arrays, Backend
+from cutaway.models.confinement import confine, end_with_parent
+from cutaway.models.crossing import description_to, error_to, question_from
+from cutaway.models.limits import Limits
+from cutaway.models.messages import Ended, read_blocking, write_message
+from cutaway.models.shared_arrays import Mapped, write_arrays
+
+__all__ = ["main"]
+
+Answer = dict[str, Any]
+
+
+class Worker:
+    """Does what the parent asks for, one thing after the other, for one model."""
+
+    def __init__(self, batches: int, results: int) -> None:
+        self._batches = Mapped(batches)
+        self._results = results
+        self._open_file: Callable[..., Backend] | None = None
+        self._custom_layers: Mapping[str, type] = {}
+        self._backend: Backend | None = None
+        self._actions: dict[str, Callable[[Mapping[str, Any]], Answer]] = {
+            "start": self._start,
+            "open": self._open,
+            "predict": self._predict,
+            "activations": self._activations,
+            "gradient": self._gradient,
+        }
+
+    def answer(self, request: Mapping[str, Any]) -> Answer:
+        """Return what a request gives, or the error that it met."""
+        try:
+            return {"ok": True, **self._actions[request["do"]](request)}
+        # Frameworks, custom layers and entry files raise anything, `sys.exit` included; the parent tells it on.
+        except (Exception, SystemExit) as error:  # noqa: BLE001
+            traceback.print_exc()
+            return {"ok": False, "error": error_to(_in_words(error))}
+
+    def _start(self, request: Mapping[str, Any]) -> Answer:
+        self._open_file = registry.load("model_formats", request["format"])
+        if request["entry_file"] is not None:
+            self._custom_layers = registry.load("entries", "entry_file")(Path(request["entry_file"]))
+        return {"limits": confine(Limits(**request["limits"]), Path.cwd())}
+
+    def _open(self, request: Mapping[str, Any]) -> Answer:
+        if self._open_file is None:
+            raise ModelError("The process of the model was asked to open a file before it was started.")
+        self._backend = self._open_file(Path(request["path"]), trust=False, custom_layers=self._custom_layers)
+        return {"description": description_to(self._backend.description)}
+
+    def _predict(self, request: Mapping[str, Any]) -> Answer:
+        return self._answered(self._model().predict(self._arrays(request, "batch/")))
+
+    def _activations(self, request: Mapping[str, Any]) -> Answer:
+        return self._answered(self._model().activations(self._arrays(request, "batch/"), request["layers"]))
+
+    def _gradient(self, request: Mapping[str, Any]) -> Answer:
+        question = question_from(request["question"], self._arrays(request, "question/"))
+        gradient, activation = self._model().gradient(self._arrays(request, "batch/"), question)
+        return self._answered({"gradient": gradient, "activation": activation})
+
+    def _model(self) -> Backend:
+        if self._backend is None:
+            raise ModelError("The process of the model was asked before it had opened a file.")
+        return self._backend
+
+    def _arrays(self, request: Mapping[str, Any], prefix: str) -> Arrays:
+        arrays = self._batches.arrays(request["arrays"])
+        return {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
+
+    def _answered(self, arrays: Arrays) -> Answer:
+        return {"arrays": write_arrays(self._results, arrays)}
+
+
+def main(descriptors: list[int]) -> None:
+    """Answer the parent until it closes its end."""
+    requests, answers, batches, results, lifeline = descriptors
+    for one in descriptors:
+        os.set_inheritable(one, False)  # noqa: FBT003
+    end_with_parent(lifeline)
+    worker = Worker(batches, results)
+    while True:
+        try:
+            request = read_blocking(requests)
+            write_message(answers, worker.answer(request))
+        except Ended:
+            return
+
+
+def _in_words(error: BaseException) -> BaseException:
+    if isinstance(error, MemoryError):
+        return ModelError(f"It ran out of memory: {error or 'MemoryError'}.")
+    if isinstance(error, OSError) and error.errno == errno.EFBIG:
+        return ModelError("It ran out of memory: what it returned, or wrote, is larger than the limit.")
+    if isinstance(error, SystemExit):
+        return ModelError(f"Something in it called `sys.exit({error.code!r})`.")
+    return error
+
+
+if __name__ == "__main__":
+    main([int(text) for text in sys.argv[1:]])
+    # Without waiting for threads of the framework that never end.
+    sys.stdout.flush()
+    os._exit(0)
