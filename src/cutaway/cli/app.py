@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cutaway import __version__
-from cutaway.cli import control, demo, runs, tensors, watch
+from cutaway.cli import check, control, demo, runs, tensors, watch
 
 __all__ = ["app"]
 
@@ -44,4 +44,5 @@ app.command("demo", short_help="Train a small network here and tell what was see
 app.add_typer(runs.app, name="runs")
 app.command("control", short_help="Ask a running training to stop, pause, save or change.")(control.control)
 app.command("tensors", short_help="Show what every tensor of a run did, also live.")(tensors.tensors)
+app.command("check", short_help="Try a binding, and a model with it, before using them.")(check.check)
 app.command("watch", short_help="Let rules look at a run, also live.")(watch.watch)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cutaway.dataset import Dataset
+from cutaway.dataset import Dataset, Entry
 from cutaway.dataset.printed import captured_prints
 from cutaway.errors import ConfigurationError
 from cutaway.evaluation.check_report import CheckReport
@@ -26,7 +26,7 @@ from cutaway.evaluation.checks.limited import Limited
 from cutaway.evaluation.checks.looking import METADATA, Asked, Inspection, Seen, asked_of, good, look, pick
 from cutaway.evaluation.checks.model_loading import MODEL, bring_model
 from cutaway.evaluation.checks.scanning import Scan, scan
-from cutaway.evaluation.checks.speed import judge_speed
+from cutaway.evaluation.checks.speed import judge_speed, seconds_of
 from cutaway.evaluation.checks.values import judge_encoder, judge_failures, judge_metadata
 from cutaway.evaluation.checks.wiring import judge_fit, judge_outputs, predict
 from cutaway.models import Model
@@ -74,7 +74,8 @@ class _Check:
         self.call = call
         self._samples, self._seed, self._scan_seconds, self._trust = samples, seed, scan_seconds, trust
         self._dataset: Dataset | None = None
-        self._entry = self._model_name = ""
+        self._entry: Entry | None = None
+        self._model_name = ""
         self._notes: tuple[str, ...] = ()
         self._scan: Scan | None = None
         self._classes: dict[str, dict[str, int]] = {}
@@ -111,18 +112,19 @@ class _Check:
             looked_at={name: min(length, self._samples) for name, length in subsets.items()},
             compared={} if self._scan is None else self._scan.compared,
             classes=self._classes,
-            prints=prints,
-            entry=self._entry,
+            # What the entry file itself printed is kept with the entry, also where somebody loaded it earlier.
+            prints=prints if self._entry is None else f"{self._entry.prints}{prints}",
+            entry="" if self._entry is None else str(self._entry.path),
             model=self._model_name,
             notes=self._notes,
+            sample_seconds=sum(seconds_of(seen) or 0.0 for seen in self._looked.values()),
+            import_seconds=0.0 if self._entry is None else self._entry.seconds,
             seconds=seconds,
         )
 
     def _look(self, inspection: Inspection, asked: Sequence[Asked]) -> None:
         dataset = inspection.dataset
         positions = {name: pick(len(subset), self._samples, self._seed) for name, subset in dataset.subsets.items()}
-        for field in dataset.metadata:
-            self._looked.setdefault((METADATA, field.name), [])
         for one in asked:
             if one.kind != METADATA:
                 self.ledger.row(*one.row)
@@ -155,7 +157,8 @@ class _Check:
     def _try_model(self, inspection: Inspection, model: Model | None, batches: Sequence[SmallBatch]) -> Trial:
         dataset = inspection.dataset
         if model is None:
-            return Trial(dataset, batches, lacking="there is no model to ask")
+            lacking = "the model could not be loaded" if self._model_name else "no model was given"
+            return Trial(dataset, batches, lacking=lacking)
         row = (MODEL, self._model_name)
         inputs, outputs = len(model.inputs), len(model.outputs)
         self.ledger.row(*row, note=f"{model.description.format}, {_some(inputs, 'input')}, {_some(outputs, 'output')}")

@@ -94,7 +94,8 @@ class CheckReport:
 
     `findings` have the causes before what follows from them, errors first. `subsets` says how many samples each has,
     `looked_at` how many of them every function was called on, `compared` how many were compared with each other.
-    `prints` is what the binding printed, cut where it was too much.
+    `prints` is what the binding printed, cut where it was too much. `sample_seconds` is how long all encoders and
+    metadata of one sample take; `import_seconds` is the part of `seconds` that went into executing the entry file.
     """
 
     rows: tuple[CheckRow, ...]
@@ -107,6 +108,8 @@ class CheckReport:
     entry: str = ""
     model: str = ""
     notes: tuple[str, ...] = ()
+    sample_seconds: float = 0.0
+    import_seconds: float = 0.0
     seconds: float = 0.0
 
     @property
@@ -161,5 +164,7 @@ class CheckReport:
             ],
             "notes": list(self.notes),
             "prints": self.prints,
+            "sample_seconds": self.sample_seconds,
+            "import_seconds": self.import_seconds,
             "seconds": self.seconds,
         }

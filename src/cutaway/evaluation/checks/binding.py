@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from cutaway.dataset import Binder, Dataset, Entry, load_entry
+from cutaway.dataset.calling import defined_at
 from cutaway.dataset.enums import DataStateType, Role
 from cutaway.errors import BindingError, ConfigurationError, CutawayError
 from cutaway.evaluation.checks.ledger import Ledger
-from cutaway.evaluation.checks.looking import GROUND_TRUTH, INPUT
+from cutaway.evaluation.checks.looking import GROUND_TRUTH, INPUT, METADATA
 from cutaway.evaluation.checks.places import split_place
 
 __all__ = ["ENTRY", "PREPROCESS", "SUBSET", "bring_dataset", "judge_subsets"]
@@ -18,12 +19,12 @@ ENTRY, PREPROCESS, SUBSET = ("entry file", "entry file"), ("preprocess", "prepro
 NEEDED = (DataStateType.training.value, DataStateType.validation.value)
 
 
-def bring_dataset(ledger: Ledger, binding: Any) -> tuple[Dataset | None, str]:
-    """Return the data set and the entry file that it comes from; None where it cannot be had, which is told."""
+def bring_dataset(ledger: Ledger, binding: Any) -> tuple[Dataset | None, Entry | None]:
+    """Return the data set and the entry that it comes from; None where it cannot be had, which is told."""
     if isinstance(binding, Dataset):
-        return binding, ""
+        return binding, None
     if isinstance(binding, Binder):
-        return _of_binder(ledger, binding), ""
+        return _of_binder(ledger, binding), None
     if binding is not None and not isinstance(binding, (str, Path, Entry)):
         raise ConfigurationError(
             f"A data set, a binder, an entry or the path of an entry file is checked, but got {type(binding).__name__}."
@@ -35,9 +36,9 @@ def bring_dataset(ledger: Ledger, binding: Any) -> tuple[Dataset | None, str]:
         fix = "Repair it first: nothing else can be looked at before." if place else "Give the path of your entry file."
         ledger.find("binding-entry", "error", message, fix, row=ENTRY, place=place)
         ledger.skip(*PREPROCESS, "the entry file failed")
-        return None, "" if binding is None else str(binding)
+        return None, None
     ledger.row(*ENTRY, note=entry.path.name)
-    return _of_binder(ledger, entry.binder, entry), str(entry.path)
+    return _of_binder(ledger, entry.binder, entry), entry
 
 
 def judge_subsets(ledger: Ledger, dataset: Dataset) -> None:
@@ -76,6 +77,11 @@ def _of_binder(ledger: Ledger, binder: Binder, entry: Entry | None = None) -> Da
         ledger.find(code, "error", message, fix, row=PREPROCESS, place=place)
         return None
     ledger.row(*PREPROCESS)
+    for encoder in binder.encoders:
+        kind = INPUT if encoder.role is Role.INPUT else GROUND_TRUTH
+        ledger.place(kind, encoder.field.name, defined_at(encoder.function))
+    for metadata in binder.metadata_functions:
+        ledger.place(METADATA, metadata.field.name, defined_at(metadata.function))
     if not any(one.role is Role.INPUT for one in binder.encoders):
         message = "No input is bound, so there is nothing to give to a model"
         fix = "Decorate the function that encodes it with `@tensorleap_input_encoder('name')`."

@@ -183,8 +183,8 @@ def _lacking(trial: Trial, wires: Mapping[str, str]) -> str:
     needed = next(one for one in wires.values() if all(one not in trial.values(i) for i in range(len(trial.batches))))
     kind, _, name = needed.partition(".")
     if kind == PREDICTION:
-        return f"it needs a prediction, and {trial.lacking}"
-    return f"it needs {kind.replace('_', ' ')} {name!r}, which failed"
+        return f"needs a prediction: {trial.lacking}"
+    return f"needs {kind.replace('_', ' ')} {name!r}, which failed"
 
 
 def _plain(argument: str, source: str) -> bool:

@@ -25,6 +25,11 @@ class Ledger:
     def __init__(self) -> None:
         self._rows: dict[tuple[str, str], CheckRow] = {}
         self._findings: list[Finding] = []
+        self._places: dict[tuple[str, str], str] = {}
+
+    def place(self, kind: str, name: str, place: str) -> None:
+        """Say where something is defined: its findings name that file and line where they know no better."""
+        self._places[kind, name] = place
 
     def row(
         self,
@@ -65,6 +70,8 @@ class Ledger:
         evidence: Mapping[str, Any] | None = None,
     ) -> None:
         """Write a conclusion; `row` is the kind and name of what it is about."""
+        if row is not None:
+            place = place or self._places.get(row, "")
         where = {"function": row[1] if row else "", "kind": row[0] if row else "", "subset": subset, "sample": sample}
         where = {key: value for key, value in {**where, "place": place}.items() if value}
         self._findings.append(

@@ -1,0 +1,147 @@
+"""How `cutaway check` looks: a table of functions, what failed with place, reason and fix, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.text import Text
+
+from cutaway.cli.grid import Cell, Column
+from cutaway.cli.opening import shown_path
+from cutaway.cli.output import Screen, heading
+from cutaway.cli.watch_pages import SEVERITY_STYLES
+from cutaway.cli.words import count, printable
+from cutaway.evaluation.check_report import CheckReport, CheckRow, CheckStatus
+from cutaway.run.findings import Finding
+
+__all__ = ["print_page"]
+
+STATUS_STYLES = {
+    CheckStatus.PASS: "green",
+    CheckStatus.WARN: "yellow",
+    CheckStatus.FAIL: "bold red",
+    CheckStatus.SKIP: "dim",
+}
+# Rows that go without saying where nothing is wrong with them: the line above the table has what they tell.
+QUIET = ("entry file", "subset")
+TITLES = {"error": "Failures", "warning": "Warnings", "info": "Noted"}
+MANY = 100_000
+MOST_PRINTS = 60
+
+
+def print_page(screen: Screen, report: CheckReport, *, entry: str | None, model: str | None, prints: bool) -> None:
+    """Print the whole page."""
+    screen.line(_head(report, entry))
+    rows = [row for row in report.rows if row.kind not in QUIET or row.status is not CheckStatus.PASS]
+    screen.table(_columns(), [_row(row) for row in rows])
+    for severity in ("error", "warning", "info"):
+        _print_findings(screen, severity, report.of(severity))
+    _print_prints(screen, report.prints, shown=prints)
+    screen.line()
+    screen.line(_verdict(report, rows))
+    screen.line(Text("Next: ", style="dim"), _next(report, entry, model))
+
+
+def _head(report: CheckReport, entry: str | None) -> Text:
+    name = shown_path(Path(report.entry)) if report.entry else entry or "."
+    head = Text(printable(name), style="bold")
+    if report.subsets:
+        sizes = ", ".join(f"{name} {length:,}" for name, length in report.subsets.items())
+        looked = sum(report.looked_at.values())
+        head.append(f"  {sizes}; looked at {count(looked, 'sample')}", style="not bold dim")
+    return head
+
+
+def _columns() -> list[Column]:
+    return [
+        Column("function", least=12),
+        Column("kind"),
+        Column("status"),
+        Column("shape", drop=2),
+        Column("dtype", drop=4, least=8),
+        Column("a sample", "right", drop=3),
+        Column("100k", "right", drop=5),
+        Column("about", drop=1, least=16, cut="end"),
+    ]
+
+
+def _row(row: CheckRow) -> list[Cell]:
+    return [
+        Text(printable(row.name), style="bold"),
+        row.kind,
+        Text(str(row.status), style=STATUS_STYLES[row.status]),
+        "" if row.shape is None else str(row.shape),
+        row.dtype,
+        "" if row.seconds is None else _time(row.seconds),
+        "" if row.seconds is None else _time(row.seconds * MANY),
+        Text(printable(row.note), style="dim"),
+    ]
+
+
+def _time(seconds: float) -> str:
+    """Write a time in the unit that fits, with two digits that count."""
+    for limit, unit, size in ((1e-3, "µs", 1e-6), (1.0, "ms", 1e-3), (120.0, "s", 1.0), (7200.0, "min", 60.0)):
+        if seconds < limit:
+            value = seconds / size
+            return f"{value:.0f} {unit}" if value >= 9.95 else f"{value:.1f} {unit}"
+    return f"{seconds / 3600:.1f} h"
+
+
+def _print_findings(screen: Screen, severity: str, findings: Sequence[Finding]) -> None:
+    if not findings:
+        return
+    screen.line()
+    screen.line(heading(TITLES[severity], str(len(findings))))
+    for one in findings:
+        place = str(one.where.get("place", ""))
+        where = f"{_near(place)}: " if place else ""
+        title = Text(one.code, style=SEVERITY_STYLES[one.severity])
+        screen.pairs([(title, f"{where}{one.message}."), ("", f"-> {one.evidence['fix']}")], indent=2)
+
+
+def _near(place: str) -> str:
+    """Write a place as short as it can be used from here."""
+    path, _, line = place.rpartition(":")
+    return f"{shown_path(Path(path))}:{line}" if path else place
+
+
+def _print_prints(screen: Screen, prints: str, *, shown: bool) -> None:
+    lines = prints.splitlines()
+    if not lines:
+        return
+    screen.line()
+    if not shown:
+        screen.line(f"The binding printed {count(len(lines), 'line')}; --prints shows them.", style="dim")
+        return
+    screen.line(heading("Printed by the binding", count(len(lines), "line")))
+    for line in lines[:MOST_PRINTS]:
+        screen.line("  ", line)
+    if len(lines) > MOST_PRINTS:
+        screen.line(f"  {len(lines) - MOST_PRINTS} more; --json has what was kept", style="dim")
+
+
+def _verdict(report: CheckReport, rows: Sequence[CheckRow]) -> Text:
+    counts = {status: sum(row.status is status for row in rows) for status in CheckStatus}
+    words = [(CheckStatus.FAIL, "failed"), (CheckStatus.PASS, "passed"), (CheckStatus.SKIP, "skipped")]
+    told = [f"{counts[status]} {word}" for status, word in words if counts[status]]
+    if report.of("warning"):
+        told.append(count(len(report.of("warning")), "warning"))
+    verdict = "Binding is valid" if report.ok else "Binding is not valid"
+    text = Text(verdict, style="bold green" if report.ok else "bold red")
+    text.append(f": {', '.join(told)}.", style="not bold default")
+    if report.sample_seconds:
+        text.append(
+            f" Encoding {MANY:,} samples would take about {_time(report.sample_seconds * MANY)} on one thread.",
+            style="not bold dim",
+        )
+    return text
+
+
+def _next(report: CheckReport, entry: str | None, model: str | None) -> str:
+    here = entry or "."
+    if not report.ok:
+        return f"repair {report.findings[0].code}, then `cutaway check {here}{f' --model {model}' if model else ''}`"
+    if not report.model:
+        return f"cutaway check {here} --model PATH"
+    return f"cutaway evaluate {here} {model or ''}".rstrip()
