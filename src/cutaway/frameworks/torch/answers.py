@@ -12,15 +12,25 @@ import torch
 from cutaway.models.backend import Array
 from cutaway.models.description import Layer, TensorSpec
 
-__all__ = ["as_array", "as_tensor", "described", "dtype_name", "listed", "loose_shape", "named_tensors"]
+__all__ = [
+    "as_array",
+    "as_tensor",
+    "class_axis",
+    "described",
+    "dtype_name",
+    "layer_axis",
+    "listed",
+    "loose_shape",
+    "named_tensors",
+]
 
-# Classes whose outputs have their channels on axis 1, by the start of their names.
+# Classes and operators whose results have their channels on axis 1, by how their names begin.
 _CHANNELS_FIRST = (
-    "Conv", "LazyConv", "BatchNorm", "LazyBatchNorm", "SyncBatchNorm", "InstanceNorm", "GroupNorm", "MaxPool",
-    "AvgPool", "AdaptiveAvgPool", "AdaptiveMaxPool", "Upsample", "PixelShuffle", "Dropout1d", "Dropout2d", "Dropout3d",
+    "conv", "lazyconv", "batchnorm", "lazybatchnorm", "syncbatchnorm", "instancenorm", "groupnorm", "maxpool",
+    "avgpool", "adaptiveavgpool", "adaptivemaxpool", "upsample", "pixelshuffle", "dropout1d", "dropout2d", "dropout3d",
 )  # fmt: skip
-# Classes that have them last, whatever the number of axes.
-_FEATURES_LAST = ("Linear", "LayerNorm", "RMSNorm", "Embedding")
+# Those that have them last, whatever the number of axes.
+_FEATURES_LAST = ("linear", "addmm", "layernorm", "rmsnorm", "embedding")
 
 
 def named_tensors(value: Any) -> dict[str, torch.Tensor]:
@@ -56,22 +66,35 @@ def loose_shape(shape: tuple[int, ...], channel_axis: int | None) -> tuple[int |
     return tuple(size if axis == held and axis > 0 else None for axis, size in enumerate(shape))
 
 
-def described(name: str, tensor: torch.Tensor, *, channels_first: bool = True) -> TensorSpec:
-    """Describe an input or output from one of its values; torch has classes and colours on axis 1.
+def class_axis(rank: int, *, channels_first: bool = True) -> int | None:
+    """Return the axis of classes or colours of an input or output; torch has it second unless a linear layer is last.
 
     Of three axes nothing says whether they are (samples, channels, length) or (samples, length, features).
     """
-    axis: int | None = None if tensor.dim() in (0, 1, 3) else 1
-    if not channels_first and tensor.dim() > 1:
-        axis = tensor.dim() - 1
+    if rank < 2:
+        return None
+    if not channels_first:
+        return rank - 1
+    return None if rank == 3 else 1
+
+
+def described(name: str, tensor: torch.Tensor, *, channels_first: bool = True) -> TensorSpec:
+    """Describe an input or output from one of its values."""
+    axis = class_axis(tensor.dim(), channels_first=channels_first)
     return TensorSpec(name, loose_shape(tuple(tensor.shape), axis), dtype_name(tensor), axis)
 
 
+def layer_axis(kind: str, rank: int | None) -> int:
+    """Return the channel axis behind a layer of a class or operator; images have their channels on axis 1."""
+    plain = kind.lower().replace("_", "")
+    if rank == 1 or plain.startswith(_FEATURES_LAST):
+        return -1
+    return 1 if plain.startswith(_CHANNELS_FIRST) or (rank or 0) > 3 else -1
+
+
 def listed(name: str, kind: str, shape: tuple[int, ...] | None = None) -> Layer:
-    """Describe a layer by its class, and by one of its values where there is one: images have channels on axis 1."""
-    rank = 0 if shape is None else len(shape)
-    channels_first = kind.startswith(_CHANNELS_FIRST) or (rank > 3 and not kind.startswith(_FEATURES_LAST))
-    axis = 1 if channels_first and rank != 1 else -1
+    """Describe a layer by its class, and by one of its values where there is one."""
+    axis = layer_axis(kind, None if shape is None else len(shape))
     return Layer(name, kind, None if not shape else loose_shape(shape, axis), axis)
 
 

@@ -1,0 +1,227 @@
+"""A `.pt2` file, as `torch.export.save` writes it, as a `Backend`: the exported graph, run node by node where asked.
+
+The file is looked through by pt2_check.py first, and torch is given only what passed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
+from torch.utils import _pytree as pytree
+
+from cutaway.errors import ConfigurationError, GradientUnavailable, LayerUnavailable, ModelFormatError
+from cutaway.frameworks.torch import answers
+from cutaway.frameworks.torch.pt2_check import checked_archive
+from cutaway.frameworks.torch.pt2_layers import head_of, layer_nodes, shape_of
+from cutaway.frameworks.torch.scores import summed_score
+from cutaway.models.backend import Array, Arrays, Backend, Gradient, Question
+from cutaway.models.description import ModelDescription, TensorSpec
+
+__all__ = ["ExportedModel", "open_pt2"]
+
+_THREADS = "CUTAWAY_MODEL_THREADS"
+# Arguments that say whether an operator trains: where they do, samples depend on the others of their batch.
+_TRAINING = ("training", "train")
+
+
+def open_pt2(path: Path, *, trust: bool, custom_layers: Mapping[str, type]) -> Backend:
+    """Open a `.pt2` file. `trust` leaves the check out; `custom_layers` are Keras's and do not matter here."""
+    del custom_layers
+    _set_threads()
+    source: Any = str(path) if trust else checked_archive(path)
+    try:
+        program = torch.export.load(source)
+    except (RuntimeError, ValueError, KeyError, AssertionError, AttributeError, TypeError) as error:
+        # What torch raises for programs that it cannot put together; there is no class for these.
+        reason = f"torch {torch.__version__} cannot put its program together: {str(error)[:300]}"
+        raise ModelFormatError(str(path), reason) from error
+    return ExportedModel(program)
+
+
+class ExportedModel:
+    """An exported program. Its parameters are constants: nothing of it can be trained or changed."""
+
+    def __init__(self, program: torch.export.ExportedProgram) -> None:
+        self._graph_module = program.graph_module
+        self._inputs = _inputs(program)
+        self._changing = _changing_buffers(program)
+        specs = program.graph_signature.output_specs
+        self._answers = [i for i, spec in enumerate(specs) if spec.kind == OutputKind.USER_OUTPUT]
+        self._names = _output_names(program, len(self._answers))
+        placeholders = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+        self._placeholders = {name: placeholders[name] for name, value in self._inputs.items() if value is None}
+        first = next(iter(self._placeholders.values()))
+        batch = first.meta["val"].shape[0] if first.meta["val"].dim() else None
+        self._layers = layer_nodes(program.graph, batch)
+        head = head_of(program.graph, batch)
+        if head is not None:
+            self._layers[head[0]] = head[1]
+        self._description = self._described(program.graph, None if head is None else head[0])
+
+    @property
+    def description(self) -> ModelDescription:
+        """What the exporter noted of the program."""
+        return self._description
+
+    def predict(self, batch: Arrays) -> Arrays:
+        """Return every output that is a tensor."""
+        with torch.inference_mode():
+            outputs = self._outputs(self._graph_module(*self._filled(_tensors(batch))))
+        return {name: answers.as_array(tensor) for name, tensor in outputs.items()}
+
+    def activations(self, batch: Arrays, layers: Sequence[str]) -> Arrays:
+        """Return the values of some layers."""
+        nodes = {self._node(name).name for name in layers}
+        found: dict[str, Array] = {}
+
+        def look(node: str, tensor: torch.Tensor) -> torch.Tensor:
+            found[node] = answers.as_array(tensor)
+            return tensor
+
+        with torch.inference_mode():
+            _Looking(self._graph_module, nodes, look).run(*self._filled(_tensors(batch)))
+        return {name: found[self._node(name).name] for name in layers}
+
+    def gradient(self, batch: Arrays, question: Question) -> Gradient:
+        """Differentiate by an input or by a layer, which then is where the graph begins for autograd."""
+        spec = next(spec for spec in self._description.outputs if spec.name == question.output)
+        leaves: list[torch.Tensor] = []
+
+        def look(_node: str, tensor: torch.Tensor) -> torch.Tensor:
+            leaves.append(_leaf(tensor, question.wrt))
+            return leaves[0].clone()
+
+        wrt = question.wrt if question.wrt in self._placeholders else self._node(question.wrt).name
+        with torch.enable_grad():
+            run = _Looking(self._graph_module, {wrt}, look)
+            outputs = self._outputs(run.run(*self._filled(_tensors(batch))))
+            score = summed_score(outputs[question.output], question, spec.channel_axis)
+            gradient = None
+            if score.requires_grad:
+                (gradient,) = torch.autograd.grad(score, leaves[0], allow_unused=True)
+        if gradient is None:
+            raise GradientUnavailable(f"Output {question.output!r} does not depend on {question.wrt!r} by a gradient.")
+        return Gradient(answers.as_array(gradient), answers.as_array(leaves[0]))
+
+    def close(self) -> None:
+        """Nothing is held beside memory."""
+
+    def _described(self, graph: torch.fx.Graph, latent: str | None) -> ModelDescription:
+        results = next(node for node in graph.nodes if node.op == "output").args[0]
+        outputs = []
+        for name, i in zip(self._names, self._answers, strict=True):
+            node = results[i]
+            if isinstance(node, torch.fx.Node) and isinstance(node.meta.get("val"), torch.Tensor):
+                last = str(node.target).startswith(("aten.linear", "aten.addmm"))
+                outputs.append(_spec(name, node, channels_first=not last))
+        return ModelDescription(
+            "pt2",
+            tuple(_spec(name, node) for name, node in self._placeholders.items()),
+            tuple(outputs),
+            tuple(named.layer for named in self._layers.values()),
+            latent,
+            notes=_training_notes(graph),
+            about={"nodes": sum(node.op == "call_function" for node in graph.nodes)},
+        )
+
+    def _node(self, layer: str) -> torch.fx.Node:
+        if layer not in self._layers:
+            raise LayerUnavailable(layer, list(self._layers))
+        return self._layers[layer].node
+
+    def _filled(self, tensors: Mapping[str, torch.Tensor]) -> list[Any]:
+        """What goes into the graph; buffers that it would change go in as copies, so that every call is like the first."""
+        held = {name: value.clone() if name in self._changing else value for name, value in self._inputs.items()}
+        return [tensors[name] if name in self._placeholders else value for name, value in held.items()]
+
+    def _outputs(self, results: Sequence[Any]) -> dict[str, torch.Tensor]:
+        named = zip(self._names, (results[i] for i in self._answers), strict=True)
+        return {name: value for name, value in named if isinstance(value, torch.Tensor)}
+
+
+class _Looking(torch.fx.Interpreter):
+    """Runs the graph and puts what `look` returns in the place of some nodes' values."""
+
+    def __init__(
+        self, module: torch.fx.GraphModule, nodes: set[str], look: Callable[[str, torch.Tensor], torch.Tensor]
+    ) -> None:
+        super().__init__(module)
+        self._nodes, self._look = nodes, look
+
+    def run_node(self, n: torch.fx.Node) -> Any:
+        value = super().run_node(n)
+        return self._look(n.name, value) if n.name in self._nodes else value
+
+
+def _inputs(program: torch.export.ExportedProgram) -> dict[str, Any]:
+    """Return what goes into each placeholder of the graph; None stands for what a batch brings."""
+    filled: dict[str, Any] = {}
+    for spec in program.graph_signature.input_specs:
+        if spec.kind == InputKind.USER_INPUT:
+            filled[spec.arg.name] = spec.arg.value if isinstance(spec.arg, ConstantArgument) else None
+            continue
+        held = program.state_dict if spec.target in program.state_dict else program.constants
+        value = held[str(spec.target)]
+        filled[spec.arg.name] = value.detach() if isinstance(value, torch.Tensor) else value
+    return filled
+
+
+def _changing_buffers(program: torch.export.ExportedProgram) -> set[str]:
+    buffers = {spec.arg.name for spec in program.graph_signature.input_specs if spec.kind == InputKind.BUFFER}
+    if _training_notes(program.graph):
+        return buffers
+    changes = [
+        node for node in program.graph.nodes if getattr(getattr(node.target, "_schema", None), "is_mutable", False)
+    ]
+    return buffers & {argument.name for node in changes for argument in node.all_input_nodes}
+
+
+def _output_names(program: torch.export.ExportedProgram, count: int) -> list[str]:
+    tree = pytree.tree_unflatten([torch.empty(0) for _ in range(count)], program.call_spec.out_spec)
+    names = list(answers.named_tensors(tree))
+    return names if len(names) == count else [f"output_{i}" for i in range(count)]
+
+
+def _spec(name: str, node: torch.fx.Node, *, channels_first: bool = True) -> TensorSpec:
+    shape = shape_of(node)
+    axis = answers.class_axis(len(shape), channels_first=channels_first)
+    return TensorSpec(name, shape, answers.dtype_name(node.meta["val"]), axis)
+
+
+def _training_notes(graph: torch.fx.Graph) -> tuple[str, ...]:
+    for node in graph.nodes:
+        schema = getattr(node.target, "_schema", None)
+        for i, argument in enumerate(schema.arguments if schema is not None else ()):
+            given = node.args[i] if i < len(node.args) else node.kwargs.get(argument.name)
+            if argument.name in _TRAINING and given is True:
+                return (
+                    f"It was exported in training mode: {node.name} behaves as in training, so that a sample's answer "
+                    "depends on its batch. Call `model.eval()` before `torch.export.export`.",
+                )
+    return ()
+
+
+def _tensors(batch: Arrays) -> dict[str, torch.Tensor]:
+    return {name: answers.as_tensor(values, torch.device("cpu")) for name, values in batch.items()}
+
+
+def _leaf(tensor: torch.Tensor, name: str) -> torch.Tensor:
+    if not tensor.is_floating_point():
+        raise GradientUnavailable(
+            f"{name!r} holds {answers.dtype_name(tensor)}: only floating-point numbers have gradients. Ask for one by "
+            "a layer behind it, such as the embedding."
+        )
+    return tensor.detach().clone().requires_grad_()
+
+
+def _set_threads() -> None:
+    given = os.environ.get(_THREADS)
+    if given:
+        if not given.isdigit() or int(given) < 1:
+            raise ConfigurationError(f"{_THREADS} must be a number of threads from 1 on, but got {given!r}.")
+        torch.set_num_threads(int(given))
