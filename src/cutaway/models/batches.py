@@ -17,6 +17,7 @@ Batch = Array | Sequence[Array] | Mapping[str, Array]
 
 # Images have rows, columns and channels beside the samples; what has fewer axes is not turned.
 IMAGE_RANK = 4
+_TEXT_KINDS = "OSTU"
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,8 @@ def _named(batch: Batch, specs: Sequence[TensorSpec]) -> Mapping[str, Array]:
             if name not in batch:
                 raise ModelInputError(name, f"it is missing; the batch has {', '.join(map(repr, batch)) or 'nothing'}.")
         return batch
-    arrays = [batch] if isinstance(batch, np.ndarray) else list(batch)
+    # Tensors of torch and TensorFlow say that they are one array; a list of them has no such word.
+    arrays = [np.asarray(batch)] if hasattr(batch, "__array__") else list(batch)
     if len(arrays) != len(known):
         reason = f"the model has {len(known)} inputs ({', '.join(known)}), but the batch has {len(arrays)} arrays."
         raise ModelInputError(known[0], reason)
@@ -89,6 +91,8 @@ def _named(batch: Batch, specs: Sequence[TensorSpec]) -> Mapping[str, Array]:
 
 
 def _fit(values: Array, spec: TensorSpec, *, channels_last: bool | None) -> Array:
+    if values.ndim == 0:
+        raise ModelInputError(spec.name, "it has no axis for the samples of a batch; give one with `values[None]`.")
     turned = _turn(spec, values.ndim, channels_last=channels_last)
     if turned is not None:
         values = np.moveaxis(values, *turned)
@@ -114,7 +118,9 @@ def _matches(shape: Sequence[int], wanted: Sequence[int | None]) -> bool:
 def _misfit(values: Array, spec: TensorSpec) -> str:
     wanted = ", ".join("any" if size is None else str(size) for size in spec.shape[1:])
     reason = f"a sample must have the shape ({wanted}), but got {values.shape[1:]}."
-    if values.ndim >= IMAGE_RANK and values.ndim == len(spec.shape):
+    if _matches(values.shape, spec.shape[1:]):
+        return f"{reason} This is one sample without an axis for the batch: give `values[None]`."
+    if values.ndim >= IMAGE_RANK and values.ndim == len(spec.shape) and spec.channel_axis is not None:
         for last, axes in ((True, (-1, 1)), (False, (1, -1))):
             if _matches(np.moveaxis(values, *axes).shape[1:], spec.shape[1:]):
                 return f"{reason} It would fit with its channels moved: load the model with `channels_last={last}`."
@@ -127,18 +133,25 @@ def _cast(values: Array, spec: TensorSpec) -> Array:
     wanted = np.dtype(spec.dtype)
     if values.dtype == wanted:
         return values
+    if wanted.kind in _TEXT_KINDS and values.dtype.kind in _TEXT_KINDS:
+        return values
     if values.dtype.kind not in "biuf" or wanted.kind not in "biuf":
-        raise ModelInputError(spec.name, f"it takes {wanted}, but got {values.dtype}.")
-    if wanted.kind in "biu" and values.dtype.kind == "f":
-        cast = values.astype(wanted)
-        if not np.array_equal(cast, values):
-            raise ModelInputError(
-                spec.name, f"it takes {wanted}, but got {values.dtype} with values that are not whole."
-            )
-        return cast
-    return values.astype(wanted)
+        raise ModelInputError(spec.name, f"it takes {spec.dtype}, but got {values.dtype}.")
+    try:
+        with np.errstate(over="raise", invalid="raise"):
+            cast = values.astype(wanted)
+    except FloatingPointError as error:
+        reason = f"it takes {wanted}, which cannot hold all of the {values.dtype} values that it got."
+        raise ModelInputError(spec.name, reason) from error
+    # Fractions may lose digits; whole numbers would become others.
+    if wanted.kind in "biu" and not np.can_cast(values.dtype, wanted) and not np.array_equal(cast, values):
+        kept = "are not whole or too large for it" if values.dtype.kind == "f" else "are too large for it"
+        raise ModelInputError(spec.name, f"it takes {wanted}, but got {values.dtype} with values that {kept}.")
+    return cast
 
 
 def _padded(values: Array, rows: int) -> Array:
     missing = rows - len(values)
+    if missing > 0 and not len(values):
+        return np.zeros((rows, *values.shape[1:]), values.dtype)
     return values if missing <= 0 else np.concatenate([values, np.repeat(values[-1:], missing, axis=0)])

@@ -61,6 +61,13 @@ class ChildBackend:
         wanted = list(dict.fromkeys(layers))
         return self._ask({"do": "activations", "layers": wanted}, batch, wanted, "give its layers' values")
 
+    def predict_with(self, batch: Arrays, layers: Sequence[str]) -> tuple[Arrays, Arrays]:
+        """Return every output, and the outputs of some layers, from one question."""
+        outputs, wanted = [spec.name for spec in self.description.outputs], list(dict.fromkeys(layers))
+        names = [*(f"output/{name}" for name in outputs), *(f"layer/{name}" for name in wanted)]
+        found = self._ask({"do": "predict_with", "layers": wanted}, batch, names, "predict")
+        return {name: found[f"output/{name}"] for name in outputs}, {name: found[f"layer/{name}"] for name in wanted}
+
     def gradient(self, batch: Arrays, question: Question) -> Gradient:
         """Return the gradient that was asked for."""
         plain, arrays = question_to(question)

@@ -115,7 +115,8 @@ def _spec(given: Any) -> TensorSpec:
     if not isinstance(given, dict):
         raise BadDescription("an input or output is no mapping.")
     dtype = _text(given.get("dtype"))
-    if dtype not in DTYPES and dtype not in ("str", "object"):
+    # Empty where the model does not tell.
+    if dtype not in DTYPES and dtype not in ("", "str", "object"):
         raise BadDescription(f"there is no dtype {dtype[:50]!r}.")
     axis = given.get("channel_axis")
     shape = _shape(given.get("shape"))

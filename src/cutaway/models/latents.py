@@ -31,5 +31,6 @@ def pooled(values: Array, channel_axis: int = -1) -> npt.NDArray[np.float32]:
     if values.ndim == 1:
         return values[:, None].astype(np.float32)
     channels_second = np.moveaxis(values, channel_axis, 1)
-    flat = channels_second.reshape(*channels_second.shape[:2], -1)
-    return np.asarray(flat.mean(axis=2, dtype=np.float64), dtype=np.float32)
+    # Over no axis at all this is the values themselves.
+    others = tuple(range(2, channels_second.ndim))
+    return np.asarray(channels_second.mean(axis=others, dtype=np.float64), dtype=np.float32)

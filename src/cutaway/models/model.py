@@ -129,7 +129,9 @@ class Model:
             raise GradientUnavailable(self.description.differentiable)
         arrays = self._fitted(batch)
         rows = rows_of(arrays)
-        question = Question(self._output(output), self._wrt(wrt), _targets(target, rows), _loss(loss, labels), labels)
+        name = self._output(output)
+        targets = _targets(target, rows, next(spec for spec in self.outputs if spec.name == name))
+        question = Question(name, self._wrt(wrt), targets, _loss(loss, labels), _labels(labels, loss, rows))
         parts = [
             self._backend.gradient(part.arrays, part.question(question)) for part in portions(arrays, self._batch_size)
         ]
@@ -174,11 +176,11 @@ class Model:
         inputs = [spec.name for spec in self.inputs]
         if name in inputs:
             return name
+        if name == "input":
+            return inputs[0]
         layers = [layer.name for layer in self.layers]
         if name in layers:
             return name
-        if name == "input":
-            return inputs[0]
         raise LayerUnavailable(name, [*inputs, *layers])
 
 
@@ -190,17 +192,35 @@ def _side_by_side(outputs: Arrays, layers: Arrays) -> Arrays:
     return {**named, **{f"{_LAYER}{name}": values for name, values in layers.items()}}
 
 
-def _targets(target: int | Sequence[int] | npt.NDArray[np.int64] | None, rows: int) -> npt.NDArray[np.int64] | None:
+def _targets(
+    target: int | Sequence[int] | npt.NDArray[np.int64] | None, rows: int, output: TensorSpec
+) -> npt.NDArray[np.int64] | None:
     if target is None:
         return None
-    targets = np.asarray(target, dtype=np.int64)
-    if targets.ndim == 0:
-        return np.full(rows, targets)
-    if targets.shape != (rows,):
+    targets = np.asarray(target)
+    if targets.dtype.kind not in "iu" or targets.shape not in ((), (rows,)):
         raise ConfigurationError(
             f"`target` must be one class, or one for each of the {rows} samples, but got {target!r}."
         )
-    return targets
+    axis = output.channel_axis
+    classes = output.shape[axis] if axis is not None and output.shape else None
+    if targets.size and (targets.min() < 0 or (classes is not None and targets.max() >= classes)):
+        counted = "0" if classes is None else f"0 to {classes - 1}"
+        raise ConfigurationError(
+            f"Classes of output {output.name!r} count from {counted}, but got `target={target!r}`."
+        )
+    return np.broadcast_to(targets, (rows,)).astype(np.int64)
+
+
+def _labels(labels: Array | None, loss: str | None, rows: int) -> Array | None:
+    if labels is None:
+        return None
+    if loss is None:
+        raise ConfigurationError(f"`labels` are for a loss. Name it with `loss=`: {', '.join(LOSSES)}.")
+    values = np.asarray(labels)
+    if values.shape[:1] != (rows,):
+        raise ConfigurationError(f"`labels` must have a row for each of the {rows} samples, but got {values.shape}.")
+    return values
 
 
 def _loss(loss: str | None, labels: Array | None) -> str | None:

@@ -41,6 +41,7 @@ class Worker:
             "open": self._open,
             "predict": self._predict,
             "activations": self._activations,
+            "predict_with": self._predict_with,
             "gradient": self._gradient,
         }
 
@@ -70,6 +71,16 @@ class Worker:
 
     def _activations(self, request: Mapping[str, Any]) -> Answer:
         return self._answered(self._model().activations(self._arrays(request, "batch/"), request["layers"]))
+
+    def _predict_with(self, request: Mapping[str, Any]) -> Answer:
+        model, batch = self._model(), self._arrays(request, "batch/")
+        together = getattr(model, "predict_with", None)
+        if together is None:
+            outputs, layers = model.predict(batch), model.activations(batch, request["layers"])
+        else:
+            outputs, layers = together(batch, request["layers"])
+        named = {f"output/{name}": values for name, values in outputs.items()}
+        return self._answered({**named, **{f"layer/{name}": values for name, values in layers.items()}})
 
     def _gradient(self, request: Mapping[str, Any]) -> Answer:
         question = question_from(request["question"], self._arrays(request, "question/"))

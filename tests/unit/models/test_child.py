@@ -144,7 +144,9 @@ def test_a_file_that_changed_is_not_opened_again(opened: Open, toy: Write, batch
 def test_memory_above_the_limit_is_an_error_and_the_process_lives(opened: Open, batch: Arrays) -> None:
     model = opened(Limits(memory_mb=300), predict="allocate", **{"with": 10_000})
     pid = pid_of(model)
-    with pytest.raises(ModelError, match=r"ran out of memory: Unable to allocate .* 300 MB; `Limits\(memory_mb=") as caught:
+    with pytest.raises(
+        ModelError, match=r"ran out of memory: Unable to allocate .* 300 MB; `Limits\(memory_mb="
+    ) as caught:
         model.predict(batch)
     assert type(caught.value) is ModelError
     assert pid_of(model) == pid
