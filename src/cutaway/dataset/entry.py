@@ -86,7 +86,7 @@ def _why(path: Path, failure: Failed) -> str:
     error = failure.__cause__
     if isinstance(error, SyntaxError):
         line = f" `{error.text.strip()}`" if error.text else ""
-        return f"{error.filename}:{error.lineno}: SyntaxError: {error.msg}{line}"
+        return f"{error.filename or path}:{error.lineno or 1}: SyntaxError: {error.msg}{line}"
     if isinstance(error, ModuleNotFoundError):
         missing = (error.name or "").partition(".")[0]
         return (
