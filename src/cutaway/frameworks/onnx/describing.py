@@ -1,0 +1,104 @@
+"""Describes a checked ONNX model as one value: inputs, outputs, layers, what goes into the head, what has gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+from cutaway.errors import ModelFormatError
+from cutaway.frameworks.onnx.axes import channel_axes, input_axis
+from cutaway.frameworks.onnx.checking import Loaded
+from cutaway.frameworks.onnx.graph import Graph
+from cutaway.frameworks.onnx.layers import find_layers
+from cutaway.frameworks.onnx.rewriting import Outputs
+from cutaway.frameworks.onnx.shapes import Run, Shapes
+from cutaway.frameworks.onnx.support import obstacle_to
+from cutaway.frameworks.onnx.tensors import NUMBERS
+from cutaway.models.description import Layer, ModelDescription, TensorSpec
+
+__all__ = ["Described", "describe"]
+
+
+@dataclass(frozen=True)
+class Described:
+    """A description, and the tensor behind each layer's name."""
+
+    description: ModelDescription
+    tensors: dict[str, str]
+
+
+def describe(loaded: Loaded, graph: Graph, outputs: Outputs, run: Run, path: Path) -> Described:
+    """Describe a model; `run` is asked for two small batches where the graph alone does not tell shapes."""
+    shapes = Shapes(loaded.proto, graph.inputs)
+    notes = list(outputs.notes)
+    inputs = []
+    declared = {value.name: value for value in loaded.proto.graph.input}
+    for name in graph.inputs:
+        axis, how = input_axis(graph, name, shapes)
+        inputs.append(TensorSpec(name, shapes.of(name) or (None,), _dtype(declared[name], path), axis))
+        notes += [how] if how else []
+    layers, latent, left_out = find_layers(graph, shapes, run)
+    axes = channel_axes(graph, shapes)
+    shapes.probe([name for name in graph.outputs if shapes.of(name) is None], run)
+    specs = tuple(_output(value, shapes, axes, path) for value in loaded.proto.graph.output)
+    differentiable, obstacles = _gradients(graph, specs)
+    description = ModelDescription(
+        format="onnx",
+        inputs=tuple(inputs),
+        outputs=specs,
+        layers=tuple(Layer(one.name, one.kind, shapes.of(one.tensor), axes.get(one.tensor, -1)) for one in layers),
+        latent_layer=latent,
+        differentiable=differentiable,
+        notes=(*notes, *left_out, *obstacles),
+        about=_about(loaded, graph, outputs),
+    )
+    return Described(description, {one.name: one.tensor for one in layers})
+
+
+def _output(value: onnx.ValueInfoProto, shapes: Shapes, axes: dict[str, int], path: Path) -> TensorSpec:
+    shape = shapes.of(value.name) or (None,)
+    if shapes.fixed_rows is None and shape:
+        # Some exporters leave the batch size of their example in the outputs.
+        shape = (None, *shape[1:])
+    axis = axes.get(value.name, 1) if len(shape) > 1 else None
+    return TensorSpec(value.name, shape, _dtype(value, path), axis)
+
+
+def _dtype(value: onnx.ValueInfoProto, path: Path) -> str:
+    number = value.type.tensor_type.elem_type
+    if number not in NUMBERS:
+        kind = onnx.TensorProto.DataType.Name(number).lower() if number else "not a tensor"
+        raise ModelFormatError(
+            str(path), f"{value.name!r} is {kind}; only arrays of numbers can be given and answered."
+        )
+    return NUMBERS[number]
+
+
+def _gradients(graph: Graph, specs: tuple[TensorSpec, ...]) -> tuple[str, list[str]]:
+    """Why there are no gradients at all, or for which outputs there are none."""
+    reasons = {
+        spec.name: obstacle_to(graph, spec.name)
+        if np.dtype(spec.dtype).kind == "f"
+        else f"Output {spec.name!r} is {spec.dtype}: only floating-point numbers have gradients."
+        for spec in specs
+    }
+    if reasons and all(reasons.values()):
+        return next(iter(reasons.values())), []
+    return "", [f"No gradients of output {name!r}: {reason}" for name, reason in reasons.items() if reason]
+
+
+def _about(loaded: Loaded, graph: Graph, outputs: Outputs) -> dict[str, Any]:
+    model = loaded.proto
+    about: dict[str, Any] = {
+        "producer": f"{model.producer_name} {model.producer_version}".strip(),
+        "opset": next((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), None),
+        "nodes": len(graph.nodes),
+        "parameters": int(sum(values.size for values in graph.constants.values() if values.dtype.kind == "f")),
+    }
+    if outputs.classes:
+        about["classes"] = outputs.classes
+    return about

@@ -1,0 +1,44 @@
+"""Types of ONNX tensors on torch. Half precision is computed in float32: its gradients would drown in rounding."""
+
+from __future__ import annotations
+
+import torch
+from onnx import TensorProto
+from torch import Tensor
+
+from cutaway.errors import GradientUnavailable
+from cutaway.models.backend import Array
+
+__all__ = ["as_tensor", "torch_dtype"]
+
+_DTYPES: dict[int, torch.dtype] = {
+    TensorProto.FLOAT: torch.float32,
+    TensorProto.FLOAT16: torch.float32,
+    TensorProto.BFLOAT16: torch.float32,
+    TensorProto.DOUBLE: torch.float64,
+    TensorProto.INT8: torch.int8,
+    TensorProto.INT16: torch.int16,
+    TensorProto.INT32: torch.int32,
+    TensorProto.INT64: torch.int64,
+    TensorProto.UINT8: torch.uint8,
+    TensorProto.BOOL: torch.bool,
+}
+# torch has these, but hardly any arithmetic for them.
+_WIDER = {"uint16": "int32", "uint32": "int64", "uint64": "int64", "float16": "float32", "bfloat16": "float32"}
+
+
+def torch_dtype(number: int) -> torch.dtype:
+    """Return the torch type of an ONNX type number."""
+    if number not in _DTYPES:
+        name = TensorProto.DataType.Name(number)
+        raise GradientUnavailable(f"A tensor of this model has the type {name}, which is not supported on torch.")
+    return _DTYPES[number]
+
+
+def as_tensor(values: Array) -> Tensor:
+    """Return an array as a tensor; it shares the array's memory where that can be written to."""
+    if values.dtype.name in _WIDER:
+        values = values.astype(_WIDER[values.dtype.name])
+    elif values.dtype.kind not in "biuf":
+        raise GradientUnavailable(f"A tensor of this model holds {values.dtype}, which torch cannot.")
+    return torch.from_numpy(values if values.flags.writeable and values.flags.c_contiguous else values.copy())

@@ -1,0 +1,109 @@
+"""Operators that only move values: shapes, axes, pieces and copies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from cutaway.frameworks.onnx.graph import Node
+from cutaway.frameworks.onnx.operators.values import axes_of, integers
+
+__all__ = ["OPERATORS"]
+
+
+def _reshape(node: Node, x: Tensor, shape: Tensor | None = None) -> Tensor:
+    sizes = node.integers("shape", []) if shape is None else integers(shape)
+    if not node.flag("allowzero"):
+        sizes = [x.shape[i] if size == 0 else size for i, size in enumerate(sizes)]
+    return x.reshape(sizes)
+
+
+def _flatten(node: Node, x: Tensor) -> Tensor:
+    axis = node.integer("axis", 1)
+    axis = axis + x.dim() if axis < 0 else axis
+    return x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
+
+
+def _transpose(node: Node, x: Tensor) -> Tensor:
+    return x.permute(node.integers("perm", reversed(range(x.dim()))))
+
+
+def _squeeze(node: Node, x: Tensor, given: Tensor | None = None) -> Tensor:
+    axes = axes_of(node, given)
+    return x.squeeze() if axes is None else x.squeeze(axes)
+
+
+def _unsqueeze(node: Node, x: Tensor, given: Tensor | None = None) -> Tensor:
+    axes = axes_of(node, given) or []
+    rank = x.dim() + len(axes)
+    for axis in sorted(axis % rank for axis in axes):
+        x = x.unsqueeze(axis)
+    return x
+
+
+def _expand(_node: Node, x: Tensor, shape: Tensor) -> Tensor:
+    sizes = integers(shape)
+    missing = len(sizes) - x.dim()
+    # One of the two sizes may be 1, whichever it is.
+    wanted = [1] * -missing + sizes
+    own = [1] * missing + list(x.shape)
+    return x.expand([a if b == 1 else b for a, b in zip(own, wanted, strict=True)])
+
+
+def _tile(_node: Node, x: Tensor, repeats: Tensor) -> Tensor:
+    return x.repeat(integers(repeats))
+
+
+def _concat(node: Node, *xs: Tensor) -> Tensor:
+    return torch.cat(xs, node.integer("axis", 1))
+
+
+def _split(node: Node, x: Tensor, given: Tensor | None = None) -> tuple[Tensor, ...]:
+    axis = node.integer("axis", 0)
+    if given is not None or node.has("split"):
+        return torch.split(x, integers(given) if given is not None else node.integers("split", []), axis)
+    # The last piece is smaller where the size does not divide.
+    count = node.integer("num_outputs", len(node.outputs))
+    each = -(-x.shape[axis] // count)
+    return torch.split(x, each, axis)
+
+
+def _depth_to_space(node: Node, x: Tensor) -> Tensor:
+    block = node.integer("blocksize", 1)
+    n, c, h, w = x.shape
+    if node.text("mode", "DCR") == "DCR":
+        split = x.reshape(n, block, block, c // block**2, h, w).permute(0, 3, 4, 1, 5, 2)
+    else:
+        split = x.reshape(n, c // block**2, block, block, h, w).permute(0, 1, 4, 2, 5, 3)
+    return split.reshape(n, c // block**2, h * block, w * block)
+
+
+def _space_to_depth(node: Node, x: Tensor) -> Tensor:
+    block = node.integer("blocksize", 1)
+    n, c, h, w = x.shape
+    split = x.reshape(n, c, h // block, block, w // block, block).permute(0, 3, 5, 1, 2, 4)
+    return split.reshape(n, c * block**2, h // block, w // block)
+
+
+def _trilu(node: Node, x: Tensor, diagonal: Tensor | None = None) -> Tensor:
+    k = 0 if diagonal is None else int(diagonal)
+    return torch.triu(x, k) if node.flag("upper", default=True) else torch.tril(x, k)
+
+
+OPERATORS: dict[str, Callable[..., Tensor | tuple[Tensor, ...]]] = {
+    "Concat": _concat,
+    "DepthToSpace": _depth_to_space,
+    "Expand": _expand,
+    "Flatten": _flatten,
+    "Reshape": _reshape,
+    "SpaceToDepth": _space_to_depth,
+    "Split": _split,
+    "Squeeze": _squeeze,
+    "Tile": _tile,
+    "Transpose": _transpose,
+    "Trilu": _trilu,
+    "Unsqueeze": _unsqueeze,
+}

@@ -1,0 +1,137 @@
+"""An ONNX model as a `Backend`: ONNX Runtime for outputs and layers, the executor on torch for gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cutaway.errors import GradientUnavailable, LayerUnavailable, MissingExtraError, ModelError
+from cutaway.frameworks.onnx.checking import Loaded, checked, parsed, read_checked
+from cutaway.frameworks.onnx.describing import describe
+from cutaway.frameworks.onnx.graph import Graph
+from cutaway.frameworks.onnx.plain_session import PlainSession
+from cutaway.frameworks.onnx.rewriting import arrange_outputs
+from cutaway.frameworks.onnx.sessions import Sessions
+from cutaway.frameworks.onnx.support import obstacle_to
+from cutaway.models.backend import Arrays, Backend, Gradient, Question
+from cutaway.models.description import ModelDescription
+
+if TYPE_CHECKING:
+    from cutaway.frameworks.onnx.executor import Executor
+
+__all__ = ["OnnxBackend", "wrap"]
+
+
+class OnnxBackend:
+    """A checked model that runs; `ready` is a session of the same model that somebody already made."""
+
+    def __init__(self, loaded: Loaded, path: Path, *, ready: Any = None) -> None:
+        outputs = arrange_outputs(loaded.proto.graph)
+        self._graph = Graph.of(loaded)
+        self._sessions = Sessions(loaded, str(path), ready=None if outputs.changed else ready)
+        described = describe(loaded, self._graph, outputs, self._sessions.run, path)
+        self._description, self._tensors = described.description, described.tensors
+        self._outputs = [spec.name for spec in self._description.outputs]
+        self._executor: Executor | None = None
+
+    @property
+    def description(self) -> ModelDescription:
+        """What the model says of itself."""
+        return self._description
+
+    def predict(self, batch: Arrays) -> Arrays:
+        """Return every output, by name."""
+        return self._sessions.run(self._outputs, batch)
+
+    def activations(self, batch: Arrays, layers: Sequence[str]) -> Arrays:
+        """Return the values of some layers, or of any other tensors that the graph names."""
+        tensors = [self._tensor(name) for name in layers]
+        values = self._sessions.run(list(dict.fromkeys(tensors)), batch)
+        return {name: values[tensor] for name, tensor in zip(layers, tensors, strict=True)}
+
+    def gradient(self, batch: Arrays, question: Question) -> Gradient:
+        """Return the gradient that was asked for; raises `GradientUnavailable` where there is none."""
+        leaf = question.wrt if question.wrt in self._graph.inputs else self._tensor(question.wrt)
+        reason = obstacle_to(self._graph, question.output)
+        if reason:
+            raise GradientUnavailable(reason)
+        self._check_numbers(question.wrt)
+        executor = self._on_torch()
+        import torch
+
+        from cutaway.frameworks.torch.scores import summed_score
+
+        with torch.enable_grad():
+            output, source = executor.run(batch, question.output, leaf)
+            axis = next(spec.channel_axis for spec in self._description.outputs if spec.name == question.output)
+            score = summed_score(output, question, axis)
+            if not score.requires_grad:
+                message = (
+                    f"Output {question.output!r} does not depend on {question.wrt!r} in a way that has a gradient."
+                )
+                raise GradientUnavailable(message)
+            (gradient,) = torch.autograd.grad(score, [source])
+        given = batch.get(leaf)
+        return Gradient(gradient.numpy(), source.detach().numpy() if given is None else np.array(given))
+
+    def close(self) -> None:
+        """Let go of the sessions."""
+        self._sessions.close()
+        self._executor = None
+
+    def _tensor(self, name: str) -> str:
+        if name in self._tensors:
+            return self._tensors[name]
+        if name in self._graph.makers:
+            return name
+        raise LayerUnavailable(name, list(self._tensors))
+
+    def _check_numbers(self, name: str) -> None:
+        spec = next((spec for spec in self._description.inputs if spec.name == name), None)
+        if spec is None or np.dtype(spec.dtype).kind == "f":
+            return
+        embedding = next((layer.name for layer in self._description.layers if layer.kind == "Gather"), None)
+        hint = f" Take it by the layer that they are looked up in: `wrt={embedding!r}`." if embedding else ""
+        raise GradientUnavailable(f"Input {name!r} is {spec.dtype}: whole numbers have no gradient.{hint}")
+
+    def _on_torch(self) -> Executor:
+        if self._executor is None:
+            try:
+                import torch  # noqa: F401 - only whether it is there; it is an extra of its own
+            except ModuleNotFoundError as error:
+                raise MissingExtraError("The gradient of an ONNX model", "torch") from error
+            from cutaway.frameworks.onnx.executor import Executor
+
+            self._executor = Executor(self._graph)
+        return self._executor
+
+
+def wrap(session: Any) -> Backend:
+    """Return a live `onnxruntime.InferenceSession` as a backend.
+
+    Its graph is read again from the file or the bytes that it was made of; without them it can only predict.
+    """
+    try:
+        return OnnxBackend(*_source(session), ready=session)
+    except ModelError as error:
+        return PlainSession(session, str(error))
+
+
+def _source(session: Any) -> tuple[Loaded, Path]:
+    """The model behind a session. Its owner runs it already, so links are followed as ONNX Runtime did."""
+    # ONNX Runtime keeps these two without a public name for them.
+    path, data = getattr(session, "_model_path", None), getattr(session, "_model_bytes", None)
+    if path:
+        loaded = read_checked(Path(path), trust=True)
+    elif data:
+        path = "onnxruntime.InferenceSession"
+        loaded = checked(parsed(bytes(data), Path(path)), Path(path), trust=True)
+    else:
+        raise ModelError("The session does not tell which file it was made of.")
+    names = [value.name for value in loaded.proto.graph.output]
+    if names != [value.name for value in session.get_outputs()]:
+        raise ModelError(f"{str(path)!r} is not the model that the session was made of any more.")
+    return loaded, Path(path)
