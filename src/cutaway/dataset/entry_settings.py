@@ -15,9 +15,10 @@ __all__ = ["ENTRY_FILES", "SETTINGS_FILE", "EntrySettings", "find_entry"]
 
 SETTINGS_FILE = "leap.yaml"
 ENTRY_FILES = ("leap_binder.py", "leap_integration.py")
-_LARGEST_FILE = 1024 * 1024
+_LARGEST_FILE = 64 * 1024
 # A settings file has no use for aliases; a file of nested ones stands for more than any memory holds.
 _MOST_ALIASES = 16
+_DEEPEST = 32
 
 
 @dataclass(frozen=True)
@@ -86,11 +87,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise BindingError(f"{path} is larger than {_LARGEST_FILE // 1024} kB, so it is no {SETTINGS_FILE}.")
     try:
         text = content.decode()
-        aliases = sum(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader))
-        if aliases > _MOST_ALIASES:
-            raise BindingError(
-                f"{path} has {aliases} aliases (`*name`); at most {_MOST_ALIASES} are read. Write them out."
-            )
+        _refuse_bombs(path, text)
         settings = yaml.safe_load(text)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
@@ -102,6 +99,18 @@ def _read(path: Path) -> dict[str, Any]:
     if not isinstance(settings, dict):
         raise BindingError(f"{path} holds {type(settings).__name__}, but settings are `key: value` lines.")
     return settings
+
+
+def _refuse_bombs(path: Path, text: str) -> None:
+    """Raise for what would take long or much memory to read; looks at one event of the text after the other."""
+    aliases = depth = 0
+    for event in yaml.parse(text, yaml.SafeLoader):
+        aliases += isinstance(event, yaml.AliasEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if aliases > _MOST_ALIASES:
+            raise BindingError(f"{path} has more than {_MOST_ALIASES} aliases (`*name`). Write them out.")
+        if depth > _DEEPEST:
+            raise BindingError(f"{path} has lists in lists more than {_DEEPEST} deep, so it is no {SETTINGS_FILE}.")
 
 
 def _patterns(path: Path, settings: dict[str, Any], key: str) -> tuple[str, ...]:

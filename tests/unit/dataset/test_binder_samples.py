@@ -102,7 +102,7 @@ class TestEncoders:
 
     def test_unknown_names_and_positions_are_said(self) -> None:
         subset = training(lambda i, preprocess: 0.0)
-        with pytest.raises(BindingError, match="No input 'xx' is bound for training. Did you mean 'x'"):
+        with pytest.raises(BindingError, match="No input 'xx' is bound for training[.] Did you mean 'x'"):
             subset.encode(Role.INPUT, "xx", 0)
         with pytest.raises(IndexError, match="3 samples"):
             subset.encode(Role.INPUT, "x", 3)
@@ -114,9 +114,11 @@ class TestEncoders:
         wrong: list[int] = []
 
         def ask() -> None:
-            for i in range(200):
-                if (subset.encode(Role.INPUT, "x", i) != i).any() or subset.metadata(i) != {"m": i}:
-                    wrong.append(i)
+            wrong.extend(
+                i
+                for i in range(200)
+                if (subset.encode(Role.INPUT, "x", i) != i).any() or subset.metadata(i) != {"m": i}
+            )
 
         threads = [threading.Thread(target=ask) for _ in range(4)]
         for thread in threads:
@@ -184,7 +186,7 @@ class TestIds:
     @pytest.mark.parametrize(
         ("make", "said"),
         [
-            (lambda: PreprocessResponse(), "got neither"),
+            (PreprocessResponse, "got neither"),
             (lambda: PreprocessResponse(length=1, sample_ids=[1]), "got both"),
             (lambda: PreprocessResponse(length=-1), "must be a number of samples"),
             (lambda: PreprocessResponse(length=1.5), "must be a number of samples"),

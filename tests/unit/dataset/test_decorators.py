@@ -216,7 +216,9 @@ class TestOthers:
         assert isinstance(
             tensorleap_custom_visualizer("v", LeapDataType.Image)(lambda image: LeapImage())(0), LeapImage
         )
-        with pytest.raises(EncoderError, match="it returned int, but its type is LeapDataType.Text: return a LeapText"):
+        with pytest.raises(
+            EncoderError, match=r"it returned int, but its type is LeapDataType.Text: return a LeapText"
+        ):
             tensorleap_custom_visualizer("w", LeapDataType.Text)(lambda image: 3)(0)
 
     def test_a_model_loader_returns_a_model(self, binder: Binder) -> None:

@@ -96,7 +96,7 @@ class TestSettings:
             ("entryFile: 'leap", "leap.yaml:1: not readable"),
             ("include: 3", "must be a list of file patterns"),
             ("include: ['../*']", "leaves the folder"),
-            ("[" * 5000, "not readable as settings"),
+            ("[" * 50_000, "more than 32 deep"),
         ],
     )
     def test_settings_that_cannot_be_used_are_refused(
@@ -111,11 +111,11 @@ class TestSettings:
 
     def test_an_alias_bomb_is_refused_by_its_aliases(self, write: Write) -> None:
         levels = "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9))
-        with pytest.raises(BindingError, match="72 aliases"):
+        with pytest.raises(BindingError, match="more than 16 aliases"):
             load_entry(write("leap.yaml", f"a0: &a0 [x, x]\n{levels}\n"))
 
     def test_a_large_file_is_no_settings(self, write: Write) -> None:
-        with pytest.raises(BindingError, match="larger than 1024 kB"):
+        with pytest.raises(BindingError, match="larger than 64 kB"):
             load_entry(write("leap.yaml", f"a: {'x' * 2**20}"))
 
     def test_nothing_is_expanded(self, write: Write) -> None:
