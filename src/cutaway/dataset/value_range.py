@@ -60,17 +60,18 @@ def scaled(image: Array) -> npt.NDArray[np.float64]:
     return np.clip((image.astype(np.float64) - black) * (255.0 / (white - black)), 0.0, 255.0)
 
 
-def as_bytes(image: Array) -> npt.NDArray[np.uint8]:
-    """Return an image as it is shown: uint8, rounded.
+def as_bytes(image: Array, scale: Scale | None = None) -> npt.NDArray[np.uint8]:
+    """Return an image as it is shown: uint8, rounded. `scale` is that of a whole of which this is a part.
 
     >>> as_bytes(np.array([0.0, 0.5, 1.0])).tolist()
     [0, 128, 255]
     """
     if image.dtype == np.uint8:
         return image
-    black, white = scale_of(image)
-    # In float32: half the work of float64, and far finer than 256 steps.
-    values = (image.astype(np.float32) - np.float32(black)) * np.float32(255.0 / (white - black))
+    black, white = scale or scale_of(image)
+    # In float32: half the work of float64, and far finer than 256 steps. What is too large for it is white anyway.
+    with np.errstate(over="ignore"):
+        values = (image.astype(np.float32) - np.float32(black)) * np.float32(255.0 / (white - black))
     return np.asarray(np.clip(values + np.float32(0.5), 0.0, 255.0), np.uint8)
 
 

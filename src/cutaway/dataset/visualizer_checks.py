@@ -11,6 +11,7 @@ from cutaway.errors import ConfigurationError
 
 __all__ = [
     "check_array",
+    "check_drawable",
     "check_finite",
     "check_image",
     "check_indices",
@@ -67,6 +68,12 @@ def check_finite(owner: str, name: str, values: Array) -> None:
         return
     wrong = int(np.count_nonzero(~np.isfinite(values)))
     require(wrong == 0, f"`{name}` of {owner} must be finite", f"{wrong} of {values.size} values NaN or infinite")
+
+
+def check_drawable(owner: str, name: str, values: Array) -> None:
+    """Raise where a number is so large that the length of an axis with it could not be told; NaN is let through."""
+    largest = float(np.fmax.reduce(np.abs(values), axis=None))
+    require(not largest > 1e300, f"`{name}` of {owner} must be finite and at most 1e300 in size", f"{largest:g}")
 
 
 def check_length(owner: str, left: str, size: int, right: str, other: int) -> None:

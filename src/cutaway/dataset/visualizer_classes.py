@@ -15,6 +15,7 @@ from cutaway.dataset.enums import LeapDataType
 from cutaway.dataset.subset import Array
 from cutaway.dataset.visualizer_checks import (
     check_array,
+    check_drawable,
     check_finite,
     check_image,
     check_indices,
@@ -117,11 +118,11 @@ class LeapGraph:
 
     def __post_init__(self) -> None:
         data = check_array("LeapGraph", "data", self.data, (2,), "float")
-        require(not (abs(data) == math.inf).any(), "`data` of LeapGraph must not be infinite", "infinite values")
+        check_drawable("LeapGraph", "data", data)
         if self.x_range is not None:
             require(len(self.x_range) == 2, "`x_range` must be its first and last value", f"{self.x_range!r}")
             first, last = self.x_range
-            require(-math.inf < first < last < math.inf, "`first < last` of `x_range` must hold", f"{first=}, {last=}")
+            require(-1e300 < first < last < 1e300, "`first < last` of `x_range` must hold", f"{first=}, {last=}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +157,7 @@ class LeapHorizontalBar:
             if values is not None:
                 bars = check_array(owner, name, values, (1,), "float")
                 check_finite(owner, name, bars)
+                check_drawable(owner, name, bars)
                 check_length(owner, "labels", len(self.labels), f"values in `{name}`", len(bars))
 
 

@@ -69,7 +69,8 @@ SICK: list[tuple[Callable[[], Any], str]] = [
     (lambda: LeapVideo(f32(4, 5, 3)), "4 axes"),
     (lambda: LeapGraph(f32(5)), "2 axes"),
     (lambda: LeapGraph(np.zeros((5, 1), np.int32)), "must be float, but got int32"),
-    (lambda: LeapGraph(f32(5, 1, value=np.inf)), "must not be infinite"),
+    (lambda: LeapGraph(f32(5, 1, value=np.inf)), "at most 1e300 in size, but got inf"),
+    (lambda: LeapHorizontalBar(np.array([1e305]), ["a"]), "at most 1e300 in size, but got 1e"),
     (lambda: LeapGraph(f32(5, 1), x_range=(1.0, 1.0)), r"first < last"),
     (lambda: LeapText("a b"), "list of texts, but got str"),
     (lambda: LeapText(["a", 3]), "number 1 is int: 3"),  # type: ignore[list-item]
