@@ -8,16 +8,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from cutaway.dataset import Dataset
 from cutaway.dataset.enums import Role
 from cutaway.dataset.functions import Field, Function
+from cutaway.dataset.subset import Array
 from cutaway.errors import BindingError, EncoderError
 from cutaway.evaluation.arguments import Sources, wire_arguments
 from cutaway.evaluation.channels import Move, fit_sample, matches, spec_as_given
 from cutaway.evaluation.pairing import pair
 from cutaway.models import ModelDescription, TensorSpec
 
-__all__ = ["InputWire", "SampleShapes", "Wiring", "sample_shapes", "wire"]
+__all__ = [
+    "FirstSample",
+    "InputWire",
+    "SampleShapes",
+    "Wiring",
+    "first_sample",
+    "sample_shapes",
+    "shapes_of",
+    "wire",
+]
 
 Shape = tuple[int, ...]
 # How far into a subset a sample is looked for whose encoders do not raise.
@@ -79,7 +91,7 @@ def wire(
     """
     notes: list[str] = []
     specs = [spec_as_given(spec, channels_last=channels_last) for spec in description.inputs]
-    inputs = _wire_inputs(dataset.inputs, specs, shapes.inputs, notes)
+    inputs = _wire_inputs(dataset, specs, shapes.inputs, notes)
     predictions = _name_outputs(dataset.predictions, description.outputs, notes)
     truths = _pair_truths(dataset, description, predictions, shapes.ground_truths, notes)
     sources = Sources(
@@ -93,24 +105,48 @@ def wire(
     return Wiring(inputs, predictions, truths, functions, tuple(notes))
 
 
-def sample_shapes(dataset: Dataset) -> SampleShapes:
-    """Encode the first sample that can be, and return its shapes. Raises the first `EncoderError` where none can."""
+@dataclass(frozen=True)
+class FirstSample:
+    """The first sample that can be encoded: its inputs and ground truths, without a batch axis."""
+
+    inputs: Mapping[str, Array]
+    ground_truths: Mapping[str, Array]
+
+
+def first_sample(dataset: Dataset) -> FirstSample:
+    """Encode the first sample that can be. Raises the first `EncoderError` where none can."""
     first: EncoderError | None = None
+    found: FirstSample | None = None
     for name, subset in dataset.subsets.items():
         for index in range(min(len(subset), PATIENCE)):
             try:
-                inputs = {one.name: subset.encode(Role.INPUT, one.name, index).shape for one in dataset.inputs}
-                truths = (
-                    {one.name: subset.encode(Role.GROUND_TRUTH, one.name, index).shape for one in dataset.ground_truths}
-                    if dataset.labelled(name)
-                    else {}
-                )
-                return SampleShapes(inputs, truths)
+                inputs = {one.name: np.asarray(subset.encode(Role.INPUT, one.name, index)) for one in dataset.inputs}
+                if not dataset.labelled(name):
+                    found = found or FirstSample(inputs, {})
+                    break
+                truths = {
+                    one.name: np.asarray(subset.encode(Role.GROUND_TRUTH, one.name, index))
+                    for one in dataset.ground_truths
+                }
+                return FirstSample(inputs, truths)
             except EncoderError as error:
                 first = first or error
-    if first is not None:
-        raise first
-    raise BindingError("The data set has no samples. Let its preprocess function return at least one.")
+    if found is not None:
+        return found
+    raise first or BindingError("The data set has no samples. Let its preprocess function return at least one.")
+
+
+def shapes_of(sample: FirstSample) -> SampleShapes:
+    """Return the shapes of a sample."""
+    return SampleShapes(
+        {name: values.shape for name, values in sample.inputs.items()},
+        {name: values.shape for name, values in sample.ground_truths.items()},
+    )
+
+
+def sample_shapes(dataset: Dataset) -> SampleShapes:
+    """Encode the first sample that can be, and return its shapes. Raises the first `EncoderError` where none can."""
+    return shapes_of(first_sample(dataset))
 
 
 def _bound(dataset: Dataset) -> list[tuple[str, str, Sequence[Function]]]:
@@ -123,9 +159,9 @@ def _bound(dataset: Dataset) -> list[tuple[str, str, Sequence[Function]]]:
 
 
 def _wire_inputs(
-    encoders: Sequence[Field], specs: Sequence[TensorSpec], shapes: Mapping[str, Shape], notes: list[str]
+    dataset: Dataset, specs: Sequence[TensorSpec], shapes: Mapping[str, Shape], notes: list[str]
 ) -> dict[str, InputWire]:
-    fields, wanted = {one.name: one for one in encoders}, {spec.name: spec for spec in specs}
+    fields, wanted = {one.name: one for one in dataset.inputs}, {spec.name: spec for spec in specs}
 
     def fits(model_input: str, encoder: str) -> bool:
         try:
@@ -134,7 +170,10 @@ def _wire_inputs(
             return False
         return True
 
-    pairs, how = pair(list(wanted), list(fields), fits)
+    told = _told(dataset, list(wanted))
+    left, right = [name for name in wanted if name not in told], [one for one in fields if one not in told.values()]
+    pairs, how = pair(left, right, fits)
+    pairs, how = {**told, **pairs}, {**dict.fromkeys(told, "as the integration test showed"), **how}
     missing = [name for name in wanted if name not in pairs]
     if missing:
         raise BindingError(_unpaired(missing, specs, shapes))
@@ -146,6 +185,17 @@ def _wire_inputs(
     unused = [encoder for encoder in fields if encoder not in pairs.values()]
     notes += [f"Encoder {encoder!r} goes into no input of the model." for encoder in unused]
     return {name: wires[name] for name in wanted}
+
+
+def _told(dataset: Dataset, inputs: Sequence[str]) -> dict[str, str]:
+    """Return the encoder of each input that the integration test showed, by its name or its position."""
+    known = {one.name for one in dataset.inputs}
+    told = {}
+    for i, name in enumerate(inputs):
+        encoder = dataset.model_inputs.get(name, dataset.model_inputs.get(i))
+        if encoder in known:
+            told[name] = str(encoder)
+    return told
 
 
 def _unpaired(missing: Sequence[str], specs: Sequence[TensorSpec], shapes: Mapping[str, Shape]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +16,20 @@ import pyarrow as pa
 
 from cutaway.errors import EvaluationError, RunDamaged, did_you_mean
 from cutaway.run.identity import Run
+from cutaway.run.leases import CHIEF, Lease, free_attempt
 from cutaway.run.sample_columns import shape_of
+from cutaway.run.segments import WriterId
 
-__all__ = ["LATENT", "Evaluation", "Failure", "evaluations", "new_evaluation", "space_file_name", "write_source"]
+__all__ = [
+    "LATENT",
+    "Evaluation",
+    "Failure",
+    "claim_evaluations",
+    "evaluations",
+    "new_evaluation",
+    "space_file_name",
+    "write_source",
+]
 
 # The space of the model's own latent layer; those of users have their names.
 LATENT = "latent"
@@ -73,6 +85,15 @@ class Evaluation:
         import pyarrow.parquet as pq  # it takes long to import
 
         return pq.read_table(self._file(subset, "parquet"), columns=columns)
+
+    def pieces(self, subset: str, beginnings: tuple[str, ...]) -> Iterator[pa.Table]:
+        """Yield the columns whose names begin so, a few thousand rows at a time: for whoever cannot hold a whole table."""
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(self._file(subset, "parquet")) as file:
+            names = [name for name in file.schema_arrow.names if name.startswith(beginnings)]
+            for group in range(file.num_row_groups):
+                yield file.read_row_group(group, columns=names)
 
     def values(self, subset: str, column: str, row: int) -> npt.NDArray[Any] | None:
         """Return one ground truth or prediction in its own shape, wherever it lies; None where the sample failed."""
@@ -151,6 +172,13 @@ def evaluations(run: Run) -> list[Evaluation]:
 def new_evaluation(run: Run) -> Evaluation:
     """Return the next evaluation of a run, of which nothing is written yet."""
     return Evaluation(run, max(_numbers(run), default=-1) + 1)
+
+
+def claim_evaluations(run: Run) -> Lease:
+    """Become the one process that evaluates into a run. Raises `RunLocked` while another one does."""
+    path = str(run.path)
+    attempt = free_attempt(run.storage, path, WriterId("evaluate", CHIEF, 0))
+    return Lease(run.storage, path, WriterId("evaluate", CHIEF, attempt))
 
 
 def write_source(evaluation: Evaluation, content: dict[str, Any]) -> None:

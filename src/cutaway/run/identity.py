@@ -180,8 +180,12 @@ class Run:
         return 0 if len(steps) == 0 else max(steps.to_pylist()) + 1
 
     def state(self) -> RunState:
-        """Say what became of the training of this run."""
-        return training_states([self.storage])[0] or RunState(self.identity.get("state", RunState.ENDED))
+        """Say what became of the training of this run, or where there was none, of its evaluation."""
+        trained = training_states([self.storage])[0]
+        if trained is not None:
+            return trained
+        evaluated = training_states([self.storage], role="evaluate")[0]
+        return evaluated or RunState(self.identity.get("state", RunState.ENDED))
 
     def table(self, table: str) -> TableReader:
         """Return a new reader of one of the growing tables."""

@@ -116,14 +116,14 @@ def lease_state(storage: Storage, lease: dict[str, Any], *, sleep: Callable[[flo
 
 
 def training_states(
-    storages: Iterable[Storage], *, sleep: Callable[[float], None] = time.sleep
+    storages: Iterable[Storage], *, role: str = "train", sleep: Callable[[float], None] = time.sleep
 ) -> list[RunState | None]:
-    """Say what became of the training of each run, None where there never was one.
+    """Say what became of the training of each run, or of those who wrote in another role; None where nobody did.
 
     It is that of the newest attempt: running while any worker is, else as its chief ended. Trainings on other machines
     are waited for together, at most one lease for all of them.
     """
-    watches = [_Watch(storage, _of_newest_attempt(read_leases(storage, "train"))) for storage in storages]
+    watches = [_Watch(storage, _of_newest_attempt(read_leases(storage, role))) for storage in storages]
     _wait(watches, sleep)
     return [watch.verdict() for watch in watches]
 

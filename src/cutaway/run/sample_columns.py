@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 __all__ = [
+    "COUNT",
     "INLINE_BYTES",
     "PREVIEW",
     "SPACE",
@@ -30,8 +31,8 @@ __all__ = [
 
 # What is larger lies in a file of its own, so that reading a table of many samples stays quick.
 INLINE_BYTES = 4096
-# What the columns of a part are called that do not go into the table: latent vectors and previews.
-SPACE, PREVIEW = "space:", "preview:png"
+# What the columns of a part are called that do not go into the table: latent vectors, previews, and what is counted.
+SPACE, PREVIEW, COUNT = "space:", "preview:png", "count:"
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]

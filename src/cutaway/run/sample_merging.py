@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.run.identity import Run
-from cutaway.run.sample_columns import PREVIEW, SPACE, fitted_batch, is_large, unified_schema
+from cutaway.run.sample_columns import COUNT, PREVIEW, SPACE, fitted_batch, is_large, unified_schema
 from cutaway.run.whole_files import whole_file
 
 __all__ = ["merge_subset", "preview_key"]
@@ -34,8 +34,9 @@ class _Sink(Protocol):
 
 def merge_subset(
     run: Run, folder: str, subset: str, *, length: int, schemas: Sequence[pa.Schema], tables: Iterable[pa.Table]
-) -> None:
-    """Write the files of a subset; each appears whole, the table last."""
+) -> dict[str, int]:
+    """Write the files of a subset; each appears whole, the table last. Return the sums of what was counted."""
+    counts: dict[str, int] = {}
     schema = unified_schema(schemas)
     names = sorted((name for name in schema.names if ":" not in name), key=_rank)
     here = run.path / folder
@@ -59,6 +60,11 @@ def merge_subset(
             fitted = fitted_batch(table, schema)
             for sink in sinks:
                 sink.write(fitted)
+            for name in fitted.column_names:
+                if name.startswith(COUNT):
+                    key, values = name.removeprefix(COUNT), fitted.column(name).to_numpy()
+                    counts[key] = counts.get(key, 0) + int(np.nansum(values))
+    return counts
 
 
 def preview_key(subset: str) -> str:

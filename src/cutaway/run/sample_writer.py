@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from cutaway.errors import RunDamaged
+from cutaway.errors import ConfigurationError, RunDamaged
 from cutaway.run.identity import Run
 from cutaway.run.sample_columns import fitted_batch, unified_schema
 from cutaway.run.sample_merging import merge_subset
@@ -65,11 +65,14 @@ class SampleWriter:
             yield _read(part)
 
     def append(self, subset: str, start: int, rows: pa.RecordBatch) -> None:
-        """Take the rows from `start`; they are on disk when their part is closed."""
+        """Take the rows from `start`, which must follow on the last; they are on disk when their part is closed."""
         if self._batches and subset != self._subset:
             self.flush()
         if not self._batches:
             self._subset, self._start, self._since = subset, start, self._clock()
+        if start != self._start + self._rows:
+            message = f"Rows must come without a gap, but got {start} behind {self._start + self._rows} of {subset}."
+            raise ConfigurationError(message)
         self._batches.append(rows)
         self._rows += len(rows)
         self._bytes += rows.nbytes
@@ -91,8 +94,12 @@ class SampleWriter:
         self._run.storage.replace(key, sink.getvalue())
         self._rows = self._bytes = 0
 
-    def merge(self, lengths: Mapping[str, int]) -> None:
-        """Make the files of each subset out of its parts. Raises `RunDamaged` where rows are missing."""
+    def merge(self, lengths: Mapping[str, int]) -> dict[str, dict[str, int]]:
+        """Make the files of each subset out of its parts, and return what was counted in each.
+
+        Raises `RunDamaged` where rows are missing.
+        """
+        counts: dict[str, dict[str, int]] = {}
         self.flush()
         sweep(self._run.path / self._folder)
         for subset, length in lengths.items():
@@ -102,7 +109,10 @@ class SampleWriter:
                 raise RunDamaged(f"{self._folder}/parts", 0, f"it has {have} of the {length} samples of {subset}")
             if length:
                 schemas, tables = [_schema(part) for part in parts], (_read(part) for part in parts)
-                merge_subset(self._run, self._folder, subset, length=length, schemas=schemas, tables=tables)
+                counts[subset] = merge_subset(
+                    self._run, self._folder, subset, length=length, schemas=schemas, tables=tables
+                )
+        return counts
 
     def remove_parts(self) -> None:
         """Remove the parts once everything is merged."""

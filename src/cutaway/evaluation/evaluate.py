@@ -1,0 +1,221 @@
+"""`evaluate`: one pass of a model over a data set, into a run. Puts the parts together; the pass is `pass_over`'s."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from cutaway.dataset import Dataset
+from cutaway.dataset.subset import Array
+from cutaway.errors import BindingError, ConfigurationError, did_you_mean
+from cutaway.evaluation.drawing import choose_drawing
+from cutaway.evaluation.encoding import Encoding
+from cutaway.evaluation.keeping import keep_model as keep_copy
+from cutaway.evaluation.ledger import Ledger
+from cutaway.evaluation.pass_over import Pass, Setting
+from cutaway.evaluation.plan import Asked, Plan, class_axis, look_at_pairs, make_plan
+from cutaway.evaluation.predicting import Predictor, latent_layer_of
+from cutaway.evaluation.progress import Listener
+from cutaway.evaluation.scoring import Bound
+from cutaway.evaluation.sources import binding_of, key_of, model_key, versions
+from cutaway.evaluation.subject import Subject, open_subject
+from cutaway.evaluation.wiring import Wiring, first_sample, shapes_of, wire
+from cutaway.run import Run
+from cutaway.run.evaluations import Evaluation
+from cutaway.run.sample_writer import SampleWriter
+
+__all__ = ["evaluate"]
+
+log = logging.getLogger("cutaway.evaluation")
+
+# An encoder that needs longer than this for one sample does not come back.
+SAMPLE_SECONDS = 60.0
+MOST_WORKERS = 4
+
+
+def evaluate(
+    dataset: Dataset,
+    model: Any = None,
+    run: Any = None,
+    *,
+    epoch: int | None = None,
+    batch_size: int = 64,
+    workers: int | None = None,
+    on_error: Literal["skip", "fail"] = "skip",
+    keep_model: bool = True,
+    latent_layer: str | None = None,
+    loss: Asked | Sequence[Asked] | None = None,
+    metrics: Asked | Sequence[Asked] | None = None,
+    subsets: Sequence[str] | None = None,
+    progress: Listener | None = None,
+    resume: bool = True,
+    sample_timeout: float = SAMPLE_SECONDS,
+) -> Evaluation:
+    """Evaluate every sample once and write predictions, losses, metrics, metadata, latent vectors and previews.
+
+    `model` is a `cutaway.models.Model`, whatever `cutaway.models.load` takes, or None for the binding's own. `run` is
+    a `Run`, its folder, or a hook; without one a new run is made. A sample that fails keeps its row, with the reason
+    in `error`; `on_error="fail"` stops there instead. What was done when it stopped, or was killed, stays: calling
+    this again with the same data set, model and options goes on from there, unless `resume=False`.
+
+    `loss` and `metrics` are names or functions; by default those of the binding, and where it has none, what suits
+    the first batch. `latent_layer` is the layer of the latent space, by default what goes into the head. Of a live
+    model a copy is kept beside the samples, unless `keep_model=False`. `progress` is called with `Progress` values.
+
+    ```python
+    evaluation = evaluate(Dataset.from_arrays(images, labels), "model.onnx")
+    evaluation.table("training")
+    ```
+    """
+    setting = _setting(batch_size, workers, on_error, sample_timeout)
+    lengths = _lengths(dataset, subsets)
+    subject = open_subject(model, dataset)
+    try:
+        layer, why_none = latent_layer_of(subject.model, latent_layer)
+        first = first_sample(dataset)
+        description = subject.model.description
+        wiring = wire(dataset, description, shapes_of(first), channels_last=subject.model.channels_last)
+        predictor = Predictor(subject.model, wiring, layer)
+        asked = {"loss": _listed(loss), "metrics": _listed(metrics)}
+        # What was asked for and is not there is said before anything runs.
+        make_plan(dataset, description, wiring, {}, **asked)
+        options = {"epoch": epoch, "latent_layer": latent_layer, **_named(asked)}
+        binding = binding_of(dataset, lengths)
+        key = key_of(binding, model_key(subject, predictor, dataset), options)
+        content = {
+            "key": key,
+            "binding": binding,
+            "model": subject.about,
+            "epoch": epoch,
+            "options": {**options, "batch_size": batch_size, "on_error": on_error},
+            "wiring": wiring.to_dict(),
+            "subsets": {name: {"samples": length} for name, length in lengths.items()},
+            "spaces": _spaces(dataset, layer),
+            "versions": versions(),
+            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            "notes": [*wiring.notes, *([why_none] if why_none else [])],
+        }
+        with Ledger.open(_run_of(run, dataset), content, resume=resume) as ledger:
+            if keep_model and not ledger.resumed:
+                ledger.update(model={**subject.about, **keep_copy(subject, ledger.evaluation, first.inputs)})
+            planner = _Planner(dataset, subject, wiring, asked, ledger)
+            one_pass = Pass(
+                Encoding(dataset, shapes_of(first)),
+                predictor,
+                SampleWriter(ledger.evaluation.run, ledger.evaluation.number),
+                setting,
+                lengths,
+                planner.plan,
+                spaces=tuple(
+                    Bound("latent", one, wiring.functions[f"latent.{one.name}"]) for one in dataset.latent_spaces
+                ),
+                drawing=choose_drawing(dataset, wiring, first.inputs),
+                listener=progress,
+            )
+            ledger.carry_out(one_pass, lengths)
+        return ledger.evaluation
+    finally:
+        subject.close()
+
+
+class _Planner:
+    """Makes the plan when the first batch with ground truths has come, or reads what an earlier process decided."""
+
+    def __init__(
+        self, dataset: Dataset, subject: Subject, wiring: Wiring, asked: Mapping[str, Any], ledger: Ledger
+    ) -> None:
+        self._dataset, self._description = dataset, subject.model.description
+        self._wiring, self._asked, self._ledger = wiring, asked, ledger
+        self._plan: Plan | None = None
+        pairs = ledger.pairs()
+        if pairs is not None:
+            self._plan = make_plan(dataset, self._description, wiring, pairs, **asked)
+
+    def plan(self, arrays: Mapping[str, Array]) -> Plan:
+        """Return the plan; batches without ground truths have none of their own, and decide nothing."""
+        if self._plan is not None:
+            return self._plan
+        if any(f"ground_truth.{truth}" not in arrays for truth in self._wiring.ground_truths.values()):
+            return make_plan(self._dataset, self._description, self._wiring, {}, loss=[], metrics=[])
+        pairs = look_at_pairs(self._wiring, arrays, self._axis)
+        self._plan = make_plan(self._dataset, self._description, self._wiring, pairs, **self._asked)
+        for note in self._plan.notes:
+            log.info("%s", note)
+        self._ledger.update(scores=self._plan.to_dict())
+        return self._plan
+
+    def _axis(self, prediction: str) -> int:
+        return class_axis(self._dataset, self._description, self._wiring, prediction)
+
+
+def _setting(batch_size: int, workers: int | None, on_error: str, sample_timeout: float) -> Setting:
+    if batch_size < 1:
+        raise ConfigurationError(f"`batch_size >= 1` must hold, but got {batch_size=}.")
+    if workers is not None and workers < 1:
+        raise ConfigurationError(f"`workers >= 1` must hold, but got {workers=}.")
+    if not sample_timeout > 0:
+        raise ConfigurationError(f"`sample_timeout > 0` must hold, but got {sample_timeout=}.")
+    if on_error not in ("skip", "fail"):
+        raise ConfigurationError(f"`on_error` must be 'skip' or 'fail', but got {on_error!r}.")
+    count = min(os.cpu_count() or 1, MOST_WORKERS) if workers is None else workers
+    return Setting(batch_size, count, sample_timeout, "fail" if on_error == "fail" else "skip")
+
+
+def _lengths(dataset: Dataset, subsets: Sequence[str] | None) -> dict[str, int]:
+    """Return the subsets to evaluate with their lengths; those with ground truths first, since they decide the plan."""
+    known = list(dataset.subsets)
+    chosen = known if subsets is None else list(dict.fromkeys(subsets))
+    for name in chosen:
+        if name not in known:
+            raise ConfigurationError(
+                f"The data set has no subset {name!r}.{did_you_mean(name, known)} It has {', '.join(known)}."
+            )
+    ordered = sorted(chosen, key=lambda name: not dataset.labelled(name))
+    lengths = {name: len(dataset.subsets[name]) for name in ordered}
+    if not sum(lengths.values()):
+        raise BindingError("The data set has no samples. Let its preprocess function return at least one.")
+    return {name: length for name, length in lengths.items() if length}
+
+
+def _run_of(given: Any, dataset: Dataset) -> Run:
+    """Return the run that is meant: itself, a hook's, the one in a folder, or a new one."""
+    if given is None:
+        entry = dataset.source.get("entry_file")
+        return Run.create(name=Path(str(entry)).absolute().parent.name if entry else "evaluation", kind="evaluation")
+    if isinstance(given, Run):
+        return given
+    if isinstance(given, str | os.PathLike):
+        folder = Path(os.fsdecode(given)).expanduser()
+        return Run.open(folder) if (folder / "run.json").exists() else Run.create(folder, kind="evaluation")
+    held = getattr(given, "run", None)
+    if isinstance(held, Run):
+        return held
+    raise ConfigurationError(
+        f"`run` must be a Run, the folder of one or a hook that writes one, but got {type(given).__name__}."
+    )
+
+
+def _listed(given: Asked | Sequence[Asked] | None) -> list[Asked] | None:
+    if given is None:
+        return None
+    return list(given) if isinstance(given, list | tuple) else [given]  # type: ignore[list-item]
+
+
+def _named(asked: Mapping[str, Sequence[Any] | None]) -> dict[str, Any]:
+    return {
+        kind: None
+        if given is None
+        else [one if isinstance(one, str) else getattr(one, "name", repr(one)) for one in given]
+        for kind, given in asked.items()
+    }
+
+
+def _spaces(dataset: Dataset, layer: str | None) -> dict[str, Any]:
+    from cutaway.run.evaluations import LATENT
+
+    own = {one.name: {"use_for_analysis": one.use_for_analysis} for one in dataset.latent_spaces}
+    return {**({LATENT: {"layer": layer}} if layer is not None else {}), **own}

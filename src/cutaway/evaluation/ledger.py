@@ -1,0 +1,99 @@
+"""The state of one evaluation in its run: begun or taken up again, alive, finished or stopped; its `source.json`."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from cutaway.errors import StorageError
+from cutaway.evaluation.defaults import Pair
+from cutaway.evaluation.pass_over import Pass
+from cutaway.evaluation.summary import summarize
+from cutaway.run import Run, RunState
+from cutaway.run.evaluations import Evaluation, claim_evaluations, evaluations, new_evaluation, write_source
+from cutaway.run.leases import BEAT_SECONDS, Lease
+
+__all__ = ["Ledger"]
+
+log = logging.getLogger("cutaway.evaluation")
+
+
+class Ledger:
+    """Holds the lease on a run's evaluations while one is made, and writes what became of it."""
+
+    def __init__(self, evaluation: Evaluation, content: dict[str, Any], lease: Lease, *, resumed: bool) -> None:
+        self.evaluation = evaluation
+        self.resumed = resumed
+        self._content = content
+        self._lease = lease
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._before = float(content.get("seconds", 0.0))
+        self._began = time.monotonic()
+
+    @classmethod
+    def open(cls, run: Run, content: dict[str, Any], *, resume: bool) -> Self:
+        """Claim the run, and begin a new evaluation or go on with an unfinished one of the same key."""
+        lease = claim_evaluations(run)
+        same = [one for one in evaluations(run) if one.source.get("key") == content["key"] and not one.finished]
+        if resume and same:
+            old = same[-1].source
+            kept: dict[str, Any] = {name: old[name] for name in ("time", "scores", "model", "seconds") if name in old}
+            ledger = cls(same[-1], {**content, **kept}, lease, resumed=True)
+            log.info("Going on with evaluation %d of run %s.", same[-1].number, run.name)
+        else:
+            ledger = cls(new_evaluation(run), content, lease, resumed=False)
+        ledger.update(state="running")
+        return ledger
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._beat, name="cutaway-lease", daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        if error is not None:
+            self.update(state="stopped", reason=str(error) or type(error).__name__)
+        self._lease.release(RunState.FINISHED if error is None else RunState.FAILED)
+
+    def update(self, **changes: Any) -> None:
+        """Write `source.json` with some things changed."""
+        with self._lock:
+            seconds = self._before + time.monotonic() - self._began
+            self._content = {**self._content, **changes, "seconds": round(seconds, 3)}
+            write_source(self.evaluation, self._content)
+
+    def pairs(self) -> dict[str, Pair] | None:
+        """Return what an earlier process saw in its first batch; None where it came to none."""
+        scores = self._content.get("scores")
+        return None if scores is None else {name: Pair(**pair) for name, pair in scores["pairs"].items()}
+
+    def carry_out(self, one_pass: Pass, lengths: Mapping[str, int]) -> None:
+        """Make the pass, put its parts together and say that it is finished."""
+        try:
+            one_pass.run()
+        finally:
+            one_pass.writer.flush()
+        counts = one_pass.writer.merge(lengths)
+        subsets = {
+            name: {**summarize(self.evaluation, name), "not_finite_samples": counts.get(name, {})} for name in lengths
+        }
+        drawing = one_pass.drawing
+        notes = [*self._content["notes"], *self._content.get("scores", {}).get("notes", [])]
+        if drawing is not None and drawing.said:
+            notes.append(f"Some previews could not be drawn: {drawing.said}")
+        self.update(state="finished", subsets=subsets, notes=notes)
+        one_pass.writer.remove_parts()
+
+    def _beat(self) -> None:
+        while not self._ended.wait(BEAT_SECONDS):
+            try:
+                self._lease.beat()
+            except StorageError:
+                continue  # a full disk ends the evaluation where it writes rows, and says so there

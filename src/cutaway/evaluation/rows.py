@@ -1,0 +1,104 @@
+"""Puts together what is known of a batch of samples into rows of the evaluation's table. Computes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cutaway.dataset.subset import Array
+from cutaway.evaluation.prepared import Prepared
+from cutaway.run.evaluations import space_file_name
+from cutaway.run.sample_columns import (
+    COUNT,
+    PREVIEW,
+    SPACE,
+    columns_of,
+    list_column,
+    tensor_field,
+    value_column,
+    vector_column,
+)
+
+__all__ = ["Found", "make_rows"]
+
+Places = npt.NDArray[np.intp]
+
+
+@dataclass
+class Found:
+    """What an evaluation found out about a batch; every array has a row for each sample at `places` in the batch."""
+
+    places: Places
+    outputs: Mapping[str, Array] = field(default_factory=dict)
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    spaces: Mapping[str, npt.NDArray[np.float32]] = field(default_factory=dict)
+    not_finite: int = 0
+
+
+def make_rows(batch: Prepared, found: Found) -> pa.RecordBatch:
+    """Return one row for each sample of a batch, also for those that failed."""
+    size = len(batch)
+    fields = [pa.field("id", pa.string()), pa.field("hash", pa.string()), pa.field("index", pa.int64())]
+    arrays = [
+        pa.array(batch.ids, pa.string()),
+        pa.array(batch.hashes, pa.string()),
+        pa.array(np.arange(batch.start, batch.stop)),
+    ]
+
+    def add(name: str, column: pa.Array, given: pa.Field | None = None) -> None:
+        fields.append(given or pa.field(name, column.type))
+        arrays.append(column)
+
+    add("error", pa.array(batch.errors, pa.string()))
+    for name, values in columns_of(batch.metadata).items():
+        add(f"metadata.{name}", value_column(values))
+    for kind, places, named in (
+        ("ground_truth", batch.positions, batch.truths),
+        ("prediction", found.places, found.outputs),
+    ):
+        for name, rows in named.items():
+            column = list_column(*_spread(rows, places, size))
+            add("", column, tensor_field(f"{kind}.{name}", column, rows.shape[1:]))
+    for name, values in found.columns.items():
+        add(name, value_column(_spread_values(values, found.places, size)))
+    for name, vectors in found.spaces.items():
+        add(f"{SPACE}{space_file_name(name)}", vector_column(_spread_vectors(vectors, found.places, size)))
+    if batch.previews is not None:
+        add(PREVIEW, pa.array(batch.previews, pa.binary()))
+    # Counted in the first row of the batch, so that the counts survive a kill as the rows do.
+    add(f"{COUNT}inputs", pa.array([batch.not_finite, *[0] * (size - 1)], pa.int32()))
+    add(f"{COUNT}predictions", pa.array([found.not_finite, *[0] * (size - 1)], pa.int32()))
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def _spread(rows: Array, places: Places, size: int) -> tuple[Array, npt.NDArray[np.bool_]]:
+    if len(rows) == size:
+        return rows, np.ones(size, np.bool_)
+    valid = np.zeros(size, np.bool_)
+    valid[places] = True
+    whole = np.zeros((size, *rows.shape[1:]), rows.dtype)
+    whole[places] = rows
+    return whole, valid
+
+
+def _spread_values(values: Any, places: Places, size: int) -> Any:
+    if len(values) == size:
+        return values
+    whole: list[Any] = [None] * size
+    given = values.tolist() if isinstance(values, np.ndarray) else values
+    for place, value in zip(places.tolist(), given, strict=True):
+        whole[place] = value
+    return whole
+
+
+def _spread_vectors(vectors: npt.NDArray[np.float32], places: Places, size: int) -> npt.NDArray[np.float32]:
+    if len(vectors) == size:
+        return vectors
+    whole = np.full((size, vectors.shape[1]), np.nan, np.float32)
+    whole[places] = vectors
+    return whole

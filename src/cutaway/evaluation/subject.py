@@ -1,0 +1,148 @@
+"""The model of an evaluation, however it was given, and what `source.json` says of it."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cutaway import registry
+from cutaway.dataset import Dataset
+from cutaway.dataset.calling import Failed, call_theirs
+from cutaway.dataset.enums import Role
+from cutaway.dataset.subset import Array
+from cutaway.errors import BindingError, EncoderError, ModelError
+from cutaway.evaluation.channels import channels_of
+from cutaway.models import Limits, Model, load
+
+__all__ = ["Subject", "file_digest", "open_subject"]
+
+# A live module that declares no shapes gets them from a first batch: two rows show which axis counts the samples.
+EXAMPLE_ROWS = 2
+
+
+@dataclass
+class Subject:
+    """A model that is evaluated. `live` is the user's own object; `opened` says that we opened it, and have to close.
+
+    `about` is for `source.json`: the file and its digest, or what kind of object it was.
+    """
+
+    model: Model
+    about: dict[str, Any] = field(default_factory=dict)
+    live: Any = None
+    opened: bool = False
+
+    def close(self) -> None:
+        """Close what was opened here."""
+        if self.opened:
+            self.model.close()
+
+
+def open_subject(given: Any, dataset: Dataset, *, trust: bool = False, limits: Limits | None = None) -> Subject:
+    """Open a model file, wrap a live object, or take a `Model` as it is; None means the binding's own."""
+    if isinstance(given, Subject):
+        return given
+    if isinstance(given, Model):
+        return Subject(given, _about(given))
+    if given is None:
+        given = _of_binding(dataset)
+    if isinstance(given, str | os.PathLike):
+        path = Path(os.fsdecode(given))
+        entry = dataset.source.get("entry_file") if dataset.custom_layers else None
+        model = load(path, trust=trust, limits=limits, entry_file=entry)
+        about = {**_about(model), "file": str(path.absolute()), "sha256": file_digest(path)}
+        return Subject(model, about, opened=True)
+    model = _live(given, dataset) or load(given, trust=trust, limits=limits)
+    return Subject(model, _about(model), live=given, opened=True)
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file, or of a folder: of the names and digests of its files."""
+    if path.is_file():
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    whole = hashlib.sha256()
+    for inner in sorted(one for one in path.rglob("*") if one.is_file()):
+        whole.update(f"{inner.relative_to(path).as_posix()}\0{file_digest(inner)}\n".encode())
+    return whole.hexdigest()
+
+
+def _about(model: Model) -> dict[str, Any]:
+    plain = {name: value for name, value in model.description.about.items() if isinstance(value, str | int | float)}
+    return {"format": model.description.format, **plain}
+
+
+def _of_binding(dataset: Dataset) -> Any:
+    if dataset.load_model is None:
+        raise BindingError(
+            "No model was given, and the binding brings none. Give a model file, or decorate a function that returns "
+            "the model with `@tensorleap_load_model`."
+        )
+    try:
+        return call_theirs(dataset.load_model)
+    except Failed as failure:
+        raise ModelError(f"{failure.place}: the binding's model could not be loaded: {failure.reason}") from failure
+
+
+def _live(given: Any, dataset: Dataset) -> Model | None:
+    """Wrap a live object that shows its shapes only to an example; None for objects that need none."""
+    known = registry.names("model_objects")
+    packages = (kind.__module__.partition(".")[0] for kind in type(given).__mro__)
+    package = next((one for one in packages if one in known), None)
+    if package is None:
+        return None
+    wrap = registry.load("model_objects", package)
+    if "example" not in inspect.signature(wrap).parameters:
+        return None
+    error: Exception | None = None
+    for example in _examples(dataset):
+        try:
+            return Model(wrap(given, example), limits=("none: a live model runs in this process.",))
+        except Exception as failure:  # noqa: BLE001 - a live model may raise anything; the other order of axes is next
+            error = error or failure
+    if isinstance(error, ModelError):
+        raise error
+    raise ModelError(
+        f"The model fails on the first samples of the data set: {type(error).__name__}: {error}"
+    ) from error
+
+
+def _examples(dataset: Dataset) -> list[list[Array]]:
+    """Return a first batch as the encoders declare its channels, for models that have them first; then as it is."""
+    rows = _first_rows(dataset)
+    as_is = [np.stack([row[one.name] for row in rows]) for one in dataset.inputs]
+    turned = [
+        np.ascontiguousarray(np.moveaxis(values, -1, 1))
+        if channels_of(one.channel_dim, values.ndim - 1) == "last"
+        else values
+        for one, values in zip(dataset.inputs, as_is, strict=True)
+    ]
+    same = all(a is b for a, b in zip(as_is, turned, strict=True))
+    return [as_is] if same else [turned, as_is]
+
+
+def _first_rows(dataset: Dataset) -> list[Mapping[str, Array]]:
+    first: EncoderError | None = None
+    for subset in dataset.subsets.values():
+        rows: list[Mapping[str, Array]] = []
+        for index in range(min(len(subset), 20)):
+            try:
+                rows.append({one.name: subset.encode(Role.INPUT, one.name, index) for one in dataset.inputs})
+            except EncoderError as error:
+                first = first or error
+            if len(rows) == EXAMPLE_ROWS and _shapes(rows[0]) == _shapes(rows[1]):
+                return rows
+        if rows:
+            return [rows[0]] * EXAMPLE_ROWS
+    raise first or BindingError("The data set has no samples. Let its preprocess function return at least one.")
+
+
+def _shapes(row: Mapping[str, Array]) -> list[tuple[int, ...]]:
+    return [values.shape for values in row.values()]
