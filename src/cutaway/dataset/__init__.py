@@ -19,6 +19,7 @@ from cutaway.dataset.decorators import (
     tensorleap_preprocess,
     tensorleap_unlabeled_preprocess,
 )
+from cutaway.dataset.default_visualizers import DEFAULT_VISUALIZERS, guess_visualizer
 from cutaway.dataset.entry import Entry, load_entry
 from cutaway.dataset.enums import (
     ConfusionMatrixValue,
@@ -30,6 +31,9 @@ from cutaway.dataset.enums import (
     LeapDataType,
     MetricDirection,
 )
+from cutaway.dataset.losses import DEFAULT_LOSSES, default_losses
+from cutaway.dataset.metrics import DEFAULT_METRICS, default_metrics
+from cutaway.dataset.rendering import preview_png, render_html, render_png, typed_data, visualize
 from cutaway.dataset.responses import (
     ConfusionMatrixElement,
     PredictionTypeHandler,
@@ -37,13 +41,30 @@ from cutaway.dataset.responses import (
     SamplePreprocessResponse,
     SubsetResponse,
 )
+from cutaway.dataset.visualizer_classes import (
+    BoundingBox,
+    LeapAudio,
+    LeapGraph,
+    LeapHorizontalBar,
+    LeapImage,
+    LeapImageMask,
+    LeapImageWithBBox,
+    LeapImageWithHeatmap,
+    LeapText,
+    LeapTextMask,
+    LeapVideo,
+)
 
 if TYPE_CHECKING:
     leap: Binder
     leap_binder: Binder
 
 __all__ = [
+    "DEFAULT_LOSSES",
+    "DEFAULT_METRICS",
+    "DEFAULT_VISUALIZERS",
     "Binder",
+    "BoundingBox",
     "ConfusionMatrixElement",
     "ConfusionMatrixValue",
     "DataStateType",
@@ -53,15 +74,31 @@ __all__ = [
     "DatasetOutputType",
     "Entry",
     "LatentReduction",
+    "LeapAudio",
     "LeapDataType",
+    "LeapGraph",
+    "LeapHorizontalBar",
+    "LeapImage",
+    "LeapImageMask",
+    "LeapImageWithBBox",
+    "LeapImageWithHeatmap",
+    "LeapText",
+    "LeapTextMask",
+    "LeapVideo",
     "MetricDirection",
     "PredictionTypeHandler",
     "PreprocessResponse",
     "SamplePreprocessResponse",
     "SubsetResponse",
+    "default_losses",
+    "default_metrics",
+    "guess_visualizer",
     "leap",
     "leap_binder",
     "load_entry",
+    "preview_png",
+    "render_html",
+    "render_png",
     "tensorleap_custom_latent_space",
     "tensorleap_custom_layer",
     "tensorleap_custom_loss",
@@ -74,6 +111,8 @@ __all__ = [
     "tensorleap_metadata",
     "tensorleap_preprocess",
     "tensorleap_unlabeled_preprocess",
+    "typed_data",
+    "visualize",
 ]
 
 
