@@ -62,7 +62,7 @@ def _columns() -> list[Column]:
         Column("dtype", drop=4, least=8),
         Column("a sample", "right", drop=3),
         Column("100k", "right", drop=5),
-        Column("about", drop=1, least=16, cut="end"),
+        Column("about", drop=1, least=28, cut="end"),
     ]
 
 

@@ -76,6 +76,7 @@ class _Check:
         self._dataset: Dataset | None = None
         self._entry: Entry | None = None
         self._model_name = ""
+        self._model_seconds = 0.0
         self._notes: tuple[str, ...] = ()
         self._scan: Scan | None = None
         self._classes: dict[str, dict[str, int]] = {}
@@ -91,7 +92,9 @@ class _Check:
         asked = asked_of(self._dataset)
         self._look(inspection, asked)
         self._compare(self._dataset, asked)
+        start = time.perf_counter()
         brought, self._model_name = bring_model(self.ledger, self._dataset, model, trust=self._trust)
+        self._model_seconds = time.perf_counter() - start
         batches = small_batches(self._dataset, asked, self._looked, self.call)
         try:
             trial = self._try_model(inspection, brought, batches)
@@ -119,6 +122,7 @@ class _Check:
             notes=self._notes,
             sample_seconds=sum(seconds_of(seen) or 0.0 for seen in self._looked.values()),
             import_seconds=0.0 if self._entry is None else self._entry.seconds,
+            model_seconds=self._model_seconds,
             seconds=seconds,
         )
 
@@ -150,7 +154,7 @@ class _Check:
             self.ledger.skip(*SPLIT, reason)
             return
         self._scan = scan(dataset, self.call, self._scan_seconds, self._seed)
-        self.ledger.row(*SPLIT, note=f"compared {self._scan.share(*dataset.subsets)}")
+        self.ledger.row(*SPLIT, note=f"{self._scan.share(*dataset.subsets)} compared")
         self._classes = judge_balance(self.ledger, self._scan)
         judge_leakage(self.ledger, self._scan)
 

@@ -95,7 +95,8 @@ class CheckReport:
     `findings` have the causes before what follows from them, errors first. `subsets` says how many samples each has,
     `looked_at` how many of them every function was called on, `compared` how many were compared with each other.
     `prints` is what the binding printed, cut where it was too much. `sample_seconds` is how long all encoders and
-    metadata of one sample take; `import_seconds` is the part of `seconds` that went into executing the entry file.
+    metadata of one sample take. Of the `seconds` in all, `import_seconds` went into executing the entry file and
+    `model_seconds` into loading the model, framework and all.
     """
 
     rows: tuple[CheckRow, ...]
@@ -110,6 +111,7 @@ class CheckReport:
     notes: tuple[str, ...] = ()
     sample_seconds: float = 0.0
     import_seconds: float = 0.0
+    model_seconds: float = 0.0
     seconds: float = 0.0
 
     @property
@@ -166,5 +168,6 @@ class CheckReport:
             "prints": self.prints,
             "sample_seconds": self.sample_seconds,
             "import_seconds": self.import_seconds,
+            "model_seconds": self.model_seconds,
             "seconds": self.seconds,
         }

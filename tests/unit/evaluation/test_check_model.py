@@ -28,14 +28,14 @@ def row(report: CheckReport, kind: str, name: str) -> Any:
 class TestInputs:
     def test_the_note_says_which_encoder_goes_where_and_how_often_the_model_is_right(self) -> None:
         report = check(animals(), bright_rows())
-        assert row(report, "model input", "image").note == "takes encoder 'image'"
-        assert row(report, "model output", "scores").note == "32 of 32 right, compared with 'animal'"
+        assert row(report, "model input", "image").note == "from 'image'"
+        assert row(report, "model output", "scores").note == "32 of 32 right by 'animal'"
         assert row(report, "model", "numpy").seconds > 0
 
     def test_channels_are_moved_where_both_sides_declare_them(self) -> None:
         report = check(animals(), bright_rows(shape=(None, 1, 6, 6), channel_axis=1))
         assert report.ok
-        assert row(report, "model input", "image").note == "takes encoder 'image', channels moved first"
+        assert row(report, "model input", "image").note == "from 'image', channels first"
 
     def test_a_model_of_another_shape_is_a_misfit_with_both_shapes(self) -> None:
         report = check(animals(), bright_rows(shape=(None, 28, 28, 1)))

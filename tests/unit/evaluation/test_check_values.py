@@ -175,7 +175,7 @@ class TestMetadata:
             scan_seconds=0,
         )
         notes = {row.name: row.note for row in report.rows if row.kind == "metadata"}
-        assert notes == {"ink": "columns ink_height, ink", "ink_width": ""}
+        assert notes == {"ink": "ink_height, ink", "ink_width": ""}
 
     def test_a_function_that_raises_is_named(self) -> None:
         from cutaway.errors import EncoderError

@@ -205,7 +205,7 @@ def _column(ledger: Ledger, row: tuple[str, str], name: str, values: Sequence[tu
 
 
 def _columns(name: str, columns: Mapping[str, object]) -> str:
-    return "" if list(columns) == [name] else f"columns {', '.join(columns)}"
+    return "" if list(columns) == [name] else ", ".join(columns)
 
 
 def _kind(value: Scalar) -> str:

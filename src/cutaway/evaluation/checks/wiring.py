@@ -48,8 +48,8 @@ def judge_fit(ledger: Ledger, dataset: Dataset, model: Model, batches: Sequence[
         return None
     for spec in model.inputs:
         wired = wiring.inputs[spec.name]
-        moved = f", channels moved {wired.move}" if wired.move else ""
-        ledger.row(MODEL_INPUT, spec.name, dtype=spec.dtype, note=f"takes encoder {wired.encoder!r}{moved}")
+        moved = f", channels {wired.move}" if wired.move else ""
+        ledger.row(MODEL_INPUT, spec.name, dtype=spec.dtype, note=f"from {wired.encoder!r}{moved}")
     return wiring
 
 
@@ -59,7 +59,7 @@ def predict(
     """Send every batch through the model. Empty where one fails, which is told."""
     ledger, call = inspection.ledger, inspection.call
     answers: list[Predictions] = []
-    seconds = 0.0
+    times: list[float] = []
     for batch in batches:
         inputs = {one: _moved(batch.inputs[wired.encoder], wired.move) for one, wired in wiring.inputs.items()}
         outcome = call(lambda i=inputs: model.predict(i))  # type: ignore[misc]
@@ -72,8 +72,9 @@ def predict(
             ledger.find("model-predict", "error", message, fix, row=(MODEL, name), subset=batch.subset)
             return []
         answers.append(outcome.value)
-        seconds += outcome.seconds
-    ledger.row(MODEL, name, seconds=seconds / sum(map(len, batches)))
+        times.append(outcome.seconds / len(batch))
+    # The first batch also warms the model up.
+    ledger.row(MODEL, name, seconds=min(times))
     return answers
 
 
@@ -89,9 +90,9 @@ def judge_outputs(
     for output, prediction in wiring.predictions.items():
         row = (MODEL_OUTPUT, output)
         truth = wiring.ground_truths.get(prediction, "")
-        compared = f", compared with ground truth {truth!r}" if truth else ""
+        compared = f" against {truth!r}" if truth else ""
         values = answers[0][output]
-        ledger.row(*row, shape=values.shape[1:], dtype=str(values.dtype), note=f"is {prediction!r}{compared}")
+        ledger.row(*row, shape=values.shape[1:], dtype=str(values.dtype), note=f"{prediction!r}{compared}")
         _finite(ledger, row, batches, [answer[output] for answer in answers])
         if prediction in declared:
             _labels(ledger, row, declared[prediction], values)
@@ -160,7 +161,7 @@ def _guessing(ledger: Ledger, row: tuple[str, str], truth: str, pairs: Sequence[
     ]
     if len(right) < ENOUGH:
         return
-    ledger.row(*row, note=f"{sum(right)} of {len(right)} right, compared with {truth!r}")
+    ledger.row(*row, note=f"{sum(right)} of {len(right)} right by {truth!r}")
     share, chance = sum(right) / len(right), 1 / classes
     # Two standard errors above chance: what a model that only guesses rarely reaches.
     if share >= chance + 2 * (chance * (1 - chance) / len(right)) ** 0.5:
