@@ -36,8 +36,7 @@ def open_pt2(path: Path, *, trust: bool, custom_layers: Mapping[str, type]) -> B
     source: Any = str(path) if trust else checked_archive(path)
     try:
         program = torch.export.load(source)
-    except (RuntimeError, ValueError, KeyError, AssertionError, AttributeError, TypeError) as error:
-        # What torch raises for programs that it cannot put together; there is no class for these.
+    except Exception as error:  # what torch raises for programs that it cannot put together has no class in common
         reason = f"torch {torch.__version__} cannot put its program together: {str(error)[:300]}"
         raise ModelFormatError(str(path), reason) from error
     return ExportedModel(program)
@@ -135,7 +134,7 @@ class ExportedModel:
         return self._layers[layer].node
 
     def _filled(self, tensors: Mapping[str, torch.Tensor]) -> list[Any]:
-        """What goes into the graph; buffers that it would change go in as copies, so that every call is like the first."""
+        """What goes into the graph. Buffers that it would change go in as copies: every call is like the first."""
         held = {name: value.clone() if name in self._changing else value for name, value in self._inputs.items()}
         return [tensors[name] if name in self._placeholders else value for name, value in held.items()]
 

@@ -33,7 +33,7 @@ _NEEDED = ("archive_format", "archive_version", _PROGRAM, _WEIGHTS_LIST, _CONSTA
 _LEFT_OUT = re.compile(r"byteorder|\.data/version|\.data/serialization_id|data/sample_inputs/model\.pt|extra/.*")
 _TENSOR = re.compile(r"data/weights/weight_\d+|data/constants/tensor_\d+")
 _PICKLED = re.compile(r"data/(weights|constants)/.*\.pt|data/constants/(custom_obj|opaque_obj)_.*")
-_EXPORT_AGAIN = "Export the model again with `torch.export.save` of torch 2.8 or newer."
+_EXPORT_AGAIN = "Export the model again with `torch.export.save` of torch 2.8 or newer"
 
 _payloads = record(
     config=mapped(
@@ -66,6 +66,11 @@ def _members(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
         raise Unsafe(f"it has {len(infos):,} members, and {_MOST_MEMBERS:,} are read")
     if sum(info.file_size for info in infos) > size:
         raise Unsafe(f"its members have {sum(info.file_size for info in infos):,} bytes, but the file {size:,}")
+    if not infos or min(info.header_offset for info in infos) > 0:
+        # An archive may hold another one, whose list is found where the outer one's is gone.
+        raise zipfile.BadZipFile("its list of members is gone, or is not its own")
+    if any(info.filename == "serialized_exported_program.json" for info in infos):
+        raise Unsafe(f"it was written by torch before 2.8, whose weights are pickles. {_EXPORT_AGAIN}")
     members: dict[str, zipfile.ZipInfo] = {}
     roots = set()
     for info in infos:
@@ -75,8 +80,6 @@ def _members(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
         if name in members:
             raise Unsafe(f"it has {shown(name)} twice")
         members[name] = info
-    if "serialized_exported_program.json" in roots:
-        raise Unsafe(f"it was written by torch before 2.8, whose weights are pickles. {_EXPORT_AGAIN[:-1]}")
     if len(roots) > 1:
         raise Malformed(f"it has {len(roots)} folders where torch writes one: {', '.join(sorted(roots)[:3])[:200]}")
     _check_names(members)
@@ -96,7 +99,7 @@ def _check_member(info: zipfile.ZipInfo) -> None:
 def _check_names(members: Mapping[str, zipfile.ZipInfo]) -> None:
     for name in members:
         if _PICKLED.fullmatch(name):
-            raise Unsafe(f"it has {shown(name)}, a pickle, which runs code when it is read. {_EXPORT_AGAIN[:-1]}")
+            raise Unsafe(f"it has {shown(name)}, a pickle, which runs code when it is read. {_EXPORT_AGAIN}")
         if name.startswith("data/aotinductor/"):
             raise Unsafe("it holds compiled machine code. Save the exported program itself, with `torch.export.save`")
         if name not in _NEEDED and not _LEFT_OUT.fullmatch(name) and not _TENSOR.fullmatch(name):
@@ -109,7 +112,7 @@ def _check_names(members: Mapping[str, zipfile.ZipInfo]) -> None:
 def _written(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> io.BytesIO:
     if archive.read(members["archive_format"]) != b"pt2" or archive.read(members["archive_version"]) != b"0":
         version = archive.read(members["archive_version"])[:20]
-        raise Malformed(f"it is an archive of version {version!r}, and 0 is read. {_EXPORT_AGAIN[:-1]}")
+        raise Malformed(f"it is an archive of version {version!r}, and 0 is read. {_EXPORT_AGAIN}")
     if "byteorder" in members and archive.read(members["byteorder"]) != b"little":
         raise Malformed("its numbers are not little-endian")
     buffer = io.BytesIO()
