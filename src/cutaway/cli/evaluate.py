@@ -1,0 +1,156 @@
+"""`cutaway evaluate`: a model over every sample of a data set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, cast
+
+import typer
+
+from cutaway.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from cutaway.dataset import Dataset
+    from cutaway.evaluation import Evaluation
+    from cutaway.evaluation.subject import Subject
+    from cutaway.run import Run
+
+__all__ = ["FAILED_EXIT", "evaluate"]
+
+FAILED_EXIT = 1
+
+
+def evaluate(
+    binding: Annotated[
+        str,
+        typer.Argument(metavar="BINDING", help="A Python file that binds a data set, a leap.yaml, or their folder."),
+    ],
+    model: Annotated[
+        str | None,
+        typer.Argument(metavar="[MODEL]", help="A model file or SavedModel folder; by default the binding's own."),
+    ] = None,
+    *,
+    into: Annotated[
+        str | None, typer.Option(metavar="RUN", help="The run to write to; by default a new one of its own.")
+    ] = None,
+    epoch: Annotated[int | None, typer.Option(metavar="N", help="The epoch that the model is of.")] = None,
+    batch_size: Annotated[int, typer.Option(metavar="N", min=1, help="How many samples the model gets at once.")] = 64,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="How many threads encode samples; by default one a core, 4.")
+    ] = None,
+    on_error: Annotated[
+        str, typer.Option(metavar="skip|fail", help="Go past a sample that fails, or stop there.")
+    ] = "skip",
+    subset: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this subset; give it again for more.")
+    ] = None,
+    layer: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The layer of the latent space; by default what enters the head.")
+    ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Open the model here, without limits: only for files that you made.")
+    ] = False,
+    timeout: Annotated[
+        float | None,
+        typer.Option(metavar="S", min=0.01, help="Seconds for one sample's encoders, and for one batch of the model."),
+    ] = None,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Begin anew, also where the same evaluation is unfinished.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> int:
+    """Evaluate a model on every sample: predictions, loss, metrics, metadata, latent vectors and previews.
+
+    One row a sample goes into the run, also for those that fail: their row says why. When it is stopped or killed,
+    what was done is kept; the same command goes on from there. Ends with 1 when every sample failed.
+
+    \b
+    cutaway evaluate my_binding.py model.onnx                  into a new run
+    cutaway evaluate . model.keras --into mnist --epoch 12     into the run that trained it
+    cutaway evaluate . model.onnx --subset test                one subset only
+    cutaway evaluate . --on-error fail                         the binding's own model; stop at the first bad sample
+    """
+    from cutaway.cli.evaluate_pages import evaluation_object, print_begin, print_end
+    from cutaway.cli.output import Screen, emit_json
+    from cutaway.dataset.printed import captured_prints
+
+    screen, notes = Screen(), Screen(stderr=True)
+    run = _run(into)
+    with captured_prints() as prints:
+        dataset, subject = _opened(binding, model, trust=trust, timeout=timeout)
+        print_begin(notes, dataset, subject)
+        found = _evaluated(
+            dataset,
+            subject,
+            run,
+            epoch=epoch,
+            batch_size=batch_size,
+            workers=workers,
+            on_error=_policy(on_error),
+            subset=subset or None,
+            layer=layer,
+            timeout=timeout,
+            resume=not restart,
+        )
+    if as_json:
+        emit_json(evaluation_object(found))
+    else:
+        print_end(screen, found, printed=len(str(prints).splitlines()))
+    sizes = found.source["subsets"].values()
+    return FAILED_EXIT if all(one["failed"] == one["samples"] for one in sizes) else 0
+
+
+def _opened(binding: str, model: str | None, *, trust: bool, timeout: float | None) -> tuple[Dataset, Subject]:
+    from cutaway.dataset import load_entry
+    from cutaway.evaluation.subject import open_subject
+    from cutaway.models import Limits
+
+    dataset = load_entry(binding).dataset()
+    limits = None if timeout is None else Limits(seconds=timeout)
+    return dataset, open_subject(model, dataset, trust=trust, limits=limits)
+
+
+def _evaluated(
+    dataset: Dataset,
+    subject: Subject,
+    run: Run | None,
+    *,
+    epoch: int | None,
+    batch_size: int,
+    workers: int | None,
+    on_error: Literal["skip", "fail"],
+    subset: list[str] | None,
+    layer: str | None,
+    timeout: float | None,
+    resume: bool,
+) -> Evaluation:
+    from cutaway.cli.progress import shown_progress
+    from cutaway.evaluation import evaluate as evaluate_all
+    from cutaway.evaluation.evaluate import SAMPLE_SECONDS
+
+    with shown_progress("evaluate") as progress:
+        return evaluate_all(
+            dataset,
+            subject,
+            run,
+            epoch=epoch,
+            batch_size=batch_size,
+            workers=workers,
+            on_error=on_error,
+            latent_layer=layer,
+            subsets=subset,
+            progress=progress,
+            resume=resume,
+            sample_timeout=SAMPLE_SECONDS if timeout is None else timeout,
+        )
+
+
+def _run(into: str | None) -> Run | None:
+    from cutaway.cli.opening import open_run
+
+    return None if into is None else open_run(into)
+
+
+def _policy(text: str) -> Literal["skip", "fail"]:
+    if text not in ("skip", "fail"):
+        raise ConfigurationError(f"`--on-error` must be skip or fail, but got {text!r}.")
+    return cast("Literal['skip', 'fail']", text)

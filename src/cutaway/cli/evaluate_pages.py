@@ -1,0 +1,116 @@
+"""How `cutaway evaluate` looks: what it begins with, and at its end the subsets, failures, where it lies, what next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from cutaway.cli.grid import Cell, Column
+from cutaway.cli.opening import shown_path
+from cutaway.cli.output import Screen, heading
+from cutaway.cli.words import age, count, number, printable, share
+
+if TYPE_CHECKING:
+    from cutaway.dataset import Dataset
+    from cutaway.evaluation import Evaluation
+    from cutaway.evaluation.subject import Subject
+
+__all__ = ["evaluation_object", "print_begin", "print_end"]
+
+MOST_FAILURES = 5
+
+
+def print_begin(screen: Screen, dataset: Dataset, subject: Subject) -> None:
+    """Say what is evaluated."""
+    sizes = ", ".join(f"{name} {len(subset):,}" for name, subset in dataset.subsets.items())
+    entry, file = dataset.source.get("entry_file"), subject.about.get("file")
+    binding = shown_path(Path(str(entry))) if entry else str(dataset.source.get("kind", "data set"))
+    model = shown_path(Path(str(file))) if file else f"the binding's own {subject.about['format']} model"
+    screen.line(Text(printable(binding), style="bold"), f" ({sizes}) with ", Text(printable(model), style="bold"))
+
+
+def evaluation_object(evaluation: Evaluation) -> dict[str, Any]:
+    """Return an evaluation as JSON values."""
+    failures = evaluation.failures()
+    return {
+        "run": evaluation.run.name,
+        "path": shown_path(evaluation.path),
+        "evaluation": evaluation.number,
+        **evaluation.source,
+        "failures": [one._asdict() for one in failures[:100]],
+    }
+
+
+def print_end(screen: Screen, evaluation: Evaluation, *, printed: int = 0) -> None:
+    """Print the closing page."""
+    source = evaluation.source
+    subsets: dict[str, dict[str, Any]] = source["subsets"]
+    total, seconds = sum(one["samples"] for one in subsets.values()), source["seconds"]
+    epoch = "" if source.get("epoch") is None else f", epoch {source['epoch']}"
+    screen.line(
+        Text(printable(evaluation.run.name), style="bold"),
+        Text(f"  evaluation {evaluation.number}{epoch}: {count(total, 'sample')} in {age(seconds)}", style="dim"),
+    )
+    names = list(dict.fromkeys(name for one in subsets.values() for name in one["means"] if name != "loss"))
+    screen.table(_columns(names), [_row(name, one, names) for name, one in subsets.items()])
+    _print_failures(screen, evaluation, subsets)
+    _print_notes(screen, source, printed)
+    screen.line()
+    screen.pairs([("samples", shown_path(evaluation.path)), ("next", f"cutaway runs show {_run(evaluation)}")])
+
+
+def _columns(names: list[str]) -> list[Column]:
+    scores = [Column(_title(name), "right", drop=2 + i, least=8) for i, name in enumerate(names)]
+    return [Column("subset"), Column("samples", "right"), Column("failed", "right"), *scores]
+
+
+def _row(name: str, one: dict[str, Any], names: list[str]) -> list[Cell]:
+    failed = Text(f"{one['failed']:,}", style="bold red" if one["failed"] else "dim")
+    return [Text(name, style="bold"), f"{one['samples']:,}", failed, *(number(one["means"].get(n)) for n in names)]
+
+
+def _title(name: str) -> str:
+    return name.removeprefix("loss.").removeprefix("metric.")
+
+
+def _print_failures(screen: Screen, evaluation: Evaluation, subsets: dict[str, dict[str, Any]]) -> None:
+    failed = sum(one["failed"] for one in subsets.values())
+    if not failed:
+        return
+    total = sum(one["samples"] for one in subsets.values())
+    screen.line()
+    screen.line(heading("Failed", f"{count(failed, 'sample')}, {share(failed, total)}"))
+    shown = evaluation.failures()[:MOST_FAILURES]
+    screen.pairs([(one.id, one.error) for one in shown], indent=2)
+    if failed > len(shown):
+        screen.line(f"  {failed - len(shown):,} more; the column `error` of the tables has them all", style="dim")
+
+
+def _print_notes(screen: Screen, source: dict[str, Any], printed: int) -> None:
+    notes = [*source.get("scores", {}).get("notes", []), *_not_finite(source["subsets"])]
+    notes += [note for note in source["notes"] if "preview" in note or "latent" in note or "moved" in note]
+    not_kept = source["model"].get("not_kept")
+    if not_kept:
+        notes.append(f"No copy of the model was kept: {not_kept}")
+    if printed:
+        notes.append(f"The binding printed {count(printed, 'line')}, not shown here.")
+    if notes:
+        screen.line()
+        screen.line(heading("Noted"))
+        for note in dict.fromkeys(notes):
+            screen.pairs([("", note)], indent=2)
+
+
+def _not_finite(subsets: dict[str, dict[str, Any]]) -> list[str]:
+    notes = []
+    for name, one in subsets.items():
+        for what, bad in one.get("not_finite_samples", {}).items():
+            if bad:
+                notes.append(f"{count(bad, 'sample')} of {name} with NaN or infinity in their {what}; they are kept.")
+    return notes
+
+
+def _run(evaluation: Evaluation) -> str:
+    return shown_path(evaluation.run.path)

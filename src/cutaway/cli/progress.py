@@ -1,0 +1,74 @@
+"""Shows a stream of `Progress`: a bar in a terminal, a line every ten seconds elsewhere. Always to stderr."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from cutaway.cli.output import Screen
+from cutaway.cli.words import age, count
+
+if TYPE_CHECKING:
+    from cutaway.evaluation import Progress
+
+__all__ = ["progress_line", "shown_progress"]
+
+LINE_SECONDS = 10.0
+
+
+@contextmanager
+def shown_progress(label: str, clock: Callable[[], float] = time.monotonic) -> Iterator[Callable[[Progress], None]]:
+    """Give a listener that shows what it hears."""
+    screen = Screen(stderr=True)
+    if not screen.is_terminal:
+        yield _lines(screen, label, clock)
+        return
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        TextColumn("{task.fields[words]}"),
+    )
+    with Bar(*columns, console=screen.console, transient=True, expand=True, redirect_stdout=False) as bar:
+        task = bar.add_task(label, total=None, words="")
+
+        def show(progress: Progress) -> None:
+            bar.update(task, completed=progress.done, total=progress.total, words=_words(progress))
+
+        yield show
+
+
+def progress_line(label: str, progress: Progress) -> str:
+    """Return how far it is as one line of a log.
+
+    >>> from cutaway.evaluation import Progress
+    >>> progress_line("evaluate", Progress(500, 2000, seconds=10.0, fresh=500))
+    'evaluate: 25 %, 500 of 2,000 samples, 50/s, 30 s left'
+    """
+    return f"{label}: {100 * progress.done // max(progress.total, 1)} %, {_words(progress)}"
+
+
+def _words(progress: Progress) -> str:
+    words = [f"{progress.done:,} of {count(progress.total, 'sample')}"]
+    if progress.rate is not None:
+        words.append(f"{progress.rate:,.0f}/s" if progress.rate >= 10 else f"{progress.rate:.1f}/s")
+    if progress.eta is not None and progress.done < progress.total:
+        words.append(f"{age(progress.eta)} left")
+    if progress.failed:
+        words.append(f"{progress.failed:,} failed")
+    return ", ".join(words)
+
+
+def _lines(screen: Screen, label: str, clock: Callable[[], float]) -> Callable[[Progress], None]:
+    said = [clock()]
+
+    def show(progress: Progress) -> None:
+        if clock() - said[0] >= LINE_SECONDS:
+            said[0] = clock()
+            screen.line(progress_line(label, progress))
+
+    return show
