@@ -31,6 +31,13 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "pt2": "cutaway.frameworks.torch.pt2:open_pt2",
         "saved_model": "cutaway.frameworks.tensorflow.saved_model:open_saved_model",
     },
+    # What a format imports before its process is limited, so that limits count the model only: `import_first()`.
+    "model_imports": {
+        "h5": "cutaway.frameworks.keras.importing:import_first",
+        "keras": "cutaway.frameworks.keras.importing:import_first",
+        "onnx": "cutaway.frameworks.onnx.files:import_first",
+        "saved_model": "cutaway.frameworks.tensorflow.settings:prepare",
+    },
     # How a live object becomes a `Backend`, by the package that its class comes from: `wrap(object) -> Backend`.
     "model_objects": {
         "keras": "cutaway.frameworks.keras.model:wrap",

@@ -55,7 +55,10 @@ class Worker:
             return {"ok": False, "error": error_to(_in_words(error))}
 
     def _start(self, request: Mapping[str, Any]) -> Answer:
-        self._open_file = registry.load("model_formats", request["format"])
+        name = request["format"]
+        if name in registry.names("model_imports"):
+            registry.load("model_imports", name)()
+        self._open_file = registry.load("model_formats", name)
         if request["entry_file"] is not None:
             self._custom_layers = registry.load("entries", "entry_file")(Path(request["entry_file"]))
         return {"limits": confine(Limits(**request["limits"]), Path.cwd())}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import struct
 import threading
@@ -25,10 +26,8 @@ def pipe() -> Iterator[Pipe]:
     ends = os.pipe()
     yield ends
     for end in ends:
-        try:
+        with contextlib.suppress(OSError):
             os.close(end)
-        except OSError:
-            pass
 
 
 def read(fd: int, seconds: float = 5.0) -> object:
