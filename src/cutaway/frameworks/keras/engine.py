@@ -1,0 +1,35 @@
+"""What `KerasBackend` needs of the framework that Keras runs on; one class for TensorFlow, one for torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from cutaway.frameworks.keras.anatomy import Anatomy, Call
+from cutaway.models.backend import Array, Gradient, Question
+
+__all__ = ["Engine", "engine_for"]
+
+
+class Engine(Protocol):
+    """Runs a model. Arrays come and go flat, in the order of the anatomy's inputs, outputs and calls."""
+
+    def predict(self, inputs: Sequence[Array]) -> list[Array]:
+        """Return every output."""
+
+    def activations(self, inputs: Sequence[Array], calls: Sequence[Call]) -> list[Array]:
+        """Return what some calls return."""
+
+    def gradient(self, inputs: Sequence[Array], question: Question, output: int, wrt: int | Call) -> Gradient:
+        """Return the gradient of an output, by its number, by the input of a number or by what a call returns."""
+
+
+def engine_for(model: Any, anatomy: Anatomy, backend: str) -> Engine:
+    """Return the engine for the framework that Keras runs on in this process."""
+    if backend == "torch":
+        from cutaway.frameworks.keras.torch_engine import TorchEngine
+
+        return TorchEngine(model, anatomy)
+    from cutaway.frameworks.keras.tensorflow_engine import TensorFlowEngine
+
+    return TensorFlowEngine(model, anatomy)

@@ -1,0 +1,106 @@
+"""A Keras model as a `Backend`, whatever Keras runs on. A live model is the user's, and is left as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+
+from cutaway.errors import GradientUnavailable, LayerUnavailable, ModelError
+from cutaway.frameworks.keras.anatomy import Anatomy, Call, anatomy_of_graph, graph_of
+from cutaway.frameworks.keras.engine import Engine, engine_for
+from cutaway.frameworks.keras.importing import SUPPORTED
+from cutaway.frameworks.keras.observing import anatomy_by_observing
+from cutaway.frameworks.keras.training import training_of
+from cutaway.models.backend import Arrays, Backend, Gradient, Question
+from cutaway.models.description import ModelDescription, Training
+
+__all__ = ["KerasBackend", "backend_of", "wrap"]
+
+
+def wrap(model: Any) -> Backend:
+    """Return a backend for a live model; its training settings and its own compiled functions are not touched."""
+    if not isinstance(model, keras.Model):
+        raise ModelError(f"{type(model).__name__} is a part of Keras, but no model. Give a `keras.Model`.")
+    return backend_of(model, "keras", training_of(model.get_compile_config()))
+
+
+def backend_of(model: Any, format_name: str, training: Training) -> KerasBackend:
+    """Return a backend for a model that came in some format."""
+    backend = keras.backend.backend()
+    if backend not in SUPPORTED:
+        raise ModelError(
+            f"Keras runs on {backend} here, and models are run on {' or '.join(SUPPORTED)}. Save the model and load "
+            "the file, or set `KERAS_BACKEND`."
+        )
+    graph = graph_of(model)
+    if graph is None and isinstance(model, keras.Sequential) and not model.built:
+        raise ModelError("The Sequential model is not built. Begin it with `keras.Input(shape)`, or call it once.")
+    anatomy = anatomy_by_observing(model) if graph is None else anatomy_of_graph(graph)
+    description = ModelDescription(
+        format=format_name,
+        inputs=anatomy.inputs,
+        outputs=anatomy.outputs,
+        layers=tuple(call.layer for call in anatomy.calls),
+        latent_layer=anatomy.latent,
+        training=training,
+        notes=anatomy.notes,
+        about={"keras": keras.__version__, "backend": backend, "name": model.name},
+    )
+    return KerasBackend(description, anatomy, engine_for(model, anatomy, backend))
+
+
+class KerasBackend:
+    """Names on the outside, an engine of TensorFlow or torch on the inside."""
+
+    def __init__(self, description: ModelDescription, anatomy: Anatomy, engine: Engine) -> None:
+        self._description = description
+        self._engine: Engine | None = engine
+        self._calls: dict[str, Call] = {call.name: call for call in anatomy.calls}
+
+    @property
+    def description(self) -> ModelDescription:
+        """What was found out when the model was wrapped."""
+        return self._description
+
+    def predict(self, batch: Arrays) -> Arrays:
+        """Return every output."""
+        names = [spec.name for spec in self._description.outputs]
+        return dict(zip(names, self._running.predict(self._ordered(batch)), strict=True))
+
+    def activations(self, batch: Arrays, layers: Sequence[str]) -> Arrays:
+        """Return what some layers return, all in one pass."""
+        calls = [self._call(name) for name in layers]
+        return dict(zip(layers, self._running.activations(self._ordered(batch), calls), strict=True))
+
+    def gradient(self, batch: Arrays, question: Question) -> Gradient:
+        """Return the gradient of a score or a loss by an input or a layer."""
+        inputs = [spec.name for spec in self._description.inputs]
+        wrt = inputs.index(question.wrt) if question.wrt in inputs else self._call(question.wrt)
+        if isinstance(wrt, int) and batch[question.wrt].dtype.kind != "f":
+            dtype = batch[question.wrt].dtype
+            raise GradientUnavailable(
+                f"Input {question.wrt!r} is {dtype}: only floating-point numbers have gradients. Ask by a layer."
+            )
+        output = [spec.name for spec in self._description.outputs].index(question.output)
+        return self._running.gradient(self._ordered(batch), question, output, wrt)
+
+    def close(self) -> None:
+        """Let go of the model."""
+        self._engine = None
+        self._calls = {}
+
+    @property
+    def _running(self) -> Engine:
+        if self._engine is None:
+            raise ModelError("The model is closed. Load it again.")
+        return self._engine
+
+    def _ordered(self, batch: Arrays) -> list[Any]:
+        return [batch[spec.name] for spec in self._description.inputs]
+
+    def _call(self, name: str) -> Call:
+        if name not in self._calls:
+            raise LayerUnavailable(name, list(self._calls))
+        return self._calls[name]

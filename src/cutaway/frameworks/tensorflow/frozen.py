@@ -1,0 +1,100 @@
+"""A signature of a SavedModel as one flat graph, of which any value can be asked for: its layers, the latent one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
+
+from cutaway.models.description import Layer, TensorSpec
+
+__all__ = ["batch_first", "candidates", "flattened", "head_input"]
+
+# Operations that people would call layers, or parts of one.
+_LAYERS = {
+    "Conv2D", "Conv3D", "DepthwiseConv2dNative", "Conv2DBackpropInput", "MatMul", "BatchMatMulV2", "Einsum", "BiasAdd",
+    "AddV2", "Mul", "ConcatV2", "Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Sigmoid", "Tanh", "Softplus", "Softmax",
+    "FusedBatchNormV3", "MaxPool", "AvgPool", "MaxPool3D", "AvgPool3D", "Mean", "Max", "Reshape", "GatherV2",
+    "ResourceGather", "StatelessWhile", "While", "TensorListStack", "Transpose", "StridedSlice",
+}  # fmt: skip
+_PASSES = {
+    "Identity", "Softmax", "Sigmoid", "LogSoftmax", "BiasAdd", "AddV2", "Add", "Squeeze", "NoOp", "Cast", "Relu",
+    "StopGradient", "PreventGradient",
+}  # fmt: skip
+_CALL = "StatefulPartitionedCall/"
+_HEADS = {"MatMul", "Conv2D", "Conv3D", "Einsum", "BatchMatMulV2"}
+
+
+def flattened(function: Any) -> Any:
+    """Return the function with its variables as constants, and calls written out."""
+    # Loops stay whole: what they are taken apart to has no gradient.
+    return convert_variables_to_constants_v2(function, lower_control_flow=False)
+
+
+def candidates(frozen: Any, batch: int | None) -> list[Any]:
+    """Return the tensors that could be layers: with a row for each sample as far as their shapes say."""
+    used = _used(frozen)
+    found = []
+    for operation in frozen.graph.get_operations():
+        if operation.type not in _LAYERS or not operation.outputs or operation.name not in used:
+            continue
+        tensor = operation.outputs[0]
+        shape = tensor.shape
+        if shape.rank is not None and shape.rank >= 2 and shape[0] == batch and tensor.dtype.is_floating:
+            found.append(tensor)
+    return found
+
+
+def batch_first(frozen: Any, tensors: Sequence[Any], inputs: Sequence[TensorSpec]) -> list[tuple[Any, Layer]]:
+    """Return the tensors that have as many rows as the batch, found out with one, and the layers that they are."""
+    # A product of axes can be of any size too: no batch has that many rows by chance.
+    rows = inputs[0].batch_size or 3
+    zeros = [tf.zeros([rows, *(size or 8 for size in spec.shape[1:])], spec.dtype) for spec in inputs]
+    values = frozen.prune(frozen.inputs, list(tensors))(*zeros) if tensors else []
+    return [
+        (tensor, Layer(layer_name(tensor.op), tensor.op.type, tuple(tensor.shape.as_list()), _channel_axis(tensor)))
+        for tensor, value in zip(tensors, values, strict=True)
+        if value.shape[0] == rows
+    ]
+
+
+def head_input(output: Any, layers: Sequence[Layer]) -> str | None:
+    """Return the layer that goes into the last operation that computes something, found from an output backwards."""
+    names = {layer.name for layer in layers}
+    operation = output.op
+    while operation.type in _PASSES and operation.inputs:
+        operation = operation.inputs[0].op
+    before = operation.inputs[0].op if operation.type in _HEADS else operation
+    while layer_name(before) not in names and before.inputs:
+        before = before.inputs[0].op
+    return layer_name(before) if layer_name(before) in names else None
+
+
+def layer_name(operation: Any) -> str:
+    """Return the name of an operation without the calls around it, which say nothing."""
+    name = str(operation.name)
+    while name.startswith(_CALL):
+        name = name.removeprefix(_CALL)
+    return name
+
+
+def _used(frozen: Any) -> set[str]:
+    """The operations that an output depends on."""
+    used: set[str] = set()
+    waiting = [tensor.op for tensor in frozen.outputs]
+    while waiting:
+        operation = waiting.pop()
+        if operation.name not in used:
+            used.add(operation.name)
+            waiting += [tensor.op for tensor in operation.inputs]
+    return used
+
+
+def _channel_axis(tensor: Any) -> int:
+    try:
+        layout = tensor.op.get_attr("data_format")
+    except ValueError:
+        return -1
+    return 1 if layout in (b"NCHW", b"NCDHW") and tensor.shape.rank >= 3 else -1

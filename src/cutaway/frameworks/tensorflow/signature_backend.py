@@ -1,0 +1,135 @@
+"""One signature of a SavedModel as a `Backend`: its graph with the variables written in, cut to what is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from cutaway.errors import GradientUnavailable, LayerUnavailable, ModelError
+from cutaway.frameworks.tensorflow.frozen import batch_first, candidates, flattened, head_input
+from cutaway.frameworks.tensorflow.scores import checked, summed_score
+from cutaway.models.backend import Array, Arrays, Gradient, Question
+from cutaway.models.description import ModelDescription, TensorSpec
+
+__all__ = ["SignatureBackend", "backend_of"]
+
+# Graphs that were cut for other layers or questions.
+MOST_CUT = 16
+
+
+def backend_of(function: Any, inputs: Sequence[TensorSpec], *, about: Mapping[str, Any]) -> SignatureBackend:
+    """Return a backend for a signature of a loaded SavedModel; what was loaded is not needed after that."""
+    frozen = flattened(function)
+    named = dict(zip(sorted(function.structured_outputs), frozen.outputs, strict=True))
+    outputs = tuple(_output(name, tensor) for name, tensor in named.items())
+    found = batch_first(frozen, candidates(frozen, inputs[0].batch_size), inputs)
+    layers = [layer for _, layer in found]
+    description = ModelDescription(
+        format="saved_model",
+        inputs=tuple(inputs),
+        outputs=outputs,
+        layers=tuple(layers),
+        latent_layer=head_input(next(iter(named.values())), layers),
+        about=about,
+    )
+    return SignatureBackend(description, frozen, named, {layer.name: tensor for tensor, layer in found})
+
+
+class SignatureBackend:
+    """A frozen graph; `outputs` and `layers` are its tensors by name."""
+
+    def __init__(
+        self, description: ModelDescription, frozen: Any, outputs: Mapping[str, Any], layers: Mapping[str, Any]
+    ) -> None:
+        self._description, self._outputs, self._layers = description, outputs, layers
+        self._frozen: Any = frozen
+        self._cut: dict[Any, Any] = {}
+
+    @property
+    def description(self) -> ModelDescription:
+        """What was found out when the folder was opened."""
+        return self._description
+
+    def predict(self, batch: Arrays) -> Arrays:
+        """Return every output."""
+        values = self._running(*self._tensors(batch))
+        return {name: _array(value) for name, value in zip(self._outputs, values, strict=True)}
+
+    def activations(self, batch: Arrays, layers: Sequence[str]) -> Arrays:
+        """Return what some operations give, all in one pass."""
+        wanted = [self._layer(name) for name in layers]
+        if not wanted:
+            return {}
+        values = self._part(self._running.inputs, wanted)(*self._tensors(batch))
+        return {name: _array(value) for name, value in zip(layers, values, strict=True)}
+
+    def gradient(self, batch: Arrays, question: Question) -> Gradient:
+        """Return the gradient by an input, or by what an operation gives: then the graph is cut open there."""
+        tensors = self._tensors(batch)
+        feeds, at = list(self._running.inputs), self._number(question.wrt)
+        if at is None:
+            feeds.append(self._layer(question.wrt))
+            tensors.append(tf.convert_to_tensor(self.activations(batch, [question.wrt])[question.wrt]))
+            at = len(feeds) - 1
+        if not tensors[at].dtype.is_floating:
+            name = tensors[at].dtype.name
+            raise GradientUnavailable(f"{question.wrt!r} is {name}: only floating-point numbers have gradients.")
+        spec = next(one for one in self._description.outputs if one.name == question.output)
+        function = self._part(feeds, [self._outputs[question.output]])
+        with tf.GradientTape() as tape:
+            tape.watch(tensors[at])
+            answer = function(*tensors)[0]
+            question = checked(question, tuple(answer.shape.as_list()), spec.channel_axis)
+            target = None if question.target is None else tf.convert_to_tensor(question.target)
+            score = summed_score(answer, question, spec.channel_axis, target, question.labels)
+        gradient = tape.gradient(score, tensors[at])
+        if gradient is None:
+            raise GradientUnavailable(
+                f"Output {question.output!r} does not depend on {question.wrt!r} in a way that has a gradient."
+            )
+        return Gradient(_array(tf.convert_to_tensor(gradient)), _array(tensors[at]))
+
+    def close(self) -> None:
+        """Let go of the graph."""
+        self._frozen = None
+        self._cut = {}
+
+    @property
+    def _running(self) -> Any:
+        if self._frozen is None:
+            raise ModelError("The model is closed. Load it again.")
+        return self._frozen
+
+    def _part(self, feeds: Sequence[Any], fetches: Sequence[Any]) -> Any:
+        key = (tuple(one.name for one in feeds), tuple(one.name for one in fetches))
+        if key not in self._cut:
+            if len(self._cut) >= MOST_CUT:
+                self._cut.pop(next(iter(self._cut)))
+            self._cut[key] = self._running.prune(list(feeds), list(fetches))
+        return self._cut[key]
+
+    def _tensors(self, batch: Arrays) -> list[Any]:
+        return [tf.convert_to_tensor(batch[spec.name]) for spec in self._description.inputs]
+
+    def _number(self, name: str) -> int | None:
+        return next((i for i, spec in enumerate(self._description.inputs) if spec.name == name), None)
+
+    def _layer(self, name: str) -> Any:
+        if name not in self._layers:
+            raise LayerUnavailable(name, list(self._layers))
+        return self._layers[name]
+
+
+def _output(name: str, tensor: Any) -> TensorSpec:
+    shape = tuple(tensor.shape.as_list()) if tensor.shape.rank is not None else ()
+    dtype = "float32" if tensor.dtype == tf.bfloat16 else tensor.dtype.name
+    return TensorSpec(name, shape, dtype, -1 if len(shape) > 1 else None)
+
+
+def _array(value: Any) -> Array:
+    value = tf.cast(value, tf.float32) if value.dtype == tf.bfloat16 else value
+    array: Array = np.asarray(value.numpy())
+    return array
