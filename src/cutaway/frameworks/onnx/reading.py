@@ -24,10 +24,11 @@ def read_whole(path: Path) -> bytes:
         descriptor = os.open(path, _FLAGS)
     except FileNotFoundError as error:
         raise ModelNotFound(str(path)) from error
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        raise ModelFormatError(str(path), "it is not a regular file.")
     with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise ModelFormatError(str(path), "it is not a regular file.")
         if status.st_size > MOST_BYTES:
             reason = f"it has {status.st_size} bytes, and an ONNX file has at most {MOST_BYTES}."
             raise ModelFormatError(str(path), reason)

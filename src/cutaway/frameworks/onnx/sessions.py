@@ -39,7 +39,8 @@ class Sessions:
         self._weights = {name: onnxruntime.OrtValue.ortvalue_from_numpy(w) for name, w in loaded.weights.items()}
         self._outputs = tuple(value.name for value in loaded.proto.graph.output)
         self._sessions: OrderedDict[tuple[str, ...], onnxruntime.InferenceSession] = OrderedDict()
-        self._main = ready
+        # Made at once: what ONNX Runtime does not take is said when a model is loaded.
+        self._main: onnxruntime.InferenceSession | None = ready or self._made(self._outputs)
 
     def run(self, names: Sequence[str], feeds: Arrays) -> dict[str, Array]:
         """Return the values of some tensors, by name."""

@@ -68,7 +68,7 @@ def _split(node: Node, x: Tensor, given: Tensor | None = None) -> tuple[Tensor, 
     # The last piece is smaller where the size does not divide.
     count = node.integer("num_outputs", len(node.outputs))
     each = -(-x.shape[axis] // count)
-    return torch.split(x, each, axis)
+    return torch.split(x, [each] * (count - 1) + [x.shape[axis] - each * (count - 1)], axis)
 
 
 def _depth_to_space(node: Node, x: Tensor) -> Tensor:
