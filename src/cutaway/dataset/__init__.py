@@ -19,7 +19,7 @@ from cutaway.dataset.decorators import (
     tensorleap_preprocess,
     tensorleap_unlabeled_preprocess,
 )
-from cutaway.dataset.default_visualizers import DEFAULT_VISUALIZERS, guess_visualizer
+from cutaway.dataset.default_visualizers import guess_visualizer
 from cutaway.dataset.entry import Entry, load_entry
 from cutaway.dataset.enums import (
     ConfusionMatrixValue,
@@ -31,8 +31,8 @@ from cutaway.dataset.enums import (
     LeapDataType,
     MetricDirection,
 )
-from cutaway.dataset.losses import DEFAULT_LOSSES, default_losses
-from cutaway.dataset.metrics import DEFAULT_METRICS, default_metrics
+from cutaway.dataset.losses import default_losses
+from cutaway.dataset.metrics import default_metrics
 from cutaway.dataset.rendering import preview_png, render_html, render_png, typed_data, visualize
 from cutaway.dataset.responses import (
     ConfusionMatrixElement,
@@ -60,9 +60,6 @@ if TYPE_CHECKING:
     leap_binder: Binder
 
 __all__ = [
-    "DEFAULT_LOSSES",
-    "DEFAULT_METRICS",
-    "DEFAULT_VISUALIZERS",
     "Binder",
     "BoundingBox",
     "ConfusionMatrixElement",

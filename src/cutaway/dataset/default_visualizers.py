@@ -79,8 +79,7 @@ def show_graph(data: Array) -> LeapGraph:
 def show_raw_data(data: Array) -> LeapText:
     """Show dtype, shape and values as text, of more than 200 values the first and last."""
     values = np.asarray(data)
-    with np.printoptions(threshold=_RAW_VALUES, edgeitems=10, precision=5):
-        text = str(values)
+    text = np.array2string(values, threshold=_RAW_VALUES, edgeitems=10, precision=5)
     return LeapText([str(values.dtype), str(values.shape), *text.split()])
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import wave
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -331,3 +332,10 @@ def test_what_no_visualizer_returns_is_refused_by_its_type() -> None:
 def test_importing_the_data_set_loads_no_drawing() -> None:
     code = "import sys, cutaway.dataset, cutaway.dataset.rendering; sys.exit('PIL' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_threads_draw_the_same_as_one() -> None:
+    values = list(OBJECTS.values()) * 8
+    with ThreadPoolExecutor(8) as pool:
+        drawn = list(pool.map(preview_png, values))
+    assert drawn == [preview_png(value) for value in values]

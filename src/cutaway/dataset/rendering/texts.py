@@ -83,6 +83,8 @@ def text_lines(tokens: Sequence[str], colours: Sequence[Colour], width: int, siz
         if one.colour != PAPER:
             draw.rounded_rectangle((x - 2, top + 2, x + one.width + 2, top + line - 3), 4, fill=one.colour)
         draw.text((x, top + line / 2), one.text, INK, font(size), "lm")
+    if not placed:
+        draw.text((margin, margin + line / 2), "(no text)", FAINT, font(size), "lm")
     if left:
         note = fitted(f"… and {left:,} more tokens", width - 2 * margin, size)
         draw.text((margin, margin + (count + 0.5) * line), note, FAINT, font(size), "lm")
