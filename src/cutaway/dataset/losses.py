@@ -8,7 +8,7 @@ Formulas, for one sample with truth t and prediction p:
 | `MeanAbsoluteError` | mean abs(t - p) |
 | `MeanSquaredLogarithmicError` | mean (log(1 + max(t, e)) - log(1 + max(p, e)))^2 |
 | `MeanAbsolutePercentageError` | 100 * mean abs(t - p) / max(abs(t), e) |
-| `CategoricalCrossentropy` | -sum over classes of t * log(q), mean over positions; q is p clipped to e .. 1 - e, then divided by its sum over classes |
+| `CategoricalCrossentropy` | -sum over classes of t * log(q), mean over positions; q is p divided by its sum over classes, then clipped to e .. 1 - e |
 | `CategoricalCrossentropyFromLogits` | the same with log(q) = log_softmax(p) |
 | `BinaryCrossentropy` | -sum over outputs of t * log(q) + (1 - t) * log(1 - q); q is p clipped to e .. 1 - e |
 | `BinaryCrossentropyFromLogits` | the same with q = sigmoid(p), computed without overflow |
@@ -48,8 +48,8 @@ PerSample = npt.NDArray[np.float32]
 
 _EPSILON = 1e-7
 
-# Infinity less infinity is NaN, and that is the answer; a warning for each batch would say nothing more.
-_NAN_SPEAKS = np.errstate(invalid="ignore", over="ignore")
+# Infinity less infinity, or nothing by nothing, is NaN, and that is the answer; a warning would say nothing more.
+_NAN_SPEAKS = np.errstate(divide="ignore", invalid="ignore", over="ignore")
 
 
 @_NAN_SPEAKS
@@ -109,9 +109,9 @@ def categorical_crossentropy(ground_truth: Array, prediction: Array, *, axis: in
     '0.6931'
     """
     weights, guess = class_weights(ground_truth, prediction, axis)
-    clipped = np.clip(guess, _EPSILON, 1.0 - _EPSILON)
-    logs = np.log(clipped / clipped.sum(axis=-1, keepdims=True))
-    return _crossentropies(weights, logs, hidden=~np.isfinite(guess))
+    shares = guess / guess.sum(axis=-1, keepdims=True)
+    logs = np.log(np.clip(shares, _EPSILON, 1.0 - _EPSILON))
+    return _crossentropies(weights, logs, hidden=~np.isfinite(shares))
 
 
 @_NAN_SPEAKS

@@ -62,6 +62,11 @@ def test_probabilities_that_do_not_sum_to_one_are_renormalised() -> None:
     np.testing.assert_allclose(categorical_crossentropy(np.array([0]), np.array([[0.2, 0.2]])), math.log(2), rtol=1e-6)
 
 
+@pytest.mark.parametrize("prediction", [[0.0, 0.0], [1.0, -1.0]])
+def test_what_has_no_sum_to_be_divided_by_is_nan(prediction: list[float]) -> None:
+    assert np.isnan(categorical_crossentropy(np.array([0]), np.array([prediction]))).all()
+
+
 def test_a_batch_that_is_not_as_large_as_its_classes_works() -> None:
     assert categorical_crossentropy(np.array([0, 1, 2, 0, 1]), np.full((5, 3), 1 / 3)).shape == (5,)
 
