@@ -102,7 +102,14 @@ class EntryPackage:
         if spec is None:
             return False
         is_file = spec.loader is not None and spec.origin is not None
-        return is_file or (top not in sys.modules and find_spec(top) is None)
+        return is_file or _is_folder(top)
+
+
+def _is_folder(top: str) -> bool:
+    """Whether a name means no code outside of the entry: nothing, or a folder without `__init__.py`."""
+    loaded = sys.modules.get(top)
+    spec = find_spec(top) if loaded is None else loaded.__spec__
+    return spec is None or (spec.origin is None and spec.submodule_search_locations is not None)
 
 
 class _EntryLoader(SourceFileLoader):

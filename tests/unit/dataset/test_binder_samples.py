@@ -102,7 +102,7 @@ class TestEncoders:
 
     def test_unknown_names_and_positions_are_said(self) -> None:
         subset = training(lambda i, preprocess: 0.0)
-        with pytest.raises(BindingError, match="No input 'xx' is bound for training[.] Did you mean 'x'"):
+        with pytest.raises(BindingError, match=r"No input 'xx' is bound for training[.] Did you mean 'x'"):
             subset.encode(Role.INPUT, "xx", 0)
         with pytest.raises(IndexError, match="3 samples"):
             subset.encode(Role.INPUT, "x", 3)
