@@ -41,6 +41,7 @@ _STRIDED = 7
 ITEM_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 2, 7: 4, 8: 8, 9: 4, 10: 8, 11: 16, 12: 1, 13: 2, 28: 2, 34: 4, 35: 8}
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,999}")
 _STACK = re.compile(r"[A-Za-z0-9_.@<>\[\]() -]*,[A-Za-z0-9_.@\-]*,[A-Za-z0-9_.<>]*")
+_SYMBOL = re.compile(r"[a-z]{1,8}\d{1,6}")
 _CONTAINERS = ("builtins.tuple", "builtins.list", "builtins.dict", "collections.OrderedDict")
 
 
@@ -165,14 +166,18 @@ def clean_program(program: Any) -> dict[str, Any]:
     return {
         "graph_module": {"graph": graph, "signature": signature, "module_call_graph": [entry], "metadata": {}},
         "opset_version": mapped(identifier, integer)(program.get("opset_version")),
-        "range_constraints": mapped(identifier, record(min_val=optional(integer), max_val=optional(integer)))(
-            program.get("range_constraints")
-        ),
+        "range_constraints": _ranges(program.get("range_constraints")),
         "schema_version": version,
         "verifiers": listed(one_of("TRAINING", "ATEN"), 4)(program.get("verifiers")),
         "torch_version": text(program.get("torch_version")),
         "guards_code": [],
     }
+
+
+def _ranges(value: Any) -> dict[str, Any]:
+    """Keep the bounds of single symbols; torch counts up to their numbers, so these have bounds too."""
+    clean = mapped(text, record(min_val=optional(integer), max_val=optional(integer)))(value)
+    return {name: bounds for name, bounds in clean.items() if _SYMBOL.fullmatch(name)}
 
 
 def _graph(graph: Any, depth: int) -> dict[str, Any]:
