@@ -53,7 +53,7 @@ def describe(loaded: Loaded, graph: Graph, outputs: Outputs, run: Run, path: Pat
         layers=tuple(Layer(one.name, one.kind, shapes.of(one.tensor), axes.get(one.tensor, -1)) for one in layers),
         latent_layer=latent,
         differentiable=differentiable,
-        notes=(*notes, *left_out, *obstacles),
+        notes=(*notes, *_class_axes(specs, axes), *left_out, *obstacles),
         about=_about(loaded, graph, outputs),
     )
     return Described(description, {one.name: one.tensor for one in layers})
@@ -66,6 +66,16 @@ def _output(value: onnx.ValueInfoProto, shapes: Shapes, axes: dict[str, int], pa
         shape = (None, *shape[1:])
     axis = axes.get(value.name, 1) if len(shape) > 1 else None
     return TensorSpec(value.name, shape, _dtype(value, path), axis)
+
+
+def _class_axes(specs: tuple[TensorSpec, ...], axes: dict[str, int]) -> list[str]:
+    """How the class axis was decided, of outputs where there is more than one to choose from."""
+    return [
+        f"Output {spec.name!r}: axis {spec.channel_axis} is taken for its classes, "
+        + ("as the layers before it have it." if spec.name in axes else "as ONNX has it; nothing says otherwise.")
+        for spec in specs
+        if len(spec.shape) > 2
+    ]
 
 
 def _dtype(value: onnx.ValueInfoProto, path: Path) -> str:
@@ -88,7 +98,7 @@ def _gradients(graph: Graph, specs: tuple[TensorSpec, ...]) -> tuple[str, list[s
     }
     if reasons and all(reasons.values()):
         return next(iter(reasons.values())), []
-    return "", [f"No gradients of output {name!r}: {reason}" for name, reason in reasons.items() if reason]
+    return "", [reason for reason in reasons.values() if reason]
 
 
 def _about(loaded: Loaded, graph: Graph, outputs: Outputs) -> dict[str, Any]:

@@ -44,6 +44,9 @@ class Sessions:
 
     def run(self, names: Sequence[str], feeds: Arrays) -> dict[str, Array]:
         """Return the values of some tensors, by name."""
+        if not names:
+            # To ONNX Runtime, no names mean all outputs.
+            return {}
         session = self._session(tuple(dict.fromkeys(names)))
         try:
             return dict(zip(names, session.run(list(names), dict(feeds)), strict=True))
