@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch.nn import functional
 
+from cutaway.dataset.losses import default_losses
 from cutaway.errors import ConfigurationError, GradientUnavailable
 from cutaway.frameworks.torch.scores import summed_score
 from cutaway.models.backend import LOSSES, Array, Question
@@ -126,3 +127,19 @@ def test_labels_of_another_shape_are_refused(loss: str) -> None:
 def test_class_indices_outside_the_classes_are_refused() -> None:
     with pytest.raises(ConfigurationError, match="from 0 to 3, of 3 classes"):
         score(torch.rand(2, 3), loss="CategoricalCrossentropy", labels=np.array([0, 3]))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("shape", [(6, 4), (6, 4, 5), (6, 4, 2, 3)])
+@pytest.mark.parametrize("axis", [1, -1])
+def test_losses_are_those_of_the_data_set_in_numpy(loss: str, shape: tuple[int, ...], axis: int) -> None:
+    random = np.random.default_rng(3)
+    output = np.moveaxis(random.uniform(-2, 2, shape), 1, axis)
+    if not loss.endswith("FromLogits") and "Error" not in loss:
+        output = np.abs(output) / np.abs(output).sum(axis=axis, keepdims=True)
+    indices = random.integers(0, 4, (6, *shape[2:]))
+    one_hot = np.moveaxis(np.eye(4)[indices], -1, axis)
+    twin = next(one for one in default_losses(axis) if one.name == loss)
+    for labels in [one_hot, indices] if loss.startswith("Categorical") else [one_hot]:
+        wanted = twin.function(labels, output).sum()
+        assert score(torch.tensor(output), axis, loss=loss, labels=labels).item() == pytest.approx(wanted, rel=1e-5)
