@@ -10,12 +10,16 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cutaway.dataset import Dataset
 from cutaway.errors import RunExists, RunLocked, StorageError
+from cutaway.evaluation import Progress
+from cutaway.evaluation import evaluate as evaluate_all
 from cutaway.rules.built_in.vanishing_gradient import VanishingGradient
 from cutaway.rules.watcher import Watcher
-from cutaway.run import Run, RunState, WriterId, segments
+from cutaway.run import Run, RunState, WriterId, sample_writer, segments
 from cutaway.run.schemas import STATISTICS, STEPS, TENSORS
 from cutaway.trial import Trial
+from tests.unit.evaluation.linear_model import linear_model, samples
 
 Report = Callable[[int], None]
 
@@ -150,3 +154,22 @@ def watch(report: Report, path: str) -> None:
         report(-1)
         for one in watcher.rounds(follow=True):
             report(one.newest)
+
+
+EVALUATED = {"training": 700, "validation": 90}
+
+
+def evaluate(report: Report, path: str, pace: float = 0.002) -> None:
+    """Evaluate into a run, in small parts, and report how many samples are done; go on where another was killed."""
+    sample_writer.PART_ROWS = 48
+    parts = []
+    for seed, (name, count) in enumerate(EVALUATED.items()):
+        x, y = samples(count, seed)
+        parts.append(Dataset.from_arrays({"x": x}, {"y": y}, metadata={"n": np.arange(count)}, subset=name))
+
+    def tell(progress: Progress) -> None:
+        report(progress.done)
+
+    evaluate_all(
+        Dataset.join(*parts), linear_model(lambda _: time.sleep(pace)), Run.open(path), batch_size=16, progress=tell
+    )

@@ -34,9 +34,11 @@ def shown_progress(label: str, clock: Callable[[], float] = time.monotonic) -> I
         TextColumn("{task.fields[words]}"),
     )
     with Bar(*columns, console=screen.console, transient=True, expand=True, redirect_stdout=False) as bar:
+        say = _say_once(screen)
         task = bar.add_task(label, total=None, words="")
 
         def show(progress: Progress) -> None:
+            say(progress)
             bar.update(task, completed=progress.done, total=progress.total, words=_words(progress))
 
         yield show
@@ -65,10 +67,24 @@ def _words(progress: Progress) -> str:
 
 def _lines(screen: Screen, label: str, clock: Callable[[], float]) -> Callable[[Progress], None]:
     said = [clock()]
+    say = _say_once(screen)
 
     def show(progress: Progress) -> None:
+        say(progress)
         if clock() - said[0] >= LINE_SECONDS:
             said[0] = clock()
             screen.line(progress_line(label, progress))
 
     return show
+
+
+def _say_once(screen: Screen) -> Callable[[Progress], None]:
+    """Return what prints the words of a stream, the first time that it has some."""
+    told: set[str] = set()
+
+    def say(progress: Progress) -> None:
+        if progress.what and progress.what not in told:
+            told.add(progress.what)
+            screen.line(progress.what)
+
+    return say

@@ -19,7 +19,7 @@ from cutaway.dataset.content import content_hash
 from cutaway.dataset.enums import Role
 from cutaway.dataset.subset import Array, Scalar, Subset, sample_id
 from cutaway.errors import BindingError, EncoderError, place_of
-from cutaway.evaluation.prepared import Prepared
+from cutaway.evaluation.prepared import Prepared, rows_not_finite
 from cutaway.evaluation.wiring import SampleShapes
 
 __all__ = ["Encoding", "Stopped", "Turn", "Underway", "begin_batch", "encode_batch"]
@@ -212,7 +212,5 @@ def _not_finite(batch: Prepared) -> int:
     """Count the samples with NaN or infinity in an input; they are kept."""
     bad = np.zeros(int(batch.encoded.sum()), np.bool_)
     for values in batch.inputs.values():
-        # One pass that is right unless the sum overflows, before the one that says which rows they are.
-        if values.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)):
-            bad |= ~np.isfinite(values.reshape(len(values), -1)).all(axis=1)
+        bad |= rows_not_finite(values)
     return int(bad.sum())

@@ -25,7 +25,7 @@ from cutaway.evaluation.sources import binding_of, key_of, model_key, versions
 from cutaway.evaluation.subject import Subject, open_subject
 from cutaway.evaluation.wiring import Wiring, first_sample, shapes_of, wire
 from cutaway.run import Run
-from cutaway.run.evaluations import Evaluation
+from cutaway.run.evaluations import Evaluation, find_unfinished
 from cutaway.run.sample_writer import SampleWriter
 
 __all__ = ["evaluate"]
@@ -99,7 +99,7 @@ def evaluate(
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
             "notes": [*wiring.notes, *([why_none] if why_none else [])],
         }
-        with Ledger.open(_run_of(run, dataset), content, resume=resume) as ledger:
+        with Ledger.open(_run_of(run, dataset, key if resume else None), content, resume=resume) as ledger:
             if keep_model and not ledger.resumed:
                 ledger.update(model={**subject.about, **keep_copy(subject, ledger.evaluation, first.inputs)})
             planner = _Planner(dataset, subject, wiring, asked, ledger)
@@ -115,6 +115,7 @@ def evaluate(
                 ),
                 drawing=choose_drawing(dataset, wiring, first.inputs),
                 listener=progress,
+                what=ledger.words,
             )
             ledger.carry_out(one_pass, lengths)
         return ledger.evaluation
@@ -181,9 +182,12 @@ def _lengths(dataset: Dataset, subsets: Sequence[str] | None) -> dict[str, int]:
     return {name: length for name, length in lengths.items() if length}
 
 
-def _run_of(given: Any, dataset: Dataset) -> Run:
-    """Return the run that is meant: itself, a hook's, the one in a folder, or a new one."""
+def _run_of(given: Any, dataset: Dataset, key: str | None) -> Run:
+    """Return the run that is meant: itself, a hook's, a folder's, one with the same unfinished in it, or a new one."""
     if given is None:
+        unfinished = None if key is None else find_unfinished(key)
+        if unfinished is not None:
+            return unfinished
         entry = dataset.source.get("entry_file")
         return Run.create(name=Path(str(entry)).absolute().parent.name if entry else "evaluation", kind="evaluation")
     if isinstance(given, Run):

@@ -44,11 +44,17 @@ class Ledger:
             old = same[-1].source
             kept: dict[str, Any] = {name: old[name] for name in ("time", "scores", "model", "seconds") if name in old}
             ledger = cls(same[-1], {**content, **kept}, lease, resumed=True)
-            log.info("Going on with evaluation %d of run %s.", same[-1].number, run.name)
+            log.info("%s", ledger.words)
         else:
             ledger = cls(new_evaluation(run), content, lease, resumed=False)
         ledger.update(state="running")
         return ledger
+
+    @property
+    def words(self) -> str:
+        """Say that an unfinished evaluation is taken up again; empty where this one is new."""
+        where = f"evaluation {self.evaluation.number} of run {self.evaluation.run.name}"
+        return f"Going on with {where}, which was not finished." if self.resumed else ""
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._beat, name="cutaway-lease", daemon=True).start()

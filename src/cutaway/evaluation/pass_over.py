@@ -64,6 +64,7 @@ class Pass:
     spaces: tuple[Bound, ...] = ()
     drawing: Drawing | None = None
     listener: Listener | None = None
+    what: str = ""
     failed: int = 0
     _done: int = 0
     _before: int = 0
@@ -200,7 +201,8 @@ class Pass:
             return
         self._told = now
         total = sum(self.lengths.values())
-        self.listener(Progress(self._done, total, "samples", now - self._began, self._done - self._before, self.failed))
+        fresh = self._done - self._before
+        self.listener(Progress(self._done, total, "samples", now - self._began, fresh, self.failed, self.what))
 
 
 def _arrays(batch: Prepared, predicted: Predicted) -> dict[str, Array]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from cutaway.dataset.subset import Array
 from cutaway.errors import CutawayError, LayerUnavailable, ModelCrashed, ModelTimeout, place_of
-from cutaway.evaluation.prepared import Mask
+from cutaway.evaluation.prepared import Mask, rows_not_finite
 from cutaway.evaluation.wiring import Wiring
 from cutaway.models import Model
 
@@ -31,8 +31,7 @@ class Predicted:
         """Which of the good rows have a prediction that is not finite."""
         rows = np.zeros(int(self.good.sum()), np.bool_)
         for values in self.outputs.values():
-            if values.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)):
-                rows |= ~np.isfinite(values.reshape(len(values), -1)).all(axis=1)
+            rows |= rows_not_finite(values)
         return rows
 
 

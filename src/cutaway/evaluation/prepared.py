@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from cutaway.dataset.subset import Array, Scalar
 
-__all__ = ["Mask", "Prepared"]
+__all__ = ["Mask", "Prepared", "rows_not_finite"]
 
 Mask = npt.NDArray[np.bool_]
 
@@ -50,3 +50,15 @@ class Prepared:
         """Note why the i-th sample of the batch is not whole; the first reason stays."""
         if self.errors[i] is None:
             self.errors[i] = error
+
+
+def rows_not_finite(values: Array) -> Mask:
+    """Return which rows of a batch hold NaN or infinity; numbers that are no floats hold neither."""
+    rows = np.zeros(len(values), np.bool_)
+    if values.dtype.kind != "f":
+        return rows
+    # One quick sum that only a bad value, or an overflow, keeps from being finite; then the slow look at each.
+    with np.errstate(all="ignore"):
+        if np.isfinite(values.sum()):
+            return rows
+    return np.asarray(~np.isfinite(values.reshape(len(values), -1)).all(axis=1))

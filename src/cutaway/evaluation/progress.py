@@ -10,7 +10,10 @@ __all__ = ["Listener", "Progress"]
 
 @dataclass(frozen=True)
 class Progress:
-    """How far it is: `done` of `total`, `fresh` of them since this process began `seconds` ago, `failed` among all."""
+    """How far it is: `done` of `total`, `fresh` of them since this process began `seconds` ago.
+
+    `failed` counts the samples that failed since then; `what` says in words that something unfinished is gone on with.
+    """
 
     done: int
     total: int

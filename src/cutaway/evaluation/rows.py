@@ -65,7 +65,7 @@ def make_rows(batch: Prepared, found: Found) -> pa.RecordBatch:
             column = list_column(*_spread(rows, places, size))
             add("", column, tensor_field(f"{kind}.{name}", column, rows.shape[1:]))
     for name, values in found.columns.items():
-        add(name, value_column(_spread_values(values, found.places, size)))
+        add(name, _spread_values(values, found.places, size))
     for name, vectors in found.spaces.items():
         add(f"{SPACE}{space_file_name(name)}", vector_column(_spread_vectors(vectors, found.places, size)))
     if batch.previews is not None:
@@ -86,14 +86,16 @@ def _spread(rows: Array, places: Places, size: int) -> tuple[Array, npt.NDArray[
     return whole, valid
 
 
-def _spread_values(values: Any, places: Places, size: int) -> Any:
+def _spread_values(values: Any, places: Places, size: int) -> pa.Array:
     if len(values) == size:
-        return values
-    whole: list[Any] = [None] * size
-    given = values.tolist() if isinstance(values, np.ndarray) else values
-    for place, value in zip(places.tolist(), given, strict=True):
-        whole[place] = value
-    return whole
+        return value_column(values)
+    if isinstance(values, np.ndarray):
+        whole, valid = _spread(values, places, size)
+        return pa.array(whole, mask=~valid)
+    spread: list[Any] = [None] * size
+    for place, value in zip(places.tolist(), values, strict=True):
+        spread[place] = value
+    return value_column(spread)
 
 
 def _spread_vectors(vectors: npt.NDArray[np.float32], places: Places, size: int) -> npt.NDArray[np.float32]:

@@ -15,8 +15,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.errors import EvaluationError, RunDamaged, did_you_mean
+from cutaway.run.catalog import list_runs
 from cutaway.run.identity import Run
-from cutaway.run.leases import CHIEF, Lease, free_attempt
+from cutaway.run.leases import CHIEF, Lease, RunState, free_attempt
 from cutaway.run.sample_columns import shape_of
 from cutaway.run.segments import WriterId
 
@@ -26,6 +27,7 @@ __all__ = [
     "Failure",
     "claim_evaluations",
     "evaluations",
+    "find_unfinished",
     "new_evaluation",
     "space_file_name",
     "write_source",
@@ -87,7 +89,7 @@ class Evaluation:
         return pq.read_table(self._file(subset, "parquet"), columns=columns)
 
     def pieces(self, subset: str, beginnings: tuple[str, ...]) -> Iterator[pa.Table]:
-        """Yield the columns whose names begin so, a few thousand rows at a time: for whoever cannot hold a whole table."""
+        """Yield the columns whose names begin so, a few thousand rows at a time, so that no whole table is held."""
         import pyarrow.parquet as pq
 
         with pq.ParquetFile(self._file(subset, "parquet")) as file:
@@ -174,11 +176,26 @@ def new_evaluation(run: Run) -> Evaluation:
     return Evaluation(run, max(_numbers(run), default=-1) + 1)
 
 
+def find_unfinished(key: str, root: Path | None = None) -> Run | None:
+    """Return the newest run of its own that holds an unfinished evaluation of this key, made by nobody now."""
+    for run in list_runs(root):
+        if run.identity.get("kind") == "evaluation" and any(
+            one.source.get("key") == key and not one.finished for one in evaluations(run)
+        ):
+            return run if run.state() is not RunState.RUNNING else None
+    return None
+
+
 def claim_evaluations(run: Run) -> Lease:
     """Become the one process that evaluates into a run. Raises `RunLocked` while another one does."""
     path = str(run.path)
     attempt = free_attempt(run.storage, path, WriterId("evaluate", CHIEF, 0))
-    return Lease(run.storage, path, WriterId("evaluate", CHIEF, attempt))
+    lease = Lease(run.storage, path, WriterId("evaluate", CHIEF, attempt))
+    for one in evaluations(run):
+        # A process that was killed at its very end left parts of which everything is merged.
+        if one.finished and (one.path / "parts").is_dir():
+            run.storage.remove(f"samples/{one.number}/parts")
+    return lease
 
 
 def write_source(evaluation: Evaluation, content: dict[str, Any]) -> None:
