@@ -139,7 +139,7 @@ def _calls(graph: Any, prefix: str, count: Counter[int]) -> Iterator[Call]:
                 yield from _calls(inner, f"{name}/", count)
             shape = tuple(node.output_tensors[0].shape) if node.output_tensors else None
             # Masks are made by operations whose names change with every loading.
-            if shape is not None and node.output_tensors[0].dtype not in ("string", "bool"):
+            if shape is not None and not _is_mask(node) and node.output_tensors[0].dtype != "string":
                 yield Call(name, operation, count[id(operation)], shape)
             count[id(operation)] += 1
 
@@ -161,11 +161,15 @@ def _input_dtype(tensor: Any, graph: Any) -> str:
         node.operation
         for nodes in graph._nodes_by_depth.values()
         for node in nodes
-        if not node.is_input and any(one is tensor for one in node.input_tensors)
+        if not node.is_input and any(one is tensor for one in node.input_tensors) and not _is_mask(node)
     ]
     if tensor.dtype == "float32" and users and all(isinstance(user, kinds.Embedding) for user in users):
         return "int32"
     return _numpy_dtype(tensor.dtype)
+
+
+def _is_mask(node: Any) -> bool:
+    return bool(node.output_tensors and node.output_tensors[0].dtype == "bool")
 
 
 def _numpy_dtype(dtype: str) -> str:
