@@ -90,14 +90,14 @@ class BoundSubset:
         return responses[0] if len(responses) == 1 else responses
 
     def sample_response(self, indices: Sequence[int]) -> SamplePreprocessResponse:
-        """Return what a function is given that asks for the samples of its batch, under the ids of its own binding."""
+        """Return what a function is given that asks for the samples of its batch, under the ids of its own binding.
+
+        Raises `Failed` for a batch that mixes the samples of several preprocess functions; one sample always works.
+        """
         found = [self._find(index) for index in indices]
         responses: list[PreprocessResponse] = [part.response for part, _ in found]
         if any(response is not responses[0] for response in responses):
-            raise BindingError(
-                f"A batch of {self.name} mixes the samples of several preprocess functions, so that there is no one "
-                "response to give. Ask for one function's samples at a time."
-            )
+            raise Failed(f"a batch of {self.name} mixes the samples of several preprocess functions.", "")
         return SamplePreprocessResponse([part.ids[position] for part, position in found], responses[0])
 
     def _columns(

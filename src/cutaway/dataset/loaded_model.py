@@ -5,6 +5,7 @@ Knows Keras and torch models and sessions of ONNX Runtime by their methods alone
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -40,7 +41,13 @@ class LoadedModel:
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Call the model; its outputs come back as arrays."""
+        arguments = tuple(_given_to(self._model, one) for one in arguments)
         return self._checked(_arrays(self._model(*arguments, **named)))
+
+    def eval(self) -> LoadedModel:
+        """Turn a module of torch to predicting; still takes and gives arrays."""
+        self._model.eval()
+        return self
 
     def predict(self, *arguments: Any, **named: Any) -> Any:
         """Call the model's `predict`."""
@@ -80,6 +87,15 @@ def _cast(spec: Any, value: Any) -> Array:
     values = np.asarray(value)
     wanted = _ONNX_TYPES.get(spec.type)
     return values if wanted is None or values.dtype == wanted else values.astype(wanted)
+
+
+def _given_to(model: Any, value: Any) -> Any:
+    """Return a value as the model takes it: modules of torch take tensors, on the device of their weights."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(model, torch.nn.Module) or not isinstance(value, np.ndarray):
+        return value
+    weight = next(model.parameters(), None)
+    return torch.as_tensor(value, device=None if weight is None else weight.device)
 
 
 def _arrays(outputs: Any) -> Any:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutaway.dataset import Binder, DatasetMetadataType, PreprocessResponse, SamplePreprocessResponse, SubsetResponse
+from cutaway.dataset.calling import Failed
 from cutaway.dataset.enums import Role
 from cutaway.dataset.responses import SampleId
 from cutaway.dataset.subset import Subset
@@ -221,3 +222,13 @@ class TestIds:
         given_to = subset.sample_response([0, 2])  # type: ignore[attr-defined]
         assert isinstance(given_to, SamplePreprocessResponse)
         assert (given_to.sample_ids, given_to.preprocess_response) == ([7, 9], subset.response())
+
+    def test_a_batch_of_two_preprocess_functions_has_no_one_response(self) -> None:
+        binder = Binder()
+        for name in ("a", "b"):
+            binder.set_subset(1, lambda: [SubsetResponse(1), SubsetResponse(1)], name)
+        binder.set_input(lambda i, preprocess: 0.0, "x")
+        subset = binder.dataset().subsets["training"]
+        assert subset.sample_response([1]).sample_ids == [0]  # type: ignore[attr-defined]
+        with pytest.raises(Failed, match="mixes the samples"):
+            subset.sample_response([0, 1])  # type: ignore[attr-defined]

@@ -264,3 +264,18 @@ def test_a_real_session_of_onnx_runtime_works_in_both_passes(binder: Binder, tmp
     dataset = binder.dataset()
     assert dataset.model_inputs == {0: "image"}
     assert dataset.metrics[0].wiring["pred"] == "prediction.digits"
+
+
+def test_a_module_of_torch_takes_and_gives_arrays(binder: Binder) -> None:
+    torch = pytest.importorskip("torch")
+    bound = Bound(lambda: torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(16, 3)))
+
+    def check(i: int, preprocess: PreprocessResponse) -> Any:
+        prediction = bound.load().eval()(bound.image(i, preprocess))
+        bound.loss(bound.truth(i, preprocess), prediction)
+        return prediction
+
+    result = tensorleap_integration_test()(check)(0, bound.preprocess()[0])
+    assert isinstance(result, np.ndarray)
+    assert result.shape == (1, 3)
+    assert binder.dataset().model_inputs == {0: "image"}
