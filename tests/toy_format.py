@@ -185,7 +185,7 @@ def _once_per(folder: Any) -> None:
 
 
 def _close_all(_: Any) -> None:
-    os.closerange(3, 100)
+    os.closerange(3, 4096)
     time.sleep(60)
 
 

@@ -60,6 +60,8 @@ class Backend(Protocol):
       that behave otherwise in training (dropout, batch normalisation) behave as in prediction.
     - `predict` answers every output; `activations` the named layers; a layer that is not there raises
       `LayerUnavailable`.
+    - A backend that can answer outputs and layers from one pass has `predict_with(batch, layers) -> (outputs, layers)`
+      too; `Model` asks twice where it has not.
     - `gradient` leaves nothing behind: no accumulated gradients, no changed mode.
     - `close` can be called twice.
     """

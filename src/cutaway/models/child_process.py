@@ -24,7 +24,7 @@ from cutaway.models.backend import Array, Arrays
 from cutaway.models.crossing import error_from
 from cutaway.models.limits import Limits
 from cutaway.models.messages import BadMessage, Ended, Late, read_message, write_message
-from cutaway.models.shared_arrays import BadArray, new_file, read_arrays, write_arrays
+from cutaway.models.shared_arrays import BadArray, SharedFile
 
 __all__ = ["ChildProcess"]
 
@@ -59,8 +59,8 @@ class _Life:
     requests: int
     answers: int
     output: int
-    batches: int
-    results: int
+    batches: SharedFile
+    results: SharedFile
     lifeline: int
     scratch: Path
     owner: int = field(default_factory=os.getpid)
@@ -78,8 +78,10 @@ class _Life:
         if os.getpid() != self.owner:
             return
         self.kill()
-        for fd in (self.requests, self.answers, self.output, self.batches, self.results, self.lifeline):
+        for fd in (self.requests, self.answers, self.output, self.lifeline):
             os.close(fd)
+        self.batches.close()
+        self.results.close()
         shutil.rmtree(self.scratch, ignore_errors=True)
 
 
@@ -103,7 +105,7 @@ class ChildProcess:
         deadline = time.monotonic() + seconds
         life = self._life
         try:
-            listed = write_arrays(life.batches, arrays)
+            listed = life.batches.write(arrays)
             write_message(life.requests, {**request, "arrays": listed}, deadline)
             answer = read_message(life.answers, deadline, {life.output: self._keep_output}, self._lives)
         except Late:
@@ -122,7 +124,7 @@ class ChildProcess:
     def arrays(self, listed: Any, wanted: list[str]) -> dict[str, Array]:
         """Return the arrays of the last answer, in memory of their own and in the order in which they are wanted."""
         try:
-            arrays = read_arrays(self._life.results, listed, most_bytes=self._limits.memory_mb * 1024 * 1024)
+            arrays = self._life.results.copies(listed, most_bytes=self._limits.memory_mb * 1024 * 1024)
         except BadArray as error:
             raise self.distrust(str(error)) from error
         if sorted(arrays) != sorted(wanted):
@@ -191,8 +193,8 @@ def _begin(limits: Limits) -> _Life:
     answers, theirs_answers = os.pipe()
     output, theirs_output = os.pipe()
     theirs_lifeline, lifeline = os.pipe()
-    batches, results = new_file(), new_file()
-    given = (theirs_requests, theirs_answers, batches, results, theirs_lifeline)
+    batches, results = SharedFile(), SharedFile()
+    given = (theirs_requests, theirs_answers, batches.fd, results.fd, theirs_lifeline)
     try:
         process = subprocess.Popen(
             # -P: what lies in the current folder is not imported by accident. faulthandler: native crashes say where.
@@ -206,7 +208,7 @@ def _begin(limits: Limits) -> _Life:
             start_new_session=True,
         )
     except OSError as error:
-        for fd in (requests, answers, output, lifeline, batches, results):
+        for fd in (requests, answers, output, lifeline, batches.fd, results.fd):
             os.close(fd)
         shutil.rmtree(scratch, ignore_errors=True)
         raise ModelError(f"No process for the model could be started: {error}.") from error

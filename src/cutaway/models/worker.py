@@ -20,7 +20,7 @@ from cutaway.models.confinement import confine, end_with_parent
 from cutaway.models.crossing import description_to, error_to, question_from
 from cutaway.models.limits import Limits
 from cutaway.models.messages import Ended, read_blocking, write_message
-from cutaway.models.shared_arrays import Mapped, write_arrays
+from cutaway.models.shared_arrays import SharedFile
 
 __all__ = ["main"]
 
@@ -31,8 +31,8 @@ class Worker:
     """Does what the parent asks for, one thing after the other, for one model."""
 
     def __init__(self, batches: int, results: int) -> None:
-        self._batches = Mapped(batches)
-        self._results = results
+        self._batches = SharedFile(batches)
+        self._results = SharedFile(results)
         self._open_file: Callable[..., Backend] | None = None
         self._custom_layers: Mapping[str, type] = {}
         self._backend: Backend | None = None
@@ -96,11 +96,11 @@ class Worker:
         return self._backend
 
     def _arrays(self, request: Mapping[str, Any], prefix: str) -> Arrays:
-        arrays = self._batches.arrays(request["arrays"])
+        arrays = self._batches.views(request["arrays"])
         return {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
 
     def _answered(self, arrays: Arrays) -> Answer:
-        return {"arrays": write_arrays(self._results, arrays)}
+        return {"arrays": self._results.write(arrays)}
 
 
 def main(descriptors: list[int]) -> None:
@@ -121,7 +121,7 @@ def main(descriptors: list[int]) -> None:
 def _in_words(error: BaseException) -> BaseException:
     if isinstance(error, MemoryError):
         return ModelError(f"It ran out of memory: {error or 'MemoryError'}.")
-    if isinstance(error, OSError) and error.errno == errno.EFBIG:
+    if isinstance(error, OSError) and error.errno in (errno.EFBIG, errno.ENOMEM, errno.ENOSPC):
         return ModelError("It ran out of memory: what it returned, or wrote, is larger than the limit.")
     if isinstance(error, SystemExit):
         return ModelError(f"Something in it called `sys.exit({error.code!r})`.")
