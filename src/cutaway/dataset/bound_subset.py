@@ -64,12 +64,12 @@ class BoundSubset:
                 f"No {_KINDS[role]} {name!r} is bound for {self.name}.{did_you_mean(name, known)} "
                 f"There are {', '.join(known) or 'none'}."
             )
-        sample = self._sample(number, position)
         kind = _KINDS[role]
         result = self._call(kind, name, encoder.function, number, position)
         try:
             return encoded(result, exact=encoder.exact)
         except Unusable as reason:
+            sample = self._sample(number, position)
             raise EncoderError(kind, name, sample, str(reason), defined_at(encoder.function)) from reason
 
     def encode_many(self, role: Role, name: str, start: int, stop: int) -> Array | None:  # noqa: ARG002

@@ -39,6 +39,8 @@ class EntryPackage:
         self.builtins = {**vars(builtins), "__import__": self._import, "leap": leap}
         self._package = ModuleType(self.name)
         self._package.__path__ = self._folders
+        # What was written a moment ago must be found.
+        PathFinder.invalidate_caches()
         _install_finder()
         _packages[self.name] = self
         sys.modules[self.name] = self._package

@@ -249,6 +249,22 @@ class TestImports:
         )
         assert entry.prints.text == "[1.] 2\n"
 
+    def test_a_folder_without_code_hides_another_such_folder(
+        self, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write("elsewhere/src/other.py", "")
+        monkeypatch.syspath_prepend(tmp_path / "elsewhere")
+        write("here/src/model.py", "N = 3\n")
+        entry = load_entry(write("here/leap_binder.py", "from src.model import N\nprint(N)\n"))
+        assert entry.prints.text == "3\n"
+
+    def test_a_file_that_was_just_written_is_found(self, write: Write) -> None:
+        main = write("leap_binder.py", "import late\n")
+        with pytest.raises(BindingError, match="No module named 'late'"):
+            load_entry(main)
+        write("late.py", "print('found')\n")
+        assert load_entry(main).prints.text == "found\n"
+
     def test_dataclasses_with_written_annotations_work(self, write: Write) -> None:
         text = """
             from __future__ import annotations

@@ -21,6 +21,7 @@ from cutaway.dataset import (
     tensorleap_load_model,
     tensorleap_metadata,
     tensorleap_preprocess,
+    visualize,
 )
 from cutaway.dataset.current import using
 from cutaway.errors import BindingError
@@ -177,6 +178,12 @@ def test_several_outputs_are_told_apart(binder: Binder) -> None:
     assert dataset.losses[0].wiring["y_pred"] == "prediction.boxes"
     assert dataset.metrics[0].wiring["pred"] == "prediction.digits"
     assert bound.loaded == 0
+
+
+def test_what_is_shown_in_the_test_is_passed_over_when_it_is_read(binder: Binder) -> None:
+    bound = Bound(keras_like)
+    tensorleap_integration_test()(lambda i, preprocess: visualize(bound.picture(bound.image(i, preprocess))))
+    assert binder.dataset().visualizers[0].wiring == {"data": "input.image"}
 
 
 def test_without_a_test_names_decide(binder: Binder) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import overload
 
+from cutaway.dataset.placeholders import Placeholder
 from cutaway.dataset.rendering.html import render_html
 from cutaway.dataset.rendering.png import render_png
 from cutaway.dataset.visualizer_classes import LeapObject
@@ -43,6 +44,9 @@ def visualize(leap_object: LeapObject, path: str | Path | None = None) -> Shown 
     >>> visualize(LeapImage(np.zeros((8, 8, 1), np.uint8))).png[1:4]
     b'PNG'
     """
+    if isinstance(leap_object, Placeholder):
+        # An integration test that is only read for what goes where has nothing to show.
+        return Shown(b"")
     if path is None:
         return Shown(render_png(leap_object))
     target = Path(path)
