@@ -86,7 +86,10 @@ __all__ = [
 ]
 
 # Where somebody's code calls into these, their own line says more. Rules of others are installed packages too.
-_LIBRARIES = ("numpy", "pyarrow", "torch")
+_LIBRARIES = (
+    *("cv2", "datasets", "h5py", "keras", "numpy", "onnx", "onnxruntime", "pandas", "PIL", "pyarrow", "scipy"),
+    *("skimage", "sklearn", "tensorflow", "torch", "torchvision"),
+)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,6 +27,8 @@ STATUS_STYLES = {
 # Rows that go without saying where nothing is wrong with them: the line above the table has what they tell.
 QUIET = ("entry file", "subset")
 TITLES = {"error": "Failures", "warning": "Warnings", "info": "Noted"}
+# What was raised in somebody's line: that line tells most.
+RAISED = ("binding-entry", "binding-preprocess", "binding-raises", "function-raises", "model-unreadable")
 MANY = 100_000
 MOST_PRINTS = 60
 
@@ -97,13 +100,23 @@ def _print_findings(screen: Screen, severity: str, findings: Sequence[Finding]) 
         place = str(one.where.get("place", ""))
         where = f"{_near(place)}: " if place else ""
         title = Text(one.code, style=SEVERITY_STYLES[one.severity])
-        screen.pairs([(title, f"{where}{one.message}."), ("", f"-> {one.evidence['fix']}")], indent=2)
+        line = _source(place) if one.code in RAISED else ""
+        told: list[tuple[Cell, Cell]] = [(title, f"{where}{one.message}.")]
+        if line:
+            told.append(("", Text(f"   {printable(line)}", style="dim")))
+        screen.pairs([*told, ("", f"-> {one.evidence['fix']}")], indent=2)
 
 
 def _near(place: str) -> str:
     """Write a place as short as it can be used from here."""
     path, _, line = place.rpartition(":")
     return f"{shown_path(Path(path))}:{line}" if path else place
+
+
+def _source(place: str) -> str:
+    """Return the line of code at a place, where it can be read."""
+    path, _, line = place.rpartition(":")
+    return linecache.getline(path, int(line)).strip() if path and line.isdigit() else ""
 
 
 def _print_prints(screen: Screen, prints: str, *, shown: bool) -> None:

@@ -107,7 +107,9 @@ def _try(inspection: Inspection, tried: _Tried) -> bool:
         code = "function-timeout" if failure.late else "function-raises"
         fix = "Repair that line; the shapes that it was given stand in the message."
         tried.tell(
-            inspection, Problem(code, "error", f"failed on {tried.on} ({shapes}): {failure.reason}", fix), failure
+            inspection,
+            Problem(code, "error", f"failed on {tried.on} ({shapes}): {failure.reason.rstrip('.')}", fix),
+            failure,
         )
         return False
     result = tried.result(outcome.value)

@@ -89,6 +89,10 @@ class Ledger:
         row = self._rows.get((kind, name))
         return row is not None and row.status in (CheckStatus.FAIL, CheckStatus.SKIP)
 
+    def told(self, code: str, function: str) -> bool:
+        """Whether something was concluded about a function already."""
+        return any(one.code == code and one.where.get("function") == function for one in self._findings)
+
     def rows(self) -> tuple[CheckRow, ...]:
         """Return the rows in the order in which they were opened."""
         return tuple(self._rows.values())

@@ -35,7 +35,7 @@ def judge_failures(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
         first = failed[0]
         assert first.failure is not None
         often = _how_many(failed, seen)
-        message = f"{_the(*row)} failed for {first.sample!r}: {first.failure.reason}{often}"
+        message = f"{_the(*row)} failed for {first.sample!r}: {first.failure.reason.rstrip('.')}{often}"
         if late:
             fix = "Find out what it waits for (a download, a lock?), or allow more with `--timeout`."
         else:

@@ -94,7 +94,8 @@ def judge_outputs(
         values = answers[0][output]
         ledger.row(*row, shape=values.shape[1:], dtype=str(values.dtype), note=f"{prediction!r}{compared}")
         _finite(ledger, row, batches, [answer[output] for answer in answers])
-        if prediction in declared:
+        # Labels that are too few or too many for the ground truth were told of there.
+        if prediction in declared and not ledger.told("binding-label-width", truth):
             _labels(ledger, row, declared[prediction], values)
         if truth and not ledger.failed(*row):
             _against_truth(ledger, row, truth, batches, [answer[output] for answer in answers])
