@@ -189,6 +189,18 @@ def _close_all(_: Any) -> None:
     time.sleep(60)
 
 
+def _lie(listed: Any) -> None:
+    """Answer with arrays that are not there."""
+    from cutaway.models.shared_arrays import SharedFile
+
+    SharedFile.write = lambda self, arrays: listed  # type: ignore[method-assign]
+
+
+def _babble(text: Any) -> None:
+    """Write to the parent what is no answer; the second descriptor of the process is for answers."""
+    os.write(int(sys.argv[2]), text.encode("latin-1"))
+
+
 def _odd(kind: Any) -> Array:
     odd = {"object": np.array(["a", "b"], object), "datetime": np.array(["2026-11-15"], "datetime64[D]")}
     return odd[kind]
@@ -196,6 +208,7 @@ def _odd(kind: Any) -> Array:
 
 DEEDS: dict[str, Callable[[Any], Any]] = {
     "allocate": _allocate,
+    "babble": _babble,
     "close all": _close_all,
     "chmod": lambda path: _tried(lambda: Path(path).chmod(0o777)),
     "connect": _connect,
@@ -206,6 +219,7 @@ DEEDS: dict[str, Callable[[Any], Any]] = {
     "kill others": lambda pid: _tried(lambda: os.kill(pid, 0)),
     "kill": lambda _: os.kill(os.getpid(), signal.SIGKILL),
     "local socket": _local_socket,
+    "lie": _lie,
     "lift limits": _raise_limit,
     "mkdir": lambda path: _tried(lambda: Path(path).mkdir()),
     "native loop": _native_loop,

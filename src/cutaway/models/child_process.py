@@ -106,6 +106,9 @@ class ChildProcess:
         life = self._life
         try:
             listed = life.batches.write(arrays)
+        except (BadArray, OSError) as error:
+            raise ModelError(f"The batch cannot be handed to the process of the model: {error}") from error
+        try:
             write_message(life.requests, {**request, "arrays": listed}, deadline)
             answer = read_message(life.answers, deadline, {life.output: self._keep_output}, self._lives)
         except Late:

@@ -185,6 +185,47 @@ def test_arrays_that_have_no_place_in_an_answer_are_said(opened: Open, batch: Ar
         opened(predict="odd", **{"with": "datetime"}).predict(batch)
 
 
+def lie(**changes: object) -> list[dict[str, object]]:
+    return [{"name": "scores", "dtype": "float32", "shape": [6, 3], "at": 0, **changes}]
+
+
+@pytest.mark.parametrize(
+    ("deed", "argument"),
+    [
+        ("lie", None),
+        ("lie", []),
+        ("lie", lie(name="other")),
+        ("lie", [*lie(), *lie(name="other")]),
+        ("lie", lie(shape=[10**9, 10**9])),
+        ("lie", lie(at=10**12)),
+        ("lie", lie(dtype="object")),
+        ("babble", "\xff" * 100),
+        ("babble", "\x02\x00\x00\x00[]"),
+        ("babble", "\x04\x00\x00\x00nope"),
+    ],
+)
+def test_an_answer_that_cannot_be_right_ends_the_process(
+    opened: Open, batch: Arrays, deed: str, argument: object
+) -> None:
+    model = opened(predict=deed, **{"with": argument})
+    pid = pid_of(model)
+    with pytest.raises(ModelCrashed, match="its answer cannot be right, so it was stopped"):
+        model.predict(batch)
+    assert is_gone(pid)
+
+
+def test_a_lie_about_the_model_itself_is_refused(opened: Open) -> None:
+    with pytest.raises(ModelCrashed, match="cannot be right"):
+        opened(open="babble", **{"with": '\x24\x00\x00\x00{"ok": true, "description": {"a": 1}}'})
+
+
+def test_a_batch_that_cannot_cross_is_said_before_anybody_is_asked(opened: Open) -> None:
+    model = opened()
+    with pytest.raises(ModelError, match=r"cannot be handed to the process of the model: 'batch/x' is of datetime64"):
+        model.predict({"x": np.array(["2026-11-15"], "datetime64[D]")})
+    assert model.predict({"x": np.ones((1, 4), np.float32)})["scores"].shape == (1, 3)
+
+
 def test_the_number_of_threads_reaches_the_framework(opened: Open) -> None:
     assert opened(Limits(threads=1)).description.about["threads"] == "1"
 
