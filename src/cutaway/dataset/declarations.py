@@ -117,8 +117,12 @@ def check_direction(
     name: str, direction: MetricDirection | Mapping[str, MetricDirection] | None
 ) -> MetricDirection | Mapping[str, MetricDirection] | None:
     """Return which way a metric is better, or that by key of its dictionary."""
+    if direction is None:
+        return None
     given = list(direction.values()) if isinstance(direction, Mapping) else [direction]
-    wrong = next((one for one in given if one is not None and one not in list(MetricDirection)), None)
-    if wrong is not None:
-        raise BindingError(f"`direction` of metric {name!r} must be a MetricDirection, but got {wrong!r}.")
-    return direction
+    wrong = [one for one in given if one not in list(MetricDirection)]
+    if wrong:
+        raise BindingError(f"`direction` of metric {name!r} must be a MetricDirection, but got {wrong[0]!r}.")
+    if isinstance(direction, Mapping):
+        return {key: MetricDirection(one) for key, one in direction.items()}
+    return MetricDirection(direction)

@@ -19,7 +19,7 @@ from cutaway.dataset.calls import MetadataTypes
 from cutaway.dataset.current import current_binder
 from cutaway.dataset.declarations import Encoder, check_channel_dim, check_name
 from cutaway.dataset.enums import LatentReduction, LeapDataType, MetricDirection, Role
-from cutaway.dataset.functions import Field, MetadataField
+from cutaway.dataset.functions import Field
 from cutaway.dataset.integration import in_test, outside_test, reading, run_test
 from cutaway.dataset.loaded_model import LoadedModel
 from cutaway.dataset.metadata_values import Unusable, metadata_columns
@@ -117,7 +117,9 @@ def tensorleap_metadata(name: str, metadata_type: MetadataTypes = None, *, binde
     """Bind metadata: a function that returns a number, text or boolean, or a flat dictionary of these."""
 
     def decorate(function: Anything) -> Anything:
-        (binder or current_binder()).set_metadata(function, name=name, metadata_type=metadata_type)
+        bound = binder or current_binder()
+        bound.set_metadata(function, name=name, metadata_type=metadata_type)
+        field = bound.metadata_functions[-1].field
 
         @wraps(function)
         def called(sample_id: Any, preprocess: Any) -> Any:
@@ -126,7 +128,7 @@ def tensorleap_metadata(name: str, metadata_type: MetadataTypes = None, *, binde
             _check_sample("metadata", name, sample_id, preprocess)
             result = _apart(function, sample_id, preprocess)
             try:
-                metadata_columns(MetadataField(name, metadata_type), result)
+                metadata_columns(field, result)
             except Unusable as reason:
                 raise EncoderError("metadata", name, str(sample_id), str(reason), defined_at(function)) from reason
             return result
@@ -226,7 +228,9 @@ def tensorleap_custom_visualizer(
     """Bind a visualizer: a function of one sample, without a batch axis, that returns a `Leap...` object."""
 
     def decorate(function: Anything) -> Anything:
-        (binder or current_binder()).set_visualizer(function, name, visualizer_type, heatmap_function)
+        bound = binder or current_binder()
+        bound.set_visualizer(function, name, visualizer_type, heatmap_function)
+        declared = bound.visualizers[-1].visualizer_type
 
         @wraps(function)
         def called(*arguments: Any, **named: Any) -> Any:
@@ -237,7 +241,7 @@ def tensorleap_custom_visualizer(
                 arguments = tuple(_without_batch(one) for one in arguments)
                 named = {key: _without_batch(one) for key, one in named.items()}
             result = _apart(function, *arguments, **named)
-            reason = wrong_visual(visualizer_type, result)
+            reason = wrong_visual(declared, result)
             if reason:
                 raise EncoderError("visualizer", name, "call", reason, defined_at(function))
             return result

@@ -221,6 +221,16 @@ class TestOthers:
         ):
             tensorleap_custom_visualizer("w", LeapDataType.Text)(lambda image: 3)(0)
 
+    def test_words_stand_for_the_members_of_enumerations(self, binder: Binder) -> None:
+        show = tensorleap_custom_visualizer("v", "Image")(lambda image: LeapImage())  # type: ignore[arg-type]
+        age = tensorleap_metadata("age", "float")(lambda i, preprocess: None)  # type: ignore[arg-type]
+        tensorleap_custom_metric("m", "Upward")(lambda y: y)  # type: ignore[arg-type]
+        assert isinstance(show(0), LeapImage)
+        assert age(0, RESPONSE) is None
+        assert binder.visualizers[0].visualizer_type is LeapDataType.Image
+        assert binder.metadata_functions[0].field.metadata_type is DatasetMetadataType.float
+        assert binder.metrics[0].direction is MetricDirection.Upward
+
     def test_a_model_loader_returns_a_model(self, binder: Binder) -> None:
         assert tensorleap_load_model()(lambda: "model")() == "model"
         with using(Binder()), pytest.raises(EncoderError, match="it returned None"):
