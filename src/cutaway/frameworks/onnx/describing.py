@@ -25,10 +25,11 @@ __all__ = ["Described", "describe"]
 
 @dataclass(frozen=True)
 class Described:
-    """A description, and the tensor behind each layer's name."""
+    """A description, the tensor behind each layer's name, and what keeps each output from having gradients."""
 
     description: ModelDescription
     tensors: dict[str, str]
+    obstacles: dict[str, str]
 
 
 def describe(loaded: Loaded, graph: Graph, outputs: Outputs, run: Run, path: Path) -> Described:
@@ -45,18 +46,19 @@ def describe(loaded: Loaded, graph: Graph, outputs: Outputs, run: Run, path: Pat
     axes = channel_axes(graph, shapes)
     shapes.probe([name for name in graph.outputs if shapes.of(name) is None], run)
     specs = tuple(_output(value, shapes, axes, path) for value in loaded.proto.graph.output)
-    differentiable, obstacles = _gradients(graph, specs)
+    obstacles = {spec.name: _obstacle(graph, spec) for spec in specs}
+    hopeless = bool(obstacles) and all(obstacles.values())
     description = ModelDescription(
         format="onnx",
         inputs=tuple(inputs),
         outputs=specs,
         layers=tuple(Layer(one.name, one.kind, shapes.of(one.tensor), axes.get(one.tensor, -1)) for one in layers),
         latent_layer=latent,
-        differentiable=differentiable,
-        notes=(*notes, *_class_axes(specs, axes), *left_out, *obstacles),
+        differentiable=next(iter(obstacles.values())) if hopeless else "",
+        notes=(*notes, *_class_axes(specs, axes), *left_out, *_notes(obstacles, hopeless=hopeless)),
         about=_about(loaded, graph, outputs),
     )
-    return Described(description, {one.name: one.tensor for one in layers})
+    return Described(description, {one.name: one.tensor for one in layers}, obstacles)
 
 
 def _output(value: onnx.ValueInfoProto, shapes: Shapes, axes: dict[str, int], path: Path) -> TensorSpec:
@@ -88,17 +90,15 @@ def _dtype(value: onnx.ValueInfoProto, path: Path) -> str:
     return NUMBERS[number]
 
 
-def _gradients(graph: Graph, specs: tuple[TensorSpec, ...]) -> tuple[str, list[str]]:
-    """Why there are no gradients at all, or for which outputs there are none."""
-    reasons = {
-        spec.name: obstacle_to(graph, spec.name)
-        if np.dtype(spec.dtype).kind == "f"
-        else f"Output {spec.name!r} is {spec.dtype}: only floating-point numbers have gradients."
-        for spec in specs
-    }
-    if reasons and all(reasons.values()):
-        return next(iter(reasons.values())), []
-    return "", [reason for reason in reasons.values() if reason]
+def _obstacle(graph: Graph, spec: TensorSpec) -> str:
+    if np.dtype(spec.dtype).kind != "f":
+        return f"Output {spec.name!r} is {spec.dtype}: only floating-point numbers have gradients."
+    return obstacle_to(graph, spec.name)
+
+
+def _notes(obstacles: dict[str, str], *, hopeless: bool) -> list[str]:
+    """Which outputs have no gradients where others have; the description says it where none has."""
+    return [] if hopeless else [reason for reason in obstacles.values() if reason]
 
 
 def _about(loaded: Loaded, graph: Graph, outputs: Outputs) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from cutaway.frameworks.onnx.graph import Graph
 from cutaway.frameworks.onnx.plain_session import PlainSession
 from cutaway.frameworks.onnx.rewriting import arrange_outputs
 from cutaway.frameworks.onnx.sessions import Sessions
-from cutaway.frameworks.onnx.support import obstacle_to
 from cutaway.models.backend import Arrays, Backend, Gradient, Question
 from cutaway.models.description import ModelDescription
 
@@ -34,6 +33,7 @@ class OnnxBackend:
         self._sessions = Sessions(loaded, str(path), ready=None if outputs.changed else ready)
         described = describe(loaded, self._graph, outputs, self._sessions.run, path)
         self._description, self._tensors = described.description, described.tensors
+        self._obstacles = described.obstacles
         self._outputs = [spec.name for spec in self._description.outputs]
         self._executor: Executor | None = None
 
@@ -52,12 +52,18 @@ class OnnxBackend:
         values = self._sessions.run(list(dict.fromkeys(tensors)), batch)
         return {name: values[tensor] for name, tensor in zip(layers, tensors, strict=True)}
 
+    def predict_with(self, batch: Arrays, layers: Sequence[str]) -> tuple[Arrays, Arrays]:
+        """Return every output and the values of some layers, from one pass."""
+        tensors = [self._tensor(name) for name in layers]
+        values = self._sessions.run(list(dict.fromkeys([*self._outputs, *tensors])), batch)
+        outputs = {name: values[name] for name in self._outputs}
+        return outputs, {name: values[tensor] for name, tensor in zip(layers, tensors, strict=True)}
+
     def gradient(self, batch: Arrays, question: Question) -> Gradient:
         """Return the gradient that was asked for; raises `GradientUnavailable` where there is none."""
         leaf = question.wrt if question.wrt in self._graph.inputs else self._tensor(question.wrt)
-        reason = obstacle_to(self._graph, question.output)
-        if reason:
-            raise GradientUnavailable(reason)
+        if self._obstacles[question.output]:
+            raise GradientUnavailable(self._obstacles[question.output])
         self._check_numbers(question.wrt)
         executor = self._on_torch()
         import torch
