@@ -88,6 +88,18 @@ class BackendContract:
             if layer.shape is not None:
                 assert all(a in (None, b) for a, b in zip(layer.shape, values[layer.name].shape, strict=True))
 
+    def test_outputs_and_layers_at_once_are_what_they_are_each_alone(self, backend: Backend, batch: Arrays) -> None:
+        """Where a backend has `predict_with`, it gives what `predict` and `activations` give."""
+        model = Model(backend)
+        names = [layer.name for layer in model.layers]
+        outputs, layers = model.predict_with(dict(batch), names)
+        assert list(outputs) == [spec.name for spec in model.outputs]
+        assert set(layers) == set(names)
+        for name, values in backend.predict(batch).items():
+            assert relative_error(outputs[name], values) <= CLOSE
+        for name, values in backend.activations(batch, names).items():
+            assert layers[name].shape == values.shape
+
     def test_a_layer_that_is_not_there_is_named(self, backend: Backend, batch: Arrays) -> None:
         """`LayerUnavailable` has the name that was asked for."""
         with pytest.raises(LayerUnavailable) as caught:

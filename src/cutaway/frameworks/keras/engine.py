@@ -17,8 +17,8 @@ class Engine(Protocol):
     def predict(self, inputs: Sequence[Array]) -> list[Array]:
         """Return every output."""
 
-    def activations(self, inputs: Sequence[Array], calls: Sequence[Call]) -> list[Array]:
-        """Return what some calls return."""
+    def predict_with(self, inputs: Sequence[Array], calls: Sequence[Call]) -> tuple[list[Array], list[Array]]:
+        """Return every output, and what some calls return."""
 
     def gradient(self, inputs: Sequence[Array], question: Question, output: int, wrt: int | Call) -> Gradient:
         """Return the gradient of an output, by its number, by the input of a number or by what a call returns."""

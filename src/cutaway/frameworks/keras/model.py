@@ -71,8 +71,14 @@ class KerasBackend:
 
     def activations(self, batch: Arrays, layers: Sequence[str]) -> Arrays:
         """Return what some layers return, all in one pass."""
+        return self.predict_with(batch, layers)[1]
+
+    def predict_with(self, batch: Arrays, layers: Sequence[str]) -> tuple[Arrays, Arrays]:
+        """Return every output and what some layers return, from one pass."""
         calls = [self._call(name) for name in layers]
-        return dict(zip(layers, self._running.activations(self._ordered(batch), calls), strict=True))
+        outputs, values = self._running.predict_with(self._ordered(batch), calls)
+        names = [spec.name for spec in self._description.outputs]
+        return dict(zip(names, outputs, strict=True)), dict(zip(layers, values, strict=True))
 
     def gradient(self, batch: Arrays, question: Question) -> Gradient:
         """Return the gradient of a score or a loss by an input or a layer."""

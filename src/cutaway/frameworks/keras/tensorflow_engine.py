@@ -35,8 +35,8 @@ class TensorFlowEngine:
         """Return every output."""
         return [_array(value) for value in self._predict(_tensors(inputs))]
 
-    def activations(self, inputs: Sequence[Array], calls: Sequence[Call]) -> list[Array]:
-        """Return what the calls return; all of them in one pass."""
+    def predict_with(self, inputs: Sequence[Array], calls: Sequence[Call]) -> tuple[list[Array], list[Array]]:
+        """Return every output and what the calls return; all of them in one pass."""
         key = tuple((id(call.operation), call.index) for call in calls)
 
         def ask(tensors: list[Any]) -> list[Any]:
@@ -47,10 +47,12 @@ class TensorFlowEngine:
                 return value
 
             with tapped(calls, keep):
-                self._outputs(tensors)
-            return [values[call] for call in calls]
+                outputs = self._outputs(tensors)
+            return [*outputs, *(values[call] for call in calls)]
 
-        return [_array(value) for value in self._function(key, ask)(_tensors(inputs))]
+        found = [_array(value) for value in self._function(key, ask)(_tensors(inputs))]
+        count = len(self._anatomy.outputs)
+        return found[:count], found[count:]
 
     def gradient(self, inputs: Sequence[Array], question: Question, output: int, wrt: int | Call) -> Gradient:
         """Return the gradient, through a tape that watches one input or what one call returns."""

@@ -29,8 +29,8 @@ class TorchEngine:
         with torch.no_grad():
             return [_array(value) for value in self._outputs(_tensors(inputs))]
 
-    def activations(self, inputs: Sequence[Array], calls: Sequence[Call]) -> list[Array]:
-        """Return what the calls return; all of them in one pass."""
+    def predict_with(self, inputs: Sequence[Array], calls: Sequence[Call]) -> tuple[list[Array], list[Array]]:
+        """Return every output and what the calls return; all of them in one pass."""
         values: dict[Call, Array] = {}
 
         def keep(call: Call, value: Any) -> Any:
@@ -39,8 +39,8 @@ class TorchEngine:
             return value
 
         with torch.no_grad(), tapped(calls, keep):
-            self._outputs(_tensors(inputs))
-        return [values[call] for call in calls]
+            outputs = [_array(value) for value in self._outputs(_tensors(inputs))]
+        return outputs, [values[call] for call in calls]
 
     def gradient(self, inputs: Sequence[Array], question: Question, output: int, wrt: int | Call) -> Gradient:
         """Return the gradient by one input, or by what one call returns."""

@@ -66,6 +66,13 @@ class SignatureBackend:
         values = self._part(self._running.inputs, wanted)(*self._tensors(batch))
         return {name: _array(value) for name, value in zip(layers, values, strict=True)}
 
+    def predict_with(self, batch: Arrays, layers: Sequence[str]) -> tuple[Arrays, Arrays]:
+        """Return every output and what some operations give, from one pass."""
+        fetches = [*self._outputs.values(), *(self._layer(name) for name in layers)]
+        values = [_array(value) for value in self._part(self._running.inputs, fetches)(*self._tensors(batch))]
+        count = len(self._outputs)
+        return dict(zip(self._outputs, values[:count], strict=True)), dict(zip(layers, values[count:], strict=True))
+
     def gradient(self, batch: Arrays, question: Question) -> Gradient:
         """Return the gradient by an input, or by what an operation gives: then the graph is cut open there."""
         tensors = self._tensors(batch)
