@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from cutaway.dataset import Dataset
 from cutaway.dataset.subset import Array
 from cutaway.errors import BindingError, ConfigurationError, did_you_mean
@@ -101,7 +103,8 @@ def evaluate(
         }
         with Ledger.open(_run_of(run, dataset, key if resume else None), content, resume=resume) as ledger:
             if keep_model and not ledger.resumed:
-                ledger.update(model={**subject.about, **keep_copy(subject, ledger.evaluation, first.inputs)})
+                batch = predictor.batch_of({name: values[np.newaxis] for name, values in first.inputs.items()})
+                ledger.update(model={**subject.about, **keep_copy(subject, ledger.evaluation, batch)})
             planner = _Planner(dataset, subject, wiring, asked, ledger)
             one_pass = Pass(
                 Encoding(dataset, shapes_of(first)),

@@ -35,7 +35,7 @@ def _labels(label: Labels, values: Array) -> Any:
     if flat.shape[1] not in (1, label.classes):
         return [None] * len(values)
     numbers = flat.argmax(axis=1) if flat.shape[1] > 1 else flat[:, 0]
-    unknown = [bool(one) for one in np.isnan(flat).any(axis=1)]
+    unknown = np.atleast_1d(np.isnan(flat).any(axis=1)).tolist()
     if not label.names:
         return [None if bad else int(one) for one, bad in zip(numbers.tolist(), unknown, strict=True)]
     return [None if bad else _name(label, int(one)) for one, bad in zip(numbers.tolist(), unknown, strict=True)]

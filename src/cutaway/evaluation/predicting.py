@@ -56,6 +56,10 @@ class Predictor:
         self._wiring = wiring
         self._layer = layer
 
+    def batch_of(self, encoded: Mapping[str, Array]) -> dict[str, Array]:
+        """Return what the encoders gave as the model takes it: by its inputs' names, channels where it has them."""
+        return {name: _placed(encoded[wire.encoder], wire.move) for name, wire in self._wiring.inputs.items()}
+
     def predict(self, encoded: Mapping[str, Array]) -> Predicted:
         """Return what the model says of every sample; one on which it fails is found by asking for each alone."""
         rows = len(next(iter(encoded.values()))) if encoded else 0
@@ -85,7 +89,7 @@ class Predictor:
         return Predicted(good, outputs, np.concatenate(latents) if latents else None, errors)
 
     def _ask(self, encoded: Mapping[str, Array]) -> tuple[dict[str, Array], npt.NDArray[np.float32] | None]:
-        batch = {name: _placed(encoded[wire.encoder], wire.move) for name, wire in self._wiring.inputs.items()}
+        batch = self.batch_of(encoded)
         named = self._wiring.predictions
         if self._layer is None:
             outputs = self._model.predict(batch)
