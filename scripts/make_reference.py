@@ -13,6 +13,7 @@ from pathlib import Path
 from cutaway.run.schemas import SCHEMAS
 from scripts.reference_api import api_page
 from scripts.reference_cli import cli_page
+from scripts.reference_onnx import onnx_page
 from scripts.reference_rules import rule_pages
 from scripts.requirements import ROOT
 
@@ -59,6 +60,7 @@ def _pages() -> dict[Path, str]:
     return {
         reference / "api.md": api_page(),
         reference / "cli.md": cli_page(),
+        reference / "onnx-operators.md": onnx_page(),
         **{reference / "rules" / name: text for name, text in rule_pages().items()},
         FORMAT: _format_page(),
         SETTINGS: _between(SETTINGS, "make-targets", _target_table()),

@@ -15,6 +15,8 @@ from cutaway.frameworks.onnx.checking import Loaded
 from cutaway.frameworks.onnx.graph import Graph
 from cutaway.frameworks.onnx.operators import FAMILIES, WITHOUT_GRADIENT, find, known
 from cutaway.frameworks.onnx.support import LIMITS, obstacle_to
+from scripts.reference_onnx import LIMITED, onnx_page
+from scripts.requirements import ROOT
 from tests.frameworks.onnx.cases import CASES
 from tests.frameworks.onnx.single import Array, Case, expected, model_of
 
@@ -114,6 +116,11 @@ def test_the_table_of_names_is_what_the_modules_have() -> None:
     for family, kinds in FAMILIES.items():
         module = import_module(f"cutaway.frameworks.onnx.operators.{family}")
         assert tuple(sorted(module.OPERATORS)) == tuple(sorted(kinds))
+
+
+def test_the_page_of_operators_is_current_and_names_every_limit() -> None:
+    assert (ROOT / "docs" / "reference" / "onnx-operators.md").read_text(encoding="utf-8") == onnx_page()
+    assert set(LIMITED) == set(LIMITS)
 
 
 def test_every_operator_has_a_case() -> None:
