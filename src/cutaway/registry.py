@@ -36,6 +36,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "h5": "cutaway.frameworks.keras.importing:import_first",
         "keras": "cutaway.frameworks.keras.importing:import_first",
         "onnx": "cutaway.frameworks.onnx.files:import_first",
+        "pt2": "cutaway.frameworks.torch.pt2:import_first",
         "saved_model": "cutaway.frameworks.tensorflow.settings:prepare",
     },
     # How a live object becomes a `Backend`, by the package that its class comes from: `wrap(object) -> Backend`.
@@ -43,6 +44,11 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "keras": "cutaway.frameworks.keras.model:wrap",
         "onnxruntime": "cutaway.frameworks.onnx.session:wrap",
         "torch": "cutaway.frameworks.torch.model:wrap",
+    },
+    # How a copy of a live object is kept, by its package: `keep(object, batch, folder) -> KeptModel`.
+    "model_keepers": {
+        "keras": "cutaway.frameworks.keras.keeping:keep",
+        "torch": "cutaway.frameworks.torch.keeping:keep",
     },
     "rules": {
         "AllZero": "cutaway.rules.built_in.all_zero:AllZero",

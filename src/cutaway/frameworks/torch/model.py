@@ -6,14 +6,14 @@ inputs are the parameters of `forward`, with nothing said of their shapes, and o
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 
-from cutaway.errors import ConfigurationError, GradientUnavailable, LayerUnavailable, ModelError, did_you_mean
+from cutaway.errors import GradientUnavailable, LayerUnavailable, ModelError
 from cutaway.frameworks.torch import answers
+from cutaway.frameworks.torch.arguments import call, named_example, required_inputs, tensors_of
 from cutaway.frameworks.torch.calls import INPUT, Call, as_in_prediction, calls, head_of, watching
 from cutaway.frameworks.torch.names import module_names, unwrap
 from cutaway.frameworks.torch.scores import summed_score
@@ -24,7 +24,6 @@ from cutaway.models.description import Layer, ModelDescription, TensorSpec
 __all__ = ["LiveModule", "wrap"]
 
 _CONTAINERS = (torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.ParameterList, torch.nn.ParameterDict)
-_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def wrap(module: torch.nn.Module, example: Batch | None = None) -> Backend:
@@ -32,7 +31,7 @@ def wrap(module: torch.nn.Module, example: Batch | None = None) -> Backend:
     root = unwrap(module)
     if example is None:
         return LiveModule(root, _undeclared(root))
-    arrays = _named_example(root, example)
+    arrays = named_example(root, example)
     return LiveModule(root, _probed(root, arrays))
 
 
@@ -53,28 +52,37 @@ class LiveModule:
         """Return every output."""
         # Not `inference_mode`: what a module keeps for itself in a forward could then never be trained with again.
         with torch.no_grad(), as_in_prediction(self._root):
-            outputs = self._outputs(_tensors(self._root, batch))
+            outputs = self._outputs(tensors_of(self._root, batch))
         return {name: answers.as_array(tensor) for name, tensor in outputs.items()}
 
     def activations(self, batch: Arrays, layers: Sequence[str]) -> Arrays:
         """Return the first tensor that each layer returns."""
+        return self._watched(batch, layers)[1]
+
+    def predict_with(self, batch: Arrays, layers: Sequence[str]) -> tuple[Arrays, Arrays]:
+        """Return every output and the values of some layers, from one forward."""
+        returned, found = self._watched(batch, layers)
+        return {name: answers.as_array(tensor) for name, tensor in self._declared(returned).items()}, found
+
+    def _watched(self, batch: Arrays, layers: Sequence[str]) -> tuple[Any, dict[str, Array]]:
+        """Return what the module returns, and what some layers returned meanwhile."""
         found: dict[str, Array] = {}
 
         def look(name: str, tensor: torch.Tensor) -> None:
             found[name] = answers.as_array(tensor)
 
         with torch.no_grad(), as_in_prediction(self._root), watching(self._named, self._wanted(layers), look):
-            _call(self._root, _tensors(self._root, batch))
+            returned = call(self._root, tensors_of(self._root, batch))
         for name in layers:
             if name not in found:
                 raise LayerUnavailable(name, reason="The module has it, but this batch did not go through it.")
-        return {name: found[name] for name in layers}
+        return returned, {name: found[name] for name in layers}
 
     def gradient(self, batch: Arrays, question: Question) -> Gradient:
         """Differentiate with `torch.autograd.grad`, which accumulates nothing in the user's parameters."""
         spec = next(spec for spec in self._description.outputs if spec.name == question.output)
         with torch.enable_grad(), as_in_prediction(self._root):
-            tensors = _tensors(self._root, batch)
+            tensors = tensors_of(self._root, batch)
             if question.wrt in tensors:
                 source = _leaf(tensors[question.wrt], question.wrt)
                 # A copy goes in, so that a module may change its input in place.
@@ -120,7 +128,10 @@ class LiveModule:
         return wanted
 
     def _outputs(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        returned = answers.named_tensors(_call(self._root, tensors))
+        return self._declared(call(self._root, tensors))
+
+    def _declared(self, result: Any) -> dict[str, torch.Tensor]:
+        returned = answers.named_tensors(result)
         declared = [spec.name for spec in self._description.outputs]
         if not set(declared) <= set(returned):
             raise ModelError(
@@ -132,7 +143,7 @@ class LiveModule:
 
 
 def _undeclared(root: torch.nn.Module) -> ModelDescription:
-    inputs = tuple(TensorSpec(name, (), "", 1) for name in _required_inputs(root))
+    inputs = tuple(TensorSpec(name, (), "", 1) for name in required_inputs(root))
     layers = [answers.listed(name, type(module).__name__) for name, module in _inner_modules(root).items()]
     linear = [name for name, module in _inner_modules(root).items() if isinstance(module, torch.nn.Linear)]
     if linear:
@@ -151,8 +162,8 @@ def _undeclared(root: torch.nn.Module) -> ModelDescription:
 def _probed(root: torch.nn.Module, arrays: dict[str, Array]) -> ModelDescription:
     rows = len(next(iter(arrays.values())))
     with torch.no_grad(), as_in_prediction(root), calls(_inner_modules(root)) as order:
-        tensors = _tensors(root, arrays)
-        outputs = answers.named_tensors(_call(root, tensors))
+        tensors = tensors_of(root, arrays)
+        outputs = answers.named_tensors(call(root, tensors))
     kept = {name: tensor for name, tensor in outputs.items() if tensor.shape[:1] == (rows,)}
     if not kept:
         raise ModelError(f"{type(root).__name__} returned no tensor with a row for each of the {rows} samples.")
@@ -203,62 +214,6 @@ def _inner_modules(root: torch.nn.Module) -> dict[str, torch.nn.Module]:
         if module is not root and not isinstance(module, _CONTAINERS)
     }
     return inner or {type(root).__name__: root}
-
-
-def _required_inputs(root: torch.nn.Module) -> list[str]:
-    parameters = list(inspect.signature(root.forward).parameters.values())
-    required = [p.name for p in parameters if p.kind in _POSITIONAL and p.default is inspect.Parameter.empty]
-    return required or [next((p.name for p in parameters if p.kind in _POSITIONAL), "input")]
-
-
-def _named_example(root: torch.nn.Module, example: Batch) -> dict[str, Array]:
-    import numpy as np
-
-    if isinstance(example, Mapping):
-        named = {name: np.asarray(values) for name, values in example.items()}
-        _check_names(root, list(named))
-    else:
-        arrays = [example] if isinstance(example, np.ndarray) else [np.asarray(values) for values in example]
-        parameters = inspect.signature(root.forward).parameters.values()
-        names = [p.name for p in parameters if p.kind in _POSITIONAL] or _required_inputs(root)
-        if len(arrays) > len(names) or not arrays:
-            raise ConfigurationError(f"`forward` takes {', '.join(names)}, but the example has {len(arrays)} arrays.")
-        named = dict(zip(names, arrays, strict=False))
-    return named
-
-
-def _check_names(root: torch.nn.Module, names: list[str]) -> None:
-    parameters = inspect.signature(root.forward).parameters
-    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values()):
-        return
-    for name in names:
-        if name not in parameters:
-            known = list(parameters)
-            raise ConfigurationError(
-                f"`forward` of {type(root).__name__} has no parameter {name!r}.{did_you_mean(name, known)} "
-                f"It has {', '.join(known)}."
-            )
-
-
-def _call(root: torch.nn.Module, tensors: Mapping[str, torch.Tensor]) -> Any:
-    parameters = inspect.signature(root.forward).parameters
-    if any(name not in parameters for name in tensors) and any(
-        p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters.values()
-    ):
-        return root(*tensors.values())
-    positional, keywords = [], dict(tensors)
-    for name, parameter in parameters.items():
-        if name not in keywords or parameter.kind not in _POSITIONAL:
-            break
-        positional.append(keywords.pop(name))
-    return root(*positional, **keywords)
-
-
-def _tensors(root: torch.nn.Module, batch: Arrays) -> dict[str, torch.Tensor]:
-    first = next(root.parameters(), next(root.buffers(), None))
-    device = torch.device("cpu") if first is None else first.device
-    floating = next((p.dtype for p in root.parameters() if p.is_floating_point()), torch.float32)
-    return {name: answers.as_tensor(values, device, floating) for name, values in batch.items()}
 
 
 def _leaf(tensor: torch.Tensor, name: str) -> torch.Tensor:

@@ -5,8 +5,10 @@ The file is looked through by pt2_check.py first, and torch is given only what p
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +24,20 @@ from cutaway.frameworks.torch.scores import summed_score
 from cutaway.models.backend import Array, Arrays, Backend, Gradient, Question
 from cutaway.models.description import ModelDescription, TensorSpec
 
-__all__ = ["ExportedModel", "open_pt2"]
+__all__ = ["ExportedModel", "import_first", "open_pt2"]
 
 _THREADS = "CUTAWAY_MODEL_THREADS"
+_READERS = ("torch.export.pt2_archive._package", "torch._export.serde.serialize", "torch._inductor.cpp_builder")
 # Arguments that say whether an operator trains: where they do, samples depend on the others of their batch.
 _TRAINING = ("training", "train")
+
+
+def import_first() -> None:
+    """Import what reading a program takes, which torch leaves to the first one, before the process is limited."""
+    _set_threads()
+    for name in _READERS:
+        with contextlib.suppress(ImportError):  # where other versions of torch have it elsewhere
+            import_module(name)
 
 
 def open_pt2(path: Path, *, trust: bool, custom_layers: Mapping[str, type]) -> Backend:
@@ -75,6 +86,10 @@ class ExportedModel:
 
     def activations(self, batch: Arrays, layers: Sequence[str]) -> Arrays:
         """Return the values of some layers."""
+        return self.predict_with(batch, layers)[1]
+
+    def predict_with(self, batch: Arrays, layers: Sequence[str]) -> tuple[Arrays, Arrays]:
+        """Return every output and the values of some layers, from one pass."""
         nodes = {self._node(name).name for name in layers}
         found: dict[str, Array] = {}
 
@@ -83,8 +98,10 @@ class ExportedModel:
             return tensor
 
         with torch.inference_mode():
-            _Looking(self._graph_module, nodes, look).run(*self._filled(_tensors(batch)))
-        return {name: found[self._node(name).name] for name in layers}
+            run = _Looking(self._graph_module, nodes, look)
+            outputs = self._outputs(run.run(*self._filled(_tensors(batch))))
+        answered = {name: answers.as_array(tensor) for name, tensor in outputs.items()}
+        return answered, {name: found[self._node(name).name] for name in layers}
 
     def gradient(self, batch: Arrays, question: Question) -> Gradient:
         """Differentiate by an input or by a layer, which then is where the graph begins for autograd."""
