@@ -117,6 +117,7 @@ def place_of(error: BaseException) -> str:
         frame
         for frame in frames
         if not frame.filename.startswith("<")
+        and not frame.filename.endswith(".pyx")  # compiled, of whatever library
         and not any(f"-packages/{name}/" in frame.filename for name in _LIBRARIES)
         and (not frame.filename.startswith(standard) or "site-packages" in frame.filename)
     ]
