@@ -63,8 +63,10 @@ def look_at_pair(truth: Array, prediction: Array, axis: int) -> Pair:
     classes = scores.shape[-1]
     if not (_are_one_hot(truth, prediction.shape, axis) or _are_numbers(truth, scores.shape, classes)):
         return Pair(0, probabilities=False, comparable=comparable)
-    sums = scores.astype(np.float64).sum(axis=-1)
-    probabilities = bool((scores >= 0).all() and (np.abs(sums - 1) <= SUM_TOLERANCE).all())
+    # Scores that are not finite are no probabilities; which they are is said elsewhere.
+    with np.errstate(all="ignore"):
+        sums = scores.astype(np.float64).sum(axis=-1)
+        probabilities = bool((scores >= 0).all() and (np.abs(sums - 1) <= SUM_TOLERANCE).all())
     return Pair(classes, probabilities, comparable=True)
 
 

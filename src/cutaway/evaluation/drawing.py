@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+import numpy as np
 
 from cutaway.dataset import Dataset
 from cutaway.dataset.calling import Failed, call_theirs
 from cutaway.dataset.default_visualizers import guess_visualizer
+from cutaway.dataset.enums import LeapDataType
 from cutaway.dataset.functions import Visualizer
 from cutaway.dataset.subset import Array, Subset
 from cutaway.evaluation.scoring import Bound, Values
+from cutaway.evaluation.thumbnails import LONGEST, thumbnails
 from cutaway.evaluation.wiring import Wiring
 
 __all__ = ["Drawing", "choose_drawing"]
@@ -23,6 +27,25 @@ log = logging.getLogger("cutaway.evaluation")
 
 # Guessed for what nothing else suits: a picture of printed numbers says nothing beside the row itself.
 NOT_DRAWN = frozenset(("RawData",))
+# Charts of so many samples take about ten seconds of a core.
+MOST_CHARTS = 20_000
+
+
+@dataclass(frozen=True)
+class Images:
+    """An input that holds images, of which a whole batch is drawn at once; `channels_first` says how they lie."""
+
+    channels_first: bool
+
+    def draw(self, batch: Array) -> list[bytes] | None:
+        """Return one PNG an image; None for what is better drawn one by one."""
+        if batch.dtype.kind not in "fu" or (batch.dtype.kind == "u" and batch.dtype != np.uint8):
+            return None
+        pixels = batch[..., np.newaxis] if batch.ndim == 3 else batch
+        if pixels.ndim == 4 and batch.ndim == 4 and self.channels_first:
+            pixels = np.moveaxis(pixels, 1, -1)
+        small = pixels.ndim == 4 and max(pixels.shape[1:3]) <= LONGEST
+        return thumbnails(pixels) if small and pixels.shape[-1] in (1, 3) else None
 
 
 @dataclass
@@ -30,7 +53,8 @@ class Drawing:
     """A visualizer and what it is given. `said` is the first reason why a picture could not be drawn."""
 
     bound: Bound
-    said: str = field(default="")
+    images: Images | None = None
+    said: str = ""
 
     @property
     def needs_predictions(self) -> bool:
@@ -41,6 +65,10 @@ class Drawing:
         """Return one PNG a sample; None where it cannot be drawn, or where the batch lacks what it needs."""
         if not self.bound.needs <= arrays.keys():
             return [None] * len(indices)
+        if self.images is not None:
+            pictures = self.images.draw(arrays[next(iter(self.bound.needs))])
+            if pictures is not None:
+                return list(pictures)
         values = Values({name: arrays[name] for name in self.bound.needs}, subset, indices)
         return [self._one(values, row) for row in range(len(indices))]
 
@@ -61,16 +89,27 @@ class Drawing:
             return None
 
 
-def choose_drawing(dataset: Dataset, wiring: Wiring, first: Mapping[str, Array]) -> Drawing | None:
-    """Return the first visualizer, or one that suits the first sample's inputs; None where there is none."""
+def choose_drawing(
+    dataset: Dataset, wiring: Wiring, first: Mapping[str, Array], count: int
+) -> tuple[Drawing | None, str]:
+    """Return the first visualizer, or one that suits the inputs; where there is none, in words why.
+
+    `count` is how many samples there are: what is neither an image nor bound takes too long to draw for very many.
+    """
     if dataset.visualizers:
         one = dataset.visualizers[0]
-        return Drawing(Bound("visualizer", one, wiring.functions[f"visualizer.{one.name}"]))
-    for declared in dataset.inputs:
-        guessed = guess_visualizer(declared, first[declared.name])
-        if guessed.name not in NOT_DRAWN:
-            return Drawing(Bound("visualizer", guessed, {guessed.arguments[0]: f"input.{declared.name}"}))
-    return None
+        return Drawing(Bound("visualizer", one, wiring.functions[f"visualizer.{one.name}"])), ""
+    guesses = [(one, guess_visualizer(one, first[one.name])) for one in dataset.inputs]
+    guesses = [pair for pair in guesses if pair[1].name not in NOT_DRAWN]
+    # An image says more than a chart, whatever their order.
+    for field_, guessed in sorted(guesses, key=lambda pair: pair[1].visualizer_type is not LeapDataType.Image):
+        is_image = guessed.visualizer_type is LeapDataType.Image
+        if not is_image and count > MOST_CHARTS:
+            words = f"{guessed.name} would be drawn of {count:,} samples, and that takes long"
+            return None, f"No previews: {words}. Bind a visualizer to have them all the same."
+        bound = Bound("visualizer", guessed, {guessed.arguments[0]: f"input.{field_.name}"})
+        return Drawing(bound, Images(field_.channel_dim in (0, 1)) if is_image else None), ""
+    return None, "No previews: no visualizer is bound, and the inputs suggest none."
 
 
 def _asked(function: Visualizer | object, values: Values, row: int) -> dict[str, object]:

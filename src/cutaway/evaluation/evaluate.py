@@ -87,6 +87,7 @@ def evaluate(
         make_plan(dataset, description, wiring, {}, **asked)
         options = {"epoch": epoch, "latent_layer": latent_layer, **_named(asked)}
         binding = binding_of(dataset, lengths)
+        drawing, no_previews = choose_drawing(dataset, wiring, first.inputs, sum(lengths.values()))
         key = key_of(binding, model_key(subject, predictor, dataset), options)
         content = {
             "key": key,
@@ -99,7 +100,7 @@ def evaluate(
             "spaces": _spaces(dataset, layer),
             "versions": versions(),
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
-            "notes": [*wiring.notes, *([why_none] if why_none else [])],
+            "notes": [*wiring.notes, *(note for note in (why_none, no_previews) if note)],
         }
         with Ledger.open(_run_of(run, dataset, key if resume else None), content, resume=resume) as ledger:
             if keep_model and not ledger.resumed:
@@ -116,7 +117,7 @@ def evaluate(
                 spaces=tuple(
                     Bound("latent", one, wiring.functions[f"latent.{one.name}"]) for one in dataset.latent_spaces
                 ),
-                drawing=choose_drawing(dataset, wiring, first.inputs),
+                drawing=drawing,
                 listener=progress,
                 what=ledger.words,
             )
