@@ -16,6 +16,7 @@ from onnx import TensorProto, inliner
 
 from cutaway.errors import ModelFormatError, UnsafeModel
 from cutaway.frameworks.onnx.external_data import bring_inside, is_external
+from cutaway.frameworks.onnx.functions import check_functions
 from cutaway.frameworks.onnx.reading import MOST_BYTES, read_whole
 from cutaway.frameworks.onnx.structure import check_structure, graphs_of, put_in_order, tensors_of
 from cutaway.frameworks.onnx.tensors import NUMBERS, array_of, check_content
@@ -67,9 +68,9 @@ def checked(model: onnx.ModelProto, path: Path, *, trust: bool) -> Loaded:
         else:
             check_content(tensor, path)
     bring_inside(external, path, trust=trust)
+    model = _with_functions_in_place(model, path)
     if not trust:
         _check_what_constants_become(model, path)
-    model = _with_functions_in_place(model, path)
     for graph, _ in graphs_of(model):
         put_in_order(graph, path)
     return Loaded(model, _taken_out(model.graph))
@@ -81,6 +82,7 @@ def _with_functions_in_place(model: onnx.ModelProto, path: Path) -> onnx.ModelPr
         return model
     if model.ByteSize() > MOST_BYTES:
         raise ModelFormatError(str(path), "it has functions of its own and more than 2 GB of weights.")
+    check_functions(model, path)
     inlined: onnx.ModelProto = inliner.inline_local_functions(model)
     check_structure(inlined, path)
     return inlined

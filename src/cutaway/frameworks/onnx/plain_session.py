@@ -11,7 +11,7 @@ from cutaway.models.description import ModelDescription, TensorSpec
 
 __all__ = ["PlainSession"]
 
-_DTYPES = {"float": "float32", "double": "float64"}
+_DTYPES = {"float": "float32", "double": "float64", "string": "str"}
 
 
 class PlainSession:

@@ -96,7 +96,8 @@ def shape_of(value: onnx.ValueInfoProto) -> Known | None:
     tensor = value.type.tensor_type
     if value.type.WhichOneof("value") != "tensor_type" or not tensor.HasField("shape"):
         return None
-    return tuple(dim.dim_value if dim.HasField("dim_value") else (dim.dim_param or None) for dim in tensor.shape.dim)
+    # Some exporters write 0 or -1 for "any".
+    return tuple(dim.dim_value if dim.dim_value > 0 else (dim.dim_param or None) for dim in tensor.shape.dim)
 
 
 def _named_rows(value: onnx.ValueInfoProto) -> int | str | None:
@@ -105,7 +106,6 @@ def _named_rows(value: onnx.ValueInfoProto) -> int | str | None:
     if not dims:
         return _ROWS
     if dims[0].HasField("dim_value"):
-        # Some exporters write 0 or -1 for "any".
         if dims[0].dim_value > 0:
             return int(dims[0].dim_value)
         dims[0].ClearField("dim_value")

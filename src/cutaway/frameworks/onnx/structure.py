@@ -10,9 +10,10 @@ from onnx import AttributeProto
 
 from cutaway.errors import ModelFormatError
 
-__all__ = ["MOST_NODES", "check_structure", "graphs_of", "put_in_order", "tensors_of"]
+__all__ = ["MOST_NODES", "check_structure", "graphs_of", "inner_graphs", "put_in_order", "tensors_of"]
 
-MOST_NODES = 1_000_000
+# Several times what the largest real exports have; ten times as many would keep ONNX Runtime busy for minutes.
+MOST_NODES = 200_000
 DEEPEST = 16
 # What ONNX Runtime has built in. Everything else needs a library of somebody's, which is not loaded.
 DOMAINS = {"", "ai.onnx", "ai.onnx.ml", "com.microsoft"}
@@ -24,7 +25,7 @@ def graphs_of(model: onnx.ModelProto) -> Iterator[tuple[onnx.GraphProto, int]]:
     while waiting:
         graph, depth = waiting.pop()
         yield graph, depth
-        waiting.extend((inner, depth + 1) for inner in _inner(graph.node))
+        waiting.extend((inner, depth + 1) for inner in inner_graphs(graph.node))
 
 
 def tensors_of(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
@@ -34,7 +35,7 @@ def tensors_of(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
         yield from graph.initializer
         nodes.extend(graph.node)
     for function in model.functions:
-        for inner in _inner(function.node):
+        for inner in inner_graphs(function.node):
             yield from inner.initializer
             nodes.extend(inner.node)
     for node in nodes:
@@ -91,7 +92,8 @@ def put_in_order(graph: onnx.GraphProto, path: Path) -> None:
     graph.node.extend(copies)
 
 
-def _inner(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.GraphProto]:
+def inner_graphs(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.GraphProto]:
+    """Yield the graphs that nodes hold as attributes."""
     for node in nodes:
         for attribute in node.attribute:
             if attribute.HasField("g"):
@@ -102,7 +104,7 @@ def _inner(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.GraphProto]:
 def _needed(node: onnx.NodeProto) -> set[str]:
     """The tensors a node needs; what its inner graphs take from outside is among what they name."""
     names = set(node.input)
-    for graph in _inner([node]):
+    for graph in inner_graphs([node]):
         own = {name for inner in graph.node for name in inner.output}
         for inner in graph.node:
             names |= _needed(inner) - own
