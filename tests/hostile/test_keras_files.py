@@ -525,7 +525,7 @@ def test_layers_that_declare_more_weights_than_the_file_has_are_refused(
         config["config"]["layers"][2]["config"]["units"] = units
 
     def attempt() -> None:
-        with pytest.raises(UnsafeModel, match=r"its layers declare [\d,]+ weights, but the file holds 23 numbers"):
+        with pytest.raises(UnsafeModel, match=r"its layers declare [\d,]+ weights, but the file holds 25 numbers"):
             opened(with_config(healthy, tmp_path, change))
 
     assert growth(attempt) < 300
