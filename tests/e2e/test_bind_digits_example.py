@@ -68,6 +68,24 @@ class TestHealthy:
         assert "Binding is valid: 13 passed." in done.stdout
         assert lines[-1] == "Next: cutaway evaluate . model.onnx"
 
+    @pytest.mark.parametrize(
+        "function",
+        [
+            "def leap_save_model(target_file_path):\n    shutil.copy(HERE / 'model.onnx', target_file_path)\n",
+            "@tensorleap_load_model([])\ndef load():\n    import onnxruntime\n"
+            "    return onnxruntime.InferenceSession(HERE / 'model.onnx')\n",
+        ],
+    )
+    def test_the_model_that_the_binding_brings_is_checked(self, function: str, copy: Path) -> None:
+        pytest.importorskip("onnxruntime")
+        path = copy / ENTRY
+        start = "import shutil\nfrom pathlib import Path\nfrom cutaway.dataset import tensorleap_load_model\n"
+        text = path.read_text(encoding="utf-8")
+        path.write_text(f"{start}HERE = Path(__file__).parent\n{text}\n{function}", encoding="utf-8")
+        report = check(copy)
+        assert report.findings == ()
+        assert ("model", "the binding's own") in [(row.kind, row.name) for row in report.rows]
+
     def test_model_files_are_small_and_name_no_folder_of_anybody(self) -> None:
         for name in MODELS:
             content = (EXAMPLE / name).read_bytes()

@@ -11,7 +11,7 @@ import fnmatch
 import hashlib
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -45,9 +45,17 @@ class Entry:
     seconds: float
 
     def dataset(self) -> Dataset:
-        """Return the data set that the file binds; its preprocess function is called the first time."""
+        """Return the data set that the file binds; its preprocess function is called the first time.
+
+        Its model is what `@tensorleap_load_model` returns, or what a function `leap_save_model(path)` saves.
+        """
         source = {"kind": "entry", "entry_file": str(self.path), "digest": self.digest}
-        return self.binder.dataset(source)
+        dataset = self.binder.dataset(source)
+        save = getattr(self.module, "leap_save_model", None)
+        if dataset.load_model is None and callable(save):
+            # A function that saves the model to a path is a model to whoever loads one.
+            return replace(dataset, load_model=lambda: save)
+        return dataset
 
 
 def load_entry(path: str | Path | None = None) -> Entry:

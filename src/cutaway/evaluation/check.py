@@ -97,10 +97,9 @@ class _Check:
         self._model_seconds = time.perf_counter() - start
         batches = small_batches(self._dataset, asked, self._looked, self.call)
         try:
-            trial = self._try_model(inspection, brought, batches)
+            trial = self._try_model(inspection, None if brought is None else brought.model, batches)
         finally:
-            # A model that somebody gave us stays theirs to close.
-            if brought is not None and brought is not model:
+            if brought is not None:
                 brought.close()
         judge_functions(inspection, trial)
 

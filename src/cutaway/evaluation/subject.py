@@ -53,6 +53,8 @@ def open_subject(given: Any, dataset: Dataset, *, trust: bool = False, limits: L
         return Subject(given, _about(given))
     if given is None:
         given = _of_binding(dataset)
+        if isinstance(given, Model):
+            return Subject(given, _about(given), opened=True)
     if isinstance(given, str | os.PathLike):
         path = Path(os.fsdecode(given))
         entry = dataset.source.get("entry_file") if dataset.custom_layers else None

@@ -17,6 +17,7 @@ from cutaway.errors import (
 )
 from cutaway.evaluation.checks.ledger import Ledger
 from cutaway.evaluation.checks.places import split_place
+from cutaway.evaluation.subject import Subject, open_subject
 from cutaway.models import Model
 
 __all__ = ["MODEL", "bring_model"]
@@ -24,10 +25,8 @@ __all__ = ["MODEL", "bring_model"]
 MODEL = "model"
 
 
-def bring_model(ledger: Ledger, dataset: Dataset, given: Any, *, trust: bool) -> tuple[Model | None, str]:
+def bring_model(ledger: Ledger, dataset: Dataset, given: Any, *, trust: bool) -> tuple[Subject | None, str]:
     """Return the model and what to call it: the one that was given, or the one that the binding brings."""
-    if isinstance(given, Model):
-        return given, given.description.format
     if given is None and dataset.load_model is None:
         ledger.skip(MODEL, "none", "no model was given")
         ledger.find(
@@ -37,20 +36,16 @@ def bring_model(ledger: Ledger, dataset: Dataset, given: Any, *, trust: bool) ->
             "Give one with `--model PATH`.",
         )
         return None, ""
-    name = Path(given).name if isinstance(given, (str, Path)) else "the binding's own" if given is None else "object"
+    name = _name(given)
     try:
-        return _loaded(dataset, given, trust=trust), name
-    except ModelNotFound as error:
-        _tell(ledger, name, "model-missing", error, "Check the path; `git lfs pull` or your training brings the file.")
-    except UnsafeModel as error:
-        fix = "Save the model without code in it. If you trust whoever made it, check it with `--trust`."
-        _tell(ledger, name, "model-unsafe", error, fix)
-    except MissingExtraError as error:
-        _tell(ledger, name, "model-unreadable", error, "Install what it needs; the message has the command.")
-    except ModelError as error:
-        fix = "Save the model again, or fetch the whole file, and check that one."
-        _tell(ledger, name, "model-unreadable", error, fix)
-    except (BindingError, EncoderError) as error:
+        return open_subject(given, dataset, trust=trust), name
+    except (ModelError, MissingExtraError) as error:
+        code, fix = _diagnosis(error)
+        _tell(ledger, name, code, error, fix)
+    except EncoderError as error:
+        # A live model is tried on a first sample; what is wrong with that was told where it belongs.
+        ledger.skip(MODEL, name, f"{error.kind} {error.name!r} failed")
+    except BindingError as error:
         _tell(ledger, name, "model-unreadable", error, "Repair the function that loads the model.")
     except (Exception, SystemExit) as error:  # noqa: BLE001  # it is somebody's function that loads it
         reason = f"{place_of(error)}: loading the model failed: {type(error).__name__}: {error}"
@@ -58,16 +53,26 @@ def bring_model(ledger: Ledger, dataset: Dataset, given: Any, *, trust: bool) ->
     return None, name
 
 
-def _loaded(dataset: Dataset, given: Any, *, trust: bool) -> Model:
-    from cutaway.models import load
+def _diagnosis(error: BaseException) -> tuple[str, str]:
+    """Return the code of an error and its likely fix; what a binding's own function ran into counts as its cause."""
+    chain: list[BaseException] = [error]
+    while (cause := chain[-1].__cause__) is not None:
+        chain.append(cause)
+    if any(isinstance(one, ModelNotFound) for one in chain):
+        return "model-missing", "Check the path; `git lfs pull` or your training brings the file."
+    if any(isinstance(one, UnsafeModel) for one in chain):
+        return "model-unsafe", "Save it without code in it. If you trust whoever made it, check it with `--trust`."
+    if any(isinstance(one, MissingExtraError) for one in chain):
+        return "model-unreadable", "Install what it needs; the message has the command."
+    return "model-unreadable", "Save the model again, or fetch the whole file, and check that one."
 
-    source = given
+
+def _name(given: Any) -> str:
+    if isinstance(given, Model):
+        return given.description.format
     if given is None:
-        assert dataset.load_model is not None
-        source = dataset.load_model()
-    if isinstance(source, Model):
-        return source
-    return load(source, trust=trust, entry_file=dataset.source.get("entry_file"))
+        return "the binding's own"
+    return Path(given).name if isinstance(given, str | Path) else type(given).__name__
 
 
 def _tell(ledger: Ledger, name: str, code: str, error: BaseException | str, fix: str) -> None:
