@@ -21,11 +21,11 @@ from cutaway.evaluation.checks.binding import bring_dataset, judge_subsets
 from cutaway.evaluation.checks.determinism import judge_determinism
 from cutaway.evaluation.checks.functions import Trial, judge_functions
 from cutaway.evaluation.checks.leakage import SPLIT, judge_leakage
-from cutaway.evaluation.checks.ledger import Ledger
 from cutaway.evaluation.checks.limited import Limited
 from cutaway.evaluation.checks.looking import METADATA, Asked, Inspection, Seen, asked_of, good, look, pick
 from cutaway.evaluation.checks.model_loading import MODEL, bring_model
 from cutaway.evaluation.checks.scanning import Scan, scan
+from cutaway.evaluation.checks.sheet import Sheet
 from cutaway.evaluation.checks.speed import judge_speed, seconds_of
 from cutaway.evaluation.checks.values import judge_encoder, judge_failures, judge_metadata
 from cutaway.evaluation.checks.wiring import judge_fit, judge_outputs, predict
@@ -70,7 +70,7 @@ class _Check:
     """One check underway: what was read, seen and concluded so far."""
 
     def __init__(self, samples: int, seed: int, scan_seconds: float, call: Limited, *, trust: bool) -> None:
-        self.ledger = Ledger()
+        self.sheet = Sheet()
         self.call = call
         self._samples, self._seed, self._scan_seconds, self._trust = samples, seed, scan_seconds, trust
         self._dataset: Dataset | None = None
@@ -84,16 +84,16 @@ class _Check:
 
     def run(self, binding: Any, model: Any) -> None:
         """Go from causes to what depends on them: the binding, its samples, the model, the functions of both."""
-        self._dataset, self._entry = bring_dataset(self.ledger, binding)
+        self._dataset, self._entry = bring_dataset(self.sheet, binding)
         if self._dataset is None:
             return
-        judge_subsets(self.ledger, self._dataset)
-        inspection = Inspection(self.ledger, self._dataset, self.call, self._seed)
+        judge_subsets(self.sheet, self._dataset)
+        inspection = Inspection(self.sheet, self._dataset, self.call, self._seed)
         asked = asked_of(self._dataset)
         self._look(inspection, asked)
         self._compare(self._dataset, asked)
         start = time.perf_counter()
-        brought, self._model_name = bring_model(self.ledger, self._dataset, model, trust=self._trust)
+        brought, self._model_name = bring_model(self.sheet, self._dataset, model, trust=self._trust)
         self._model_seconds = time.perf_counter() - start
         batches = small_batches(self._dataset, asked, self._looked, self.call)
         try:
@@ -108,8 +108,8 @@ class _Check:
         dataset = self._dataset
         subsets = {} if dataset is None else {name: len(subset) for name, subset in dataset.subsets.items()}
         return CheckReport(
-            self.ledger.rows(),
-            self.ledger.findings(),
+            self.sheet.rows(),
+            self.sheet.findings(),
             subsets=subsets,
             looked_at={name: min(length, self._samples) for name, length in subsets.items()},
             compared={} if self._scan is None else self._scan.compared,
@@ -130,19 +130,19 @@ class _Check:
         positions = {name: pick(len(subset), self._samples, self._seed) for name, subset in dataset.subsets.items()}
         for one in asked:
             if one.kind != METADATA:
-                self.ledger.row(*one.row)
+                self.sheet.row(*one.row)
             else:
                 for field in dataset.metadata:
-                    self.ledger.row(METADATA, field.name)
+                    self.sheet.row(METADATA, field.name)
             seen = look(inspection, one, positions)
             self._looked[one.row] = seen
-            judge_failures(self.ledger, one, seen)
+            judge_failures(self.sheet, one, seen)
             if one.kind == METADATA:
-                judge_metadata(self.ledger, dataset.metadata, seen)
+                judge_metadata(self.sheet, dataset.metadata, seen)
             else:
-                judge_encoder(self.ledger, one, seen)
+                judge_encoder(self.sheet, one, seen)
             if good(seen):
-                judge_speed(self.ledger, one, seen)
+                judge_speed(self.sheet, one, seen)
                 judge_determinism(inspection, one, seen)
 
     def _compare(self, dataset: Dataset, asked: Sequence[Asked]) -> None:
@@ -150,12 +150,12 @@ class _Check:
         broken = next((one for one in asked if one.kind != METADATA and not good(self._looked[one.row])), None)
         if broken is not None or not len(dataset):
             reason = "there are no samples" if broken is None else f"{broken.kind} {broken.name!r} failed"
-            self.ledger.skip(*SPLIT, reason)
+            self.sheet.skip(*SPLIT, reason)
             return
         self._scan = scan(dataset, self.call, self._scan_seconds, self._seed)
-        self.ledger.row(*SPLIT, note=f"{self._scan.share(*dataset.subsets)} compared")
-        self._classes = judge_balance(self.ledger, self._scan)
-        judge_leakage(self.ledger, self._scan)
+        self.sheet.row(*SPLIT, note=f"{self._scan.share(*dataset.subsets)} compared")
+        self._classes = judge_balance(self.sheet, self._scan)
+        judge_leakage(self.sheet, self._scan)
 
     def _try_model(self, inspection: Inspection, model: Model | None, batches: Sequence[SmallBatch]) -> Trial:
         dataset = inspection.dataset
@@ -164,18 +164,18 @@ class _Check:
             return Trial(dataset, batches, lacking=lacking)
         row = (MODEL, self._model_name)
         inputs, outputs = len(model.inputs), len(model.outputs)
-        self.ledger.row(*row, note=f"{model.description.format}, {_some(inputs, 'input')}, {_some(outputs, 'output')}")
+        self.sheet.row(*row, note=f"{model.description.format}, {_some(inputs, 'input')}, {_some(outputs, 'output')}")
         if not batches:
-            self.ledger.skip(*row, "no sample has all its inputs to try it on")
+            self.sheet.skip(*row, "no sample has all its inputs to try it on")
             return Trial(dataset, batches, lacking="no sample has all its inputs")
-        wiring = judge_fit(self.ledger, dataset, model, batches)
+        wiring = judge_fit(self.sheet, dataset, model, batches)
         if wiring is None:
             return Trial(dataset, batches, lacking="the model does not fit the data set")
         self._notes = wiring.notes
         answers = predict(inspection, model, self._model_name, wiring, batches)
         if not answers:
             return Trial(dataset, batches, lacking="the model failed")
-        judge_outputs(self.ledger, dataset, wiring, batches, answers)
+        judge_outputs(self.sheet, dataset, wiring, batches, answers)
         return Trial(dataset, batches, answers, wiring)
 
 

@@ -1,1 +1,1 @@
-"""The families of checks behind `cutaway.evaluation.check`; each looks at what was seen and writes to a ledger."""
+"""The families of checks behind `cutaway.evaluation.check`; each looks at what was seen and writes to a sheet."""

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from cutaway.dataset.enums import DataStateType
-from cutaway.evaluation.checks.ledger import Ledger
 from cutaway.evaluation.checks.looking import GROUND_TRUTH, labels_of
 from cutaway.evaluation.checks.scanning import Scan
+from cutaway.evaluation.checks.sheet import Sheet
 
 __all__ = ["class_counts", "judge_balance"]
 
@@ -28,18 +28,18 @@ def class_counts(scan: Scan, truth: str) -> dict[str, Counter[int]]:
     return {name: counter for name, counter in counts.items() if counter}
 
 
-def judge_balance(ledger: Ledger, scan: Scan) -> dict[str, dict[str, int]]:
+def judge_balance(sheet: Sheet, scan: Scan) -> dict[str, dict[str, int]]:
     """Tell what is wrong with how classes are spread. Returns the counts of the first ground truth that has classes."""
     shown: dict[str, dict[str, int]] = {}
     for field in scan.dataset.ground_truths:
         counts = class_counts(scan, field.name)
-        if not counts or ledger.failed(GROUND_TRUTH, field.name):
+        if not counts or sheet.failed(GROUND_TRUTH, field.name):
             continue
         labels = labels_of(scan.dataset, field)
         row = (GROUND_TRUTH, field.name)
-        _one_class(ledger, scan, row, counts, labels)
-        _absent(ledger, scan, row, counts, labels)
-        _uneven(ledger, scan, row, counts, labels)
+        _one_class(sheet, scan, row, counts, labels)
+        _absent(sheet, scan, row, counts, labels)
+        _uneven(sheet, scan, row, counts, labels)
         if not shown:
             shown = {
                 name: {_name(number, labels): times for number, times in sorted(counter.items())}
@@ -49,13 +49,13 @@ def judge_balance(ledger: Ledger, scan: Scan) -> dict[str, dict[str, int]]:
 
 
 def _one_class(
-    ledger: Ledger, scan: Scan, row: tuple[str, str], counts: Mapping[str, Counter[int]], labels: Sequence[str]
+    sheet: Sheet, scan: Scan, row: tuple[str, str], counts: Mapping[str, Counter[int]], labels: Sequence[str]
 ) -> None:
     for subset, counter in counts.items():
         if len(counter) > 1 or counter.total() < ENOUGH:
             continue
         name = _name(next(iter(counter)), labels)
-        ledger.find(
+        sheet.find(
             "binding-one-class",
             "error" if subset == TRAINING else "warning",
             f"Ground truth {row[1]!r} is {name!r} for every {subset} sample ({scan.share(subset)})",
@@ -67,7 +67,7 @@ def _one_class(
 
 
 def _absent(
-    ledger: Ledger, scan: Scan, row: tuple[str, str], counts: Mapping[str, Counter[int]], labels: Sequence[str]
+    sheet: Sheet, scan: Scan, row: tuple[str, str], counts: Mapping[str, Counter[int]], labels: Sequence[str]
 ) -> None:
     training = counts.get(TRAINING, Counter())
     # A class may be rare: that it is absent can be said of a subset that was read to its end, or nearly.
@@ -81,17 +81,17 @@ def _absent(
         names = _listed([_name(number, labels) for number in unseen])
         message = f"Class {names} of ground truth {row[1]!r} is in {subset}, but in no training sample"
         fix = "Split so that every class is in training (stratified), or leave the class out."
-        _tell_absent(ledger, scan, row, (message, fix), subset)
+        _tell_absent(sheet, scan, row, (message, fix), subset)
     if never:
         names = _listed([_name(number, labels) for number in never])
         message = f"Label {names} of ground truth {row[1]!r} is in no sample at all"
         fix = "Leave out labels that never occur, or look for their samples."
-        _tell_absent(ledger, scan, row, (message, fix))
+        _tell_absent(sheet, scan, row, (message, fix))
 
 
-def _tell_absent(ledger: Ledger, scan: Scan, row: tuple[str, str], told: tuple[str, str], subset: str = "") -> None:
+def _tell_absent(sheet: Sheet, scan: Scan, row: tuple[str, str], told: tuple[str, str], subset: str = "") -> None:
     message, fix = told
-    ledger.find(
+    sheet.find(
         "binding-class-absent",
         "warning",
         f"{message} (read {scan.share(TRAINING)} of it)",
@@ -102,7 +102,7 @@ def _tell_absent(ledger: Ledger, scan: Scan, row: tuple[str, str], told: tuple[s
 
 
 def _uneven(
-    ledger: Ledger, scan: Scan, row: tuple[str, str], counts: Mapping[str, Counter[int]], labels: Sequence[str]
+    sheet: Sheet, scan: Scan, row: tuple[str, str], counts: Mapping[str, Counter[int]], labels: Sequence[str]
 ) -> None:
     training = counts.get(TRAINING, Counter())
     if len(training) < 2:
@@ -110,7 +110,7 @@ def _uneven(
     (most, times), (least, few) = training.most_common()[0], training.most_common()[-1]
     if training.total() < ENOUGH * len(training) or times < UNEVEN * few:
         return
-    ledger.find(
+    sheet.find(
         "binding-imbalance",
         "warning",
         f"Class {_name(most, labels)!r} of ground truth {row[1]!r} has {times:,} training samples, "

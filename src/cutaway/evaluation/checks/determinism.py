@@ -36,7 +36,7 @@ def judge_determinism(inspection: Inspection, asked: Asked, seen: Sequence[Seen]
         if code == "binding-random"
         else "Let the function depend on its index alone, not on what it was called with before."
     )
-    inspection.ledger.find(
+    inspection.sheet.find(
         code,
         "error",
         f"{what} of {first.sample!r} differs {when} ({len(differing)} of {len(chosen)} samples did)",

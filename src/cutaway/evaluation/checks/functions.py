@@ -74,24 +74,24 @@ def _bound(dataset: Dataset) -> Iterator[tuple[str, Sequence[Function]]]:
 
 
 def _judge(inspection: Inspection, trial: Trial, kind: str, function: Function) -> None:
-    ledger = inspection.ledger
+    sheet = inspection.sheet
     row = (kind, function.name)
-    ledger.row(*row)
+    sheet.row(*row)
     try:
         wires = wire_arguments(kind, function, trial.sources)
     except BindingError as error:
         if trial.wiring is None and trial.lacking and not function.wiring:
-            ledger.skip(*row, f"what it is given cannot be told: {trial.lacking}")
+            sheet.skip(*row, f"what it is given cannot be told: {trial.lacking}")
             return
         place, message = split_place(str(error))
         fix = "Name each argument like an input, a ground truth or a prediction, or wire it in an integration test."
-        ledger.find("function-wiring", "error", message, fix, row=row, place=place or function.place)
+        sheet.find("function-wiring", "error", message, fix, row=row, place=place or function.place)
         return
     usable = [i for i in range(len(trial.batches)) if all(one in trial.values(i) for one in wires.values())]
     if not usable:
-        ledger.skip(*row, _lacking(trial, wires))
+        sheet.skip(*row, _lacking(trial, wires))
         return
-    ledger.row(*row, note=", ".join(f"{name} = {source}" for name, source in wires.items() if not _plain(name, source)))
+    sheet.row(*row, note=", ".join(f"{name} = {source}" for name, source in wires.items() if not _plain(name, source)))
     for i in usable:
         tried = _Tried(kind, function, trial.batches[i], {name: trial.values(i)[one] for name, one in wires.items()})
         if not _try(inspection, tried):
@@ -114,7 +114,7 @@ def _try(inspection: Inspection, tried: _Tried) -> bool:
         return False
     result = tried.result(outcome.value)
     seconds = outcome.seconds / len(tried.positions)
-    inspection.ledger.row(*tried.row, shape=result.shape, dtype=result.dtype, seconds=seconds)
+    inspection.sheet.row(*tried.row, shape=result.shape, dtype=result.dtype, seconds=seconds)
     for problem in result.problems:
         tried.tell(inspection, problem)
     return not result.problems
@@ -167,7 +167,7 @@ class _Tried:
 
     def tell(self, inspection: Inspection, problem: Problem, failure: Failure | None = None) -> None:
         separator = " " if failure is not None else ": "
-        inspection.ledger.find(
+        inspection.sheet.find(
             problem.code,
             problem.severity,
             f"{self.kind.capitalize()} {self.function.name!r}{separator}{problem.message}",

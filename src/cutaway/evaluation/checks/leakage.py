@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from cutaway.dataset.enums import DataStateType
-from cutaway.evaluation.checks.ledger import Ledger
 from cutaway.evaluation.checks.scanning import Scan, Scanned
+from cutaway.evaluation.checks.sheet import Sheet
 from cutaway.run.findings import Severity
 
 __all__ = ["SPLIT", "judge_leakage"]
@@ -17,14 +17,14 @@ SPLIT = ("data set", "split")
 SERIOUS = 0.01
 
 
-def judge_leakage(ledger: Ledger, scan: Scan) -> None:
+def judge_leakage(sheet: Sheet, scan: Scan) -> None:
     """Tell of inputs that lie in two subsets, that lie in one twice, and that have two different classes."""
     contents = {name: _by_content(rows) for name, rows in scan.samples.items()}
     for first, second in combinations(contents, 2):
-        _leak(ledger, scan, first, second, contents)
+        _leak(sheet, scan, first, second, contents)
     for name, groups in contents.items():
-        _duplicates(ledger, scan, name, groups)
-    _conflicts(ledger, scan, contents)
+        _duplicates(sheet, scan, name, groups)
+    _conflicts(sheet, scan, contents)
 
 
 def _by_content(rows: Sequence[Scanned]) -> dict[bytes, list[Scanned]]:
@@ -34,7 +34,7 @@ def _by_content(rows: Sequence[Scanned]) -> dict[bytes, list[Scanned]]:
     return groups
 
 
-def _leak(ledger: Ledger, scan: Scan, first: str, second: str, contents: dict[str, dict[bytes, list[Scanned]]]) -> None:
+def _leak(sheet: Sheet, scan: Scan, first: str, second: str, contents: dict[str, dict[bytes, list[Scanned]]]) -> None:
     both = [content for content in contents[first] if content in contents[second]]
     if not both:
         return
@@ -51,7 +51,7 @@ def _leak(ledger: Ledger, scan: Scan, first: str, second: str, contents: dict[st
     severity: Severity = "error" if share >= SERIOUS else "warning"
     if DataStateType.unlabeled in (first, second):
         severity = "info"  # unlabelled samples are often the very ones that somebody labelled later
-    ledger.find(
+    sheet.find(
         "binding-leak",
         severity,
         message,
@@ -63,7 +63,7 @@ def _leak(ledger: Ledger, scan: Scan, first: str, second: str, contents: dict[st
     )
 
 
-def _duplicates(ledger: Ledger, scan: Scan, name: str, groups: dict[bytes, list[Scanned]]) -> None:
+def _duplicates(sheet: Sheet, scan: Scan, name: str, groups: dict[bytes, list[Scanned]]) -> None:
     twice = [rows for rows in groups.values() if len(rows) > 1]
     if not twice:
         return
@@ -73,7 +73,7 @@ def _duplicates(ledger: Ledger, scan: Scan, name: str, groups: dict[bytes, list[
         f"{spare:,} {name} samples repeat the inputs of another, first {one!r} and {other!r} "
         f"(compared {scan.share(name)})"
     )
-    ledger.find(
+    sheet.find(
         "binding-duplicates",
         "info",
         message,
@@ -85,7 +85,7 @@ def _duplicates(ledger: Ledger, scan: Scan, name: str, groups: dict[bytes, list[
     )
 
 
-def _conflicts(ledger: Ledger, scan: Scan, contents: dict[str, dict[bytes, list[Scanned]]]) -> None:
+def _conflicts(sheet: Sheet, scan: Scan, contents: dict[str, dict[bytes, list[Scanned]]]) -> None:
     named: dict[bytes, list[tuple[str, Scanned]]] = {}
     for subset, groups in contents.items():
         for content, rows in groups.items():
@@ -104,7 +104,7 @@ def _conflicts(ledger: Ledger, scan: Scan, contents: dict[str, dict[bytes, list[
         f"{len(torn):,} inputs have two different classes, first {one!r} {_classes(first)} and {other!r} "
         f"{_classes(second)}"
     )
-    ledger.find(
+    sheet.find(
         "binding-conflict",
         "warning",
         message,

@@ -13,8 +13,8 @@ from cutaway.dataset.enums import Role
 from cutaway.dataset.functions import Field, MetadataField
 from cutaway.dataset.subset import Scalar, Subset, sample_id
 from cutaway.errors import EncoderError, place_of
-from cutaway.evaluation.checks.ledger import Ledger
 from cutaway.evaluation.checks.limited import Limited, Outcome
+from cutaway.evaluation.checks.sheet import Sheet
 
 __all__ = [
     "GROUND_TRUTH",
@@ -44,7 +44,7 @@ PATIENCE = 2
 class Inspection:
     """What every family of checks works with: where it writes, what is checked, and how it calls."""
 
-    ledger: Ledger
+    sheet: Sheet
     dataset: Dataset
     call: Limited
     seed: int = 0
@@ -61,7 +61,7 @@ class Asked:
 
     @property
     def row(self) -> tuple[str, str]:
-        """The row that it has in a ledger."""
+        """The row that it has in a sheet."""
         return self.kind, self.name
 
 

@@ -15,8 +15,8 @@ from cutaway.errors import (
     UnsafeModel,
     place_of,
 )
-from cutaway.evaluation.checks.ledger import Ledger
 from cutaway.evaluation.checks.places import split_place
+from cutaway.evaluation.checks.sheet import Sheet
 from cutaway.evaluation.subject import Subject, open_subject
 from cutaway.models import Model
 
@@ -25,11 +25,11 @@ __all__ = ["MODEL", "bring_model"]
 MODEL = "model"
 
 
-def bring_model(ledger: Ledger, dataset: Dataset, given: Any, *, trust: bool) -> tuple[Subject | None, str]:
+def bring_model(sheet: Sheet, dataset: Dataset, given: Any, *, trust: bool) -> tuple[Subject | None, str]:
     """Return the model and what to call it: the one that was given, or the one that the binding brings."""
     if given is None and dataset.load_model is None:
-        ledger.skip(MODEL, "none", "no model was given")
-        ledger.find(
+        sheet.skip(MODEL, "none", "no model was given")
+        sheet.find(
             "model-none",
             "info",
             "No model was checked: none was given, and the binding brings none",
@@ -41,15 +41,15 @@ def bring_model(ledger: Ledger, dataset: Dataset, given: Any, *, trust: bool) ->
         return open_subject(given, dataset, trust=trust), name
     except (ModelError, MissingExtraError) as error:
         code, fix = _diagnosis(error)
-        _tell(ledger, name, code, error, fix)
+        _tell(sheet, name, code, error, fix)
     except EncoderError as error:
         # A live model is tried on a first sample; what is wrong with that was told where it belongs.
-        ledger.skip(MODEL, name, f"{error.kind} {error.name!r} failed")
+        sheet.skip(MODEL, name, f"{error.kind} {error.name!r} failed")
     except BindingError as error:
-        _tell(ledger, name, "model-unreadable", error, "Repair the function that loads the model.")
+        _tell(sheet, name, "model-unreadable", error, "Repair the function that loads the model.")
     except (Exception, SystemExit) as error:  # noqa: BLE001  # it is somebody's function that loads it
         reason = f"{place_of(error)}: loading the model failed: {type(error).__name__}: {error}"
-        _tell(ledger, name, "model-unreadable", reason, "Repair the function that loads the model.")
+        _tell(sheet, name, "model-unreadable", reason, "Repair the function that loads the model.")
     return None, name
 
 
@@ -75,6 +75,6 @@ def _name(given: Any) -> str:
     return Path(given).name if isinstance(given, str | Path) else type(given).__name__
 
 
-def _tell(ledger: Ledger, name: str, code: str, error: BaseException | str, fix: str) -> None:
+def _tell(sheet: Sheet, name: str, code: str, error: BaseException | str, fix: str) -> None:
     place, message = split_place(str(error))
-    ledger.find(code, "error", message, fix, row=(MODEL, name), place=place)
+    sheet.find(code, "error", message, fix, row=(MODEL, name), place=place)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from cutaway.evaluation.checks.ledger import Ledger
 from cutaway.evaluation.checks.looking import METADATA, Asked, Seen, good
+from cutaway.evaluation.checks.sheet import Sheet
 
 __all__ = ["MANY", "judge_speed", "seconds_of"]
 
@@ -22,16 +22,16 @@ def seconds_of(seen: Sequence[Seen]) -> float | None:
     return statistics.median(times) if times else None
 
 
-def judge_speed(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
+def judge_speed(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
     """Note the time of a function, and tell of one that makes a large data set take hours."""
     seconds = seconds_of(seen)
     if seconds is None:
         return
     row = (METADATA, asked.name or "all") if asked.kind == METADATA else asked.row
     if asked.kind != METADATA:
-        ledger.row(*row, seconds=seconds)
+        sheet.row(*row, seconds=seconds)
     if seconds > SLOW:
         what = "All metadata" if asked.kind == METADATA else f"{asked.kind.capitalize()} {asked.name!r}"
         message = f"{what} takes {seconds:.2g} s a sample: {seconds * MANY / 3600:.3g} hours for {MANY:,} samples"
         fix = "Do once in preprocess what is the same for all samples, or store samples as they come out."
-        ledger.find("binding-slow", "warning", message, fix, row=row, evidence={"seconds": seconds})
+        sheet.find("binding-slow", "warning", message, fix, row=row, evidence={"seconds": seconds})

@@ -10,8 +10,8 @@ from typing import Any
 from cutaway.dataset.checks import Problem, is_missing
 from cutaway.dataset.functions import MetadataField
 from cutaway.dataset.subset import Scalar
-from cutaway.evaluation.checks.ledger import Ledger
 from cutaway.evaluation.checks.looking import INPUT, METADATA, Asked, Seen, function_of, good
+from cutaway.evaluation.checks.sheet import Sheet
 from cutaway.run.findings import Severity
 
 __all__ = ["judge_encoder", "judge_failures", "judge_metadata"]
@@ -24,7 +24,7 @@ MOST_SAMPLES = 5
 MOSTLY = 0.5
 
 
-def judge_failures(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
+def judge_failures(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
     """Tell of the calls that raised or did not return, each cause once, with the first sample that shows it."""
     groups: dict[tuple[bool, str, str], list[Seen]] = {}
     for one in seen:
@@ -40,7 +40,7 @@ def judge_failures(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
             fix = "Find out what it waits for (a download, a lock?), or allow more with `--timeout`."
         else:
             fix = "Repair that line, or leave the sample out in preprocess."
-        ledger.find(
+        sheet.find(
             "binding-timeout" if late else "binding-raises",
             "error",
             message,
@@ -53,22 +53,22 @@ def judge_failures(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
         )
 
 
-def judge_encoder(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
+def judge_encoder(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
     """Tell what is wrong with the arrays of an encoder: one against the others, and each for itself."""
     well = good(seen)
     if not well:
         return
     first = well[0].summary
     assert first is not None
-    ledger.row(*asked.row, shape=first.shape, dtype=first.dtype)
-    _shapes(ledger, asked, well)
-    _problems(ledger, asked, well)
+    sheet.row(*asked.row, shape=first.shape, dtype=first.dtype)
+    _shapes(sheet, asked, well)
+    _problems(sheet, asked, well)
     if asked.kind == INPUT:
-        _constant(ledger, asked, well)
-        _scales(ledger, asked, well)
+        _constant(sheet, asked, well)
+        _scales(sheet, asked, well)
 
 
-def judge_metadata(ledger: Ledger, declared: Sequence[MetadataField], seen: Sequence[Seen]) -> None:
+def judge_metadata(sheet: Sheet, declared: Sequence[MetadataField], seen: Sequence[Seen]) -> None:
     """Tell of metadata that is missing, always the same, or of several types."""
     columns: dict[str, list[tuple[Scalar, Seen]]] = {}
     for one in good(seen):
@@ -81,12 +81,12 @@ def judge_metadata(ledger: Ledger, declared: Sequence[MetadataField], seen: Sequ
         kinds = list(
             dict.fromkeys(_kind(value) for values in mine.values() for value, _ in values if value is not None)
         )
-        ledger.row(METADATA, field.name, dtype=", ".join(kinds), note=_columns(field.name, mine))
+        sheet.row(METADATA, field.name, dtype=", ".join(kinds), note=_columns(field.name, mine))
         for name, values in mine.items():
-            _column(ledger, (METADATA, field.name), name, values)
+            _column(sheet, (METADATA, field.name), name, values)
 
 
-def _shapes(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
+def _shapes(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
     for code, word, attribute in (("binding-shape", "shape", "shape"), ("binding-dtype", "dtype", "dtype")):
         kinds: dict[Any, list[Seen]] = {}
         for one in seen:
@@ -104,7 +104,7 @@ def _shapes(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
             if code == "binding-shape"
             else f"End the encoder with `.astype(np.{usual})`."
         )
-        ledger.find(
+        sheet.find(
             code,
             "error",
             message,
@@ -116,7 +116,7 @@ def _shapes(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
         )
 
 
-def _problems(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
+def _problems(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
     found: dict[str, list[tuple[Problem, Seen]]] = {}
     for one in seen:
         assert one.summary is not None
@@ -125,7 +125,7 @@ def _problems(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
     for code, cases in found.items():
         problem, first = cases[0]
         often = _how_many([one for _, one in cases], seen, "are so")
-        ledger.find(
+        sheet.find(
             code,
             problem.severity,
             f"{_the(*asked.row)} of {first.sample!r}: {problem.message}{often}",
@@ -137,11 +137,11 @@ def _problems(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
         )
 
 
-def _constant(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
+def _constant(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
     if len(seen) >= ENOUGH and len({one.digest for one in seen}) == 1:
         message = f"{_the(*asked.row)} is the same for all {len(seen)} samples that were looked at"
         fix = "Use the index that the encoder is given: it seems to return one sample whatever is asked for."
-        ledger.find("binding-constant", "error", message, fix, row=asked.row)
+        sheet.find("binding-constant", "error", message, fix, row=asked.row)
         return
     blank = [one for one in seen if one.summary is not None and one.summary.constant]
     if blank:
@@ -150,7 +150,7 @@ def _constant(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
             f"{_the(*asked.row)} of {blank[0].sample!r} has one value everywhere{_how_many(blank, seen, 'are so')}"
         )
         fix = "Look at these samples: an empty image is often a file that could not be read."
-        ledger.find(
+        sheet.find(
             "binding-constant",
             severity,
             message,
@@ -161,7 +161,7 @@ def _constant(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
         )
 
 
-def _scales(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
+def _scales(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
     largest: dict[str, list[float]] = {}
     for one in seen:
         if one.summary is not None and one.summary.largest > 0:
@@ -176,10 +176,10 @@ def _scales(ledger: Ledger, asked: Asked, seen: Sequence[Seen]) -> None:
             f"but {typical[high]:.4g} in {high}"
         )
         fix = "Scale every subset in the same way, in the encoder."
-        ledger.find("binding-range-differs", "warning", message, fix, row=asked.row, subset=high, evidence=typical)
+        sheet.find("binding-range-differs", "warning", message, fix, row=asked.row, subset=high, evidence=typical)
 
 
-def _column(ledger: Ledger, row: tuple[str, str], name: str, values: Sequence[tuple[Scalar, Seen]]) -> None:
+def _column(sheet: Sheet, row: tuple[str, str], name: str, values: Sequence[tuple[Scalar, Seen]]) -> None:
     missing = [one for value, one in values if is_missing(value)]
     present = [value for value, _ in values if not is_missing(value)]
     if missing:
@@ -189,7 +189,7 @@ def _column(ledger: Ledger, row: tuple[str, str], name: str, values: Sequence[tu
         )
         fix = "If that is meant, leave it: missing values are kept as missing."
         evidence = {"missing": len(missing), "looked_at": len(values), "samples": _samples(missing)}
-        ledger.find(
+        sheet.find(
             "binding-missing-values", severity, message, fix, row=row, sample=missing[0].sample, evidence=evidence
         )
     kinds = Counter(_kind(value) for value in present)
@@ -197,11 +197,11 @@ def _column(ledger: Ledger, row: tuple[str, str], name: str, values: Sequence[tu
         told = ", ".join(f"{kind} {times}x" for kind, times in kinds.most_common())
         message = f"Metadata {name!r} has values of several types: {told}"
         fix = "Return one type, or declare it: `metadata_type=DatasetMetadataType.string`."
-        ledger.find("binding-metadata-type", "warning", message, fix, row=row, evidence=dict(kinds))
+        sheet.find("binding-metadata-type", "warning", message, fix, row=row, evidence=dict(kinds))
     elif len(present) >= ENOUGH * ENOUGH and len(set(present)) == 1:
         message = f"Metadata {name!r} is {present[0]!r} for all {len(present)} samples that were looked at"
         fix = "If it is so for all samples, it tells nothing: leave it out."
-        ledger.find("binding-metadata-constant", "info", message, fix, row=row)
+        sheet.find("binding-metadata-constant", "info", message, fix, row=row)
 
 
 def _columns(name: str, columns: Mapping[str, object]) -> str:

@@ -13,9 +13,10 @@ from cutaway.dataset.functions import Field
 from cutaway.dataset.subset import Array
 from cutaway.errors import BindingError, ModelError
 from cutaway.evaluation.checks.batching import SmallBatch
-from cutaway.evaluation.checks.ledger import Ledger
 from cutaway.evaluation.checks.looking import Inspection
 from cutaway.evaluation.checks.model_loading import MODEL
+from cutaway.evaluation.checks.sheet import Sheet
+from cutaway.evaluation.predicting import Predictor
 from cutaway.evaluation.wiring import SampleShapes, Wiring, wire
 from cutaway.models import Model
 
@@ -27,7 +28,7 @@ ENOUGH = 20
 Predictions = Mapping[str, Array]
 
 
-def judge_fit(ledger: Ledger, dataset: Dataset, model: Model, batches: Sequence[SmallBatch]) -> Wiring | None:
+def judge_fit(sheet: Sheet, dataset: Dataset, model: Model, batches: Sequence[SmallBatch]) -> Wiring | None:
     """Pair the model's inputs with encoders and its outputs with ground truths; tell where they do not fit."""
     first = next((batch for batch in batches if batch.ground_truths), batches[0])
     shapes = SampleShapes(
@@ -37,19 +38,23 @@ def judge_fit(ledger: Ledger, dataset: Dataset, model: Model, batches: Sequence[
     # What functions are given is judged for each by itself: one that is wrong must not hide how the model fits.
     bare = replace(dataset, metrics=(), losses=(), visualizers=(), latent_spaces=())
     try:
-        wiring = wire(bare, model.description, shapes)
+        wiring = wire(bare, model.description, shapes, channels_last=model.channels_last)
     except BindingError as error:
         outputs = "prediction" in str(error) and "outputs" in str(error)
         kind, specs = (MODEL_OUTPUT, model.outputs) if outputs else (MODEL_INPUT, model.inputs)
         named = next((spec.name for spec in specs if repr(spec.name) in str(error)), specs[0].name)
-        fix = "Make the encoder's sample what the model was trained on, or check another model."
+        fix = (
+            "Say how channels lie: `channel_dim` of the encoder, or `channels_last` where you load the model."
+            if "channels" in str(error)
+            else "Make the encoder's sample what the model was trained on, or check another model."
+        )
         code = "model-output" if outputs else "model-input"
-        ledger.find(code, "error", str(error).rstrip("."), fix, row=(kind, named))
+        sheet.find(code, "error", str(error).rstrip("."), fix, row=(kind, named))
         return None
     for spec in model.inputs:
         wired = wiring.inputs[spec.name]
         moved = f", channels {wired.move}" if wired.move else ""
-        ledger.row(MODEL_INPUT, spec.name, dtype=spec.dtype, note=f"from {wired.encoder!r}{moved}")
+        sheet.row(MODEL_INPUT, spec.name, dtype=spec.dtype, note=f"from {wired.encoder!r}{moved}")
     return wiring
 
 
@@ -57,29 +62,29 @@ def predict(
     inspection: Inspection, model: Model, name: str, wiring: Wiring, batches: Sequence[SmallBatch]
 ) -> list[Predictions]:
     """Send every batch through the model. Empty where one fails, which is told."""
-    ledger, call = inspection.ledger, inspection.call
+    sheet, call = inspection.sheet, inspection.call
+    predictor = Predictor(model, wiring, None)
     answers: list[Predictions] = []
     times: list[float] = []
     for batch in batches:
-        inputs = {one: _moved(batch.inputs[wired.encoder], wired.move) for one, wired in wiring.inputs.items()}
-        outcome = call(lambda i=inputs: model.predict(i))  # type: ignore[misc]
+        outcome = call(lambda b=batch: model.predict(predictor.batch_of(b.inputs)))  # type: ignore[misc]
         if outcome.late or outcome.error is not None:
             reason = str(outcome.error) if outcome.error is not None else f"no answer after {call.seconds:g} s"
             fix = "Look at what the model takes; `channels_last` says how the channels of image batches lie."
             if not isinstance(outcome.error, (ModelError, type(None))):
                 reason = f"{type(outcome.error).__name__}: {reason}"
             message = f"The model failed on {len(batch)} {batch.subset} samples: {reason.rstrip('.')}"
-            ledger.find("model-predict", "error", message, fix, row=(MODEL, name), subset=batch.subset)
+            sheet.find("model-predict", "error", message, fix, row=(MODEL, name), subset=batch.subset)
             return []
         answers.append(outcome.value)
         times.append(outcome.seconds / len(batch))
     # The first batch also warms the model up.
-    ledger.row(MODEL, name, seconds=min(times))
+    sheet.row(MODEL, name, seconds=min(times))
     return answers
 
 
 def judge_outputs(
-    ledger: Ledger,
+    sheet: Sheet,
     dataset: Dataset,
     wiring: Wiring,
     batches: Sequence[SmallBatch],
@@ -92,16 +97,16 @@ def judge_outputs(
         truth = wiring.ground_truths.get(prediction, "")
         compared = f" against {truth!r}" if truth else ""
         values = answers[0][output]
-        ledger.row(*row, shape=values.shape[1:], dtype=str(values.dtype), note=f"{prediction!r}{compared}")
-        _finite(ledger, row, batches, [answer[output] for answer in answers])
+        sheet.row(*row, shape=values.shape[1:], dtype=str(values.dtype), note=f"{prediction!r}{compared}")
+        _finite(sheet, row, batches, [answer[output] for answer in answers])
         # Labels that are too few or too many for the ground truth were told of there.
-        if prediction in declared and not ledger.told("binding-label-width", truth):
-            _labels(ledger, row, declared[prediction], values)
-        if truth and not ledger.failed(*row):
-            _against_truth(ledger, row, truth, batches, [answer[output] for answer in answers])
+        if prediction in declared and not sheet.told("binding-label-width", truth):
+            _labels(sheet, row, declared[prediction], values)
+        if truth and not sheet.failed(*row):
+            _against_truth(sheet, row, truth, batches, [answer[output] for answer in answers])
 
 
-def _finite(ledger: Ledger, row: tuple[str, str], batches: Sequence[SmallBatch], answers: Sequence[Array]) -> None:
+def _finite(sheet: Sheet, row: tuple[str, str], batches: Sequence[SmallBatch], answers: Sequence[Array]) -> None:
     for batch, values in zip(batches, answers, strict=True):
         if values.dtype.kind != "f" or np.isfinite(values).all():
             continue
@@ -112,11 +117,11 @@ def _finite(ledger: Ledger, row: tuple[str, str], batches: Sequence[SmallBatch],
         )
         fix = "The inputs are finite, so it is the model: its weights may be NaN, or its inputs scaled otherwise."
         sample = batch.samples[bad[0]]
-        ledger.find("model-not-finite", "error", message, fix, row=row, subset=batch.subset, sample=sample)
+        sheet.find("model-not-finite", "error", message, fix, row=row, subset=batch.subset, sample=sample)
         return
 
 
-def _labels(ledger: Ledger, row: tuple[str, str], declared: Field, values: Array) -> None:
+def _labels(sheet: Sheet, row: tuple[str, str], declared: Field, values: Array) -> None:
     # Of images the classes may also come first, as torch has them.
     axes = {declared.channel_dim, *((1,) if values.ndim > 2 else ())}
     sizes = [values.shape[axis] for axis in axes if -values.ndim < axis < values.ndim]
@@ -127,11 +132,11 @@ def _labels(ledger: Ledger, row: tuple[str, str], declared: Field, values: Array
         f"{sizes[0] if sizes else 'no'} values along that axis (a sample is {values.shape[1:]})"
     )
     fix = "Declare one label for each value, in the order of the model's outputs."
-    ledger.find("model-labels", "error", message, fix, row=row)
+    sheet.find("model-labels", "error", message, fix, row=row)
 
 
 def _against_truth(
-    ledger: Ledger, row: tuple[str, str], truth: str, batches: Sequence[SmallBatch], answers: Sequence[Array]
+    sheet: Sheet, row: tuple[str, str], truth: str, batches: Sequence[SmallBatch], answers: Sequence[Array]
 ) -> None:
     pairs = [
         (batch.ground_truths[truth], values)
@@ -145,12 +150,12 @@ def _against_truth(
         message = f"Ground truth {truth!r} has samples of shape {given}, but output {row[1]!r} of the model {values}"
         flat = len(given) <= 1 and len(values) <= 1
         fix = "Encode the ground truth as the model answers, or check the model that was trained on it."
-        ledger.find("model-output", "error" if flat else "info", message, fix, row=row)
+        sheet.find("model-output", "error" if flat else "info", message, fix, row=row)
         return
-    _guessing(ledger, row, truth, pairs)
+    _guessing(sheet, row, truth, pairs)
 
 
-def _guessing(ledger: Ledger, row: tuple[str, str], truth: str, pairs: Sequence[tuple[Array, Array]]) -> None:
+def _guessing(sheet: Sheet, row: tuple[str, str], truth: str, pairs: Sequence[tuple[Array, Array]]) -> None:
     if any(values.ndim != 2 or values.shape[1] < 2 for _, values in pairs):
         return
     classes = pairs[0][1].shape[1]
@@ -162,7 +167,7 @@ def _guessing(ledger: Ledger, row: tuple[str, str], truth: str, pairs: Sequence[
     ]
     if len(right) < ENOUGH:
         return
-    ledger.row(*row, note=f"{sum(right)} of {len(right)} right by {truth!r}")
+    sheet.row(*row, note=f"{sum(right)} of {len(right)} right by {truth!r}")
     share, chance = sum(right) / len(right), 1 / classes
     # Two standard errors above chance: what a model that only guesses rarely reaches.
     if share >= chance + 2 * (chance * (1 - chance) / len(right)) ** 0.5:
@@ -174,7 +179,7 @@ def _guessing(ledger: Ledger, row: tuple[str, str], truth: str, pairs: Sequence[
         "Are the labels in the order of the model's outputs, and are inputs scaled as in its training? "
         "An untrained model guesses too."
     )
-    ledger.find("model-guesses", "warning", message, fix, row=row, evidence={"right": sum(right), "of": len(right)})
+    sheet.find("model-guesses", "warning", message, fix, row=row, evidence={"right": sum(right), "of": len(right)})
 
 
 def _comparable(truth: Sequence[int], output: Sequence[int]) -> bool:
@@ -182,9 +187,3 @@ def _comparable(truth: Sequence[int], output: Sequence[int]) -> bool:
     truth, output = tuple(truth), tuple(output)
     without = {output[:-1], output[1:], (*output[:-1], 1), (1, *output[1:])}
     return truth == output or (bool(output) and truth in without)
-
-
-def _moved(values: Array, side: str) -> Array:
-    if not side:
-        return values
-    return np.moveaxis(values, -1, 1) if side == "first" else np.moveaxis(values, 1, -1)

@@ -9,7 +9,7 @@ from typing import Any
 from cutaway.evaluation.check_report import CAUSES, CheckRow, CheckStatus
 from cutaway.run.findings import SEVERITIES, Finding, Severity
 
-__all__ = ["Ledger"]
+__all__ = ["Sheet"]
 
 WORSE = {CheckStatus.PASS: 0, CheckStatus.WARN: 1, CheckStatus.FAIL: 2}
 STATUS_OF: dict[Severity, CheckStatus] = {
@@ -19,7 +19,7 @@ STATUS_OF: dict[Severity, CheckStatus] = {
 }
 
 
-class Ledger:
+class Sheet:
     """Rows and findings as they come in. A row is known by its kind and name, and is as bad as its worst finding."""
 
     def __init__(self) -> None:
