@@ -77,6 +77,10 @@ class Binder:
         self._lock = threading.RLock()
         self._parts: dict[str, list[Part]] | None = None
 
+    def __repr__(self) -> str:
+        # Without its address: the reference shows the binder of the process, and must not change with it.
+        return "Binder()"
+
     def set_subset(self, ratio: float, function: Callable[[], Any], name: str) -> None:
         """Bind a function that returns the subsets `[training, validation, ...]`, under a name for `subset=`.
 

@@ -12,7 +12,7 @@ import numpy as np
 from cutaway.dataset.calling import Failed, call_theirs, defined_at
 from cutaway.dataset.current import using
 from cutaway.dataset.declarations import MetadataFunction, overlap
-from cutaway.dataset.enums import Role
+from cutaway.dataset.enums import DataStateType, Role
 from cutaway.dataset.metadata_values import Unusable, metadata_columns
 from cutaway.dataset.preprocessing import Part
 from cutaway.dataset.responses import PreprocessResponse, SampleId, SamplePreprocessResponse
@@ -56,6 +56,8 @@ class BoundSubset:
 
     def encode(self, role: Role, name: str, index: int) -> Array:
         """Return one input or ground truth of one sample, as an array of numbers or text."""
+        if role is Role.GROUND_TRUTH and self.name == DataStateType.unlabeled:
+            raise BindingError(f"The samples of {self.name} have no ground truth, so {name!r} is not called for them.")
         number, position = self._locate(index)
         encoder = self._encoders[number].get((role, name))
         if encoder is None:

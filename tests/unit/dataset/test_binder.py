@@ -180,6 +180,9 @@ class TestSubsets:
         dataset = binder.dataset()
         assert len(dataset.subsets["unlabeled"]) == 3
         assert not dataset.labelled("unlabeled")
+        with pytest.raises(BindingError, match="have no ground truth"):
+            dataset.subsets["unlabeled"].encode(Role.GROUND_TRUTH, "z", 0)
+        assert called == []
 
     @pytest.mark.parametrize(
         ("responses", "said"),
