@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cutaway.dataset import (
     Binder,
@@ -220,6 +222,16 @@ class TestSubsets:
         dataset = made.dataset()
         assert dataset.subsets["training"].ids(0, 9) == ["0", "4"]
         assert dataset.subsets["validation"].ids(0, 9) == ["0"]
+
+    @given(st.integers(1, 500), st.floats(0.001, 1))
+    def test_any_ratio_takes_distinct_samples_in_order_and_never_none(self, length: int, ratio: float) -> None:
+        made = Binder()
+        made.set_subset(ratio, lambda: [SubsetResponse(length), SubsetResponse(1)], "s")
+        made.set_input(encode, "x")
+        taken = [int(own) for own in made.dataset().subsets["training"].ids(0, length)]
+        assert taken == sorted(set(taken))
+        assert len(taken) == max(1, round(length * ratio))
+        assert all(0 <= own < length for own in taken)
 
     def test_several_named_subsets_are_taken_together(self) -> None:
         made = Binder()

@@ -3,6 +3,7 @@
 import sys
 import textwrap
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -133,6 +134,12 @@ class TestItsOwnBinder:
         assert value(one) == value(other) == 1.0
         assert current_binder() is before
         assert before.encoders == []
+
+    def test_threads_see_the_binder_of_the_entry_whose_function_they_call(self, write: Write) -> None:
+        entries = [load_entry(write(f"{n}/leap_binder.py", BINDING.replace("OFFSET", str(10 * n)))) for n in range(3)]
+        with ThreadPoolExecutor(6) as pool:
+            asked = [pool.submit(value, entry, i % 2) for i in range(60) for entry in entries]
+        assert [one.result() for one in asked] == [10.0 * n + i % 2 for i in range(60) for n in range(3)]
 
     def test_leap_is_there_without_an_import_also_in_helper_modules(self, write: Write) -> None:
         write("helper.py", "def bind(function):\n    leap.set_input(function, 'x')\n")
