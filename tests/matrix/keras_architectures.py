@@ -85,7 +85,7 @@ def lstm() -> keras.Model:
 def attend(x: Tensor, heads: int) -> Tensor:
     width = x.shape[-1]
     x = layers.Add()([x, layers.MultiHeadAttention(heads, width // heads)(*[layers.LayerNormalization()(x)] * 2)])
-    y = layers.Dense(width)(layers.Dense(2 * width, "gelu")(layers.LayerNormalization()(x)))
+    y = layers.Dense(width)(layers.Dense(2 * width, "silu")(layers.LayerNormalization()(x)))
     return layers.Add()([x, y])
 
 

@@ -52,7 +52,11 @@ def test_a_network_is_the_same_in_every_format(name: str, kind: str, tmp_path: P
     module, batch = networks.make(name)
     source = Source(batch, lambda b: networks.answers(module, b), lambda b: networks.input_gradient(module, b))
     live = kind == "live"
-    backend = load("model_objects", "torch")(module) if live else exported(module, batch(3), kind, tmp_path)
+    backend = (
+        load("model_objects", "torch")(module, list(batch(3).values()))
+        if live
+        else exported(module, batch(3), kind, tmp_path)
+    )
     MATRIX.cells[name, kind] = measure(backend, source).mark
     backend.close()
 

@@ -107,7 +107,7 @@ class VisionTransformer(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         patches = self.patches(x).flatten(2).transpose(1, 2)
-        x = torch.cat([self.token.expand(len(patches), -1, -1), patches], 1) + self.position
+        x = torch.cat([self.token.expand(patches.shape[0], -1, -1), patches], 1) + self.position
         x = x + self.attention(self.norm1(x))
         return self.head((x + self.mlp(self.norm2(x)))[:, 0])
 

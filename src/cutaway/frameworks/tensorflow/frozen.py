@@ -30,7 +30,13 @@ _HEADS = {"MatMul", "Conv2D", "Conv3D", "Einsum", "BatchMatMulV2"}
 def flattened(function: Any) -> Any:
     """Return the function with its variables as constants, and calls written out."""
     # Loops stay whole: what they are taken apart to has no gradient.
-    return convert_variables_to_constants_v2(function, lower_control_flow=False)
+    frozen = convert_variables_to_constants_v2(function, lower_control_flow=False)
+    for operation in frozen.graph.get_operations():
+        # A gradient of somebody's own (as Keras gives `silu`) lives in the process that wrote the folder, not in the
+        # folder. Without its name the operations that it stands for are differentiated themselves.
+        if operation.type == "IdentityN" and "_gradient_op_type" in operation.node_def.attr:
+            operation._clear_attr("_gradient_op_type")  # noqa: SLF001  there is no public way
+    return frozen
 
 
 def candidates(frozen: Any, batch: int | None) -> list[Any]:
