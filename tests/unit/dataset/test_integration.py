@@ -247,14 +247,15 @@ class TestFailures:
             tensorleap_integration_test()(lambda i, preprocess: 1 / 0)(0, PreprocessResponse(1))
 
 
-def test_a_real_session_of_onnx_runtime_works_in_both_passes(binder: Binder, tmp_path: Path) -> None:
+@pytest.mark.parametrize("batch", [None, 4])
+def test_a_real_session_of_onnx_runtime_works_in_both_passes(binder: Binder, tmp_path: Path, batch: int | None) -> None:
     onnx, runtime = pytest.importorskip("onnx"), pytest.importorskip("onnxruntime")
     helper, kind = onnx.helper, onnx.TensorProto.FLOAT
     graph = helper.make_graph(
         [helper.make_node("ReduceSum", ["x", "axes"], ["y"], keepdims=0)],
         "sums",
-        [helper.make_tensor_value_info("x", kind, [None, 4, 4, 1])],
-        [helper.make_tensor_value_info("y", kind, [None, 4])],
+        [helper.make_tensor_value_info("x", kind, [batch, 4, 4, 1])],
+        [helper.make_tensor_value_info("y", kind, [batch, 4])],
         [helper.make_tensor("axes", onnx.TensorProto.INT64, [2], [2, 3])],
     )
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
