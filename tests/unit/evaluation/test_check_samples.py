@@ -44,6 +44,12 @@ class TestLeaks:
         report = check(animals(encode_image=twin, lengths={"training": 300, "validation": 300}))
         assert codes(report) == [("binding-leak", "warning")]
 
+    def test_samples_that_are_broken_alike_are_no_leak(self) -> None:
+        def nan(subset: str, index: int) -> np.ndarray:
+            return np.full((6, 6, 1), np.nan, np.float32) if index == 0 else image(subset, index)
+
+        assert codes(check(animals(encode_image=nan))) == [("binding-nan", "error")]
+
     def test_a_leak_into_unlabelled_samples_is_only_noted(self) -> None:
         def same(subset: str, index: int) -> np.ndarray:
             return image("training" if subset == "unlabeled" else subset, index)
@@ -69,7 +75,7 @@ class TestLeaks:
 def test_duplicates_within_a_subset_are_noted() -> None:
     report = check(animals(encode_image=lambda s, i: image(s, 0) if s == "training" and i % 30 == 0 else image(s, i)))
     assert codes(report) == [("binding-duplicates", "info")]
-    assert report.findings[0].message.startswith("1 training samples repeat the inputs of another")
+    assert report.findings[0].message.startswith("1 training sample repeats the inputs of another")
 
 
 def test_the_same_input_with_two_labels_is_a_warning() -> None:

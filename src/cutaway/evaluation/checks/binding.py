@@ -7,8 +7,9 @@ from typing import Any
 
 from cutaway.dataset import Binder, Dataset, Entry, load_entry
 from cutaway.dataset.calling import defined_at
-from cutaway.dataset.enums import DataStateType, Role
+from cutaway.dataset.enums import SUBSETS, DataStateType, Role
 from cutaway.errors import BindingError, ConfigurationError, CutawayError
+from cutaway.evaluation.checks.leakage import SPLIT
 from cutaway.evaluation.checks.looking import GROUND_TRUTH, INPUT, METADATA
 from cutaway.evaluation.checks.places import split_place
 from cutaway.evaluation.checks.sheet import Sheet
@@ -77,6 +78,9 @@ def _of_binder(sheet: Sheet, binder: Binder, entry: Entry | None = None) -> Data
         sheet.find(code, "error", message, fix, row=PREPROCESS, place=place)
         return None
     sheet.row(*PREPROCESS)
+    preprocess = defined_at(binder.subset_functions[0].function)
+    for row in (SPLIT, *((SUBSET, name) for name in SUBSETS)):
+        sheet.place(*row, preprocess)
     for encoder in binder.encoders:
         kind = INPUT if encoder.role is Role.INPUT else GROUND_TRUTH
         sheet.place(kind, encoder.field.name, defined_at(encoder.function))

@@ -30,7 +30,8 @@ def judge_leakage(sheet: Sheet, scan: Scan) -> None:
 def _by_content(rows: Sequence[Scanned]) -> dict[bytes, list[Scanned]]:
     groups: dict[bytes, list[Scanned]] = {}
     for row in rows:
-        groups.setdefault(row.content, []).append(row)
+        if row.content:
+            groups.setdefault(row.content, []).append(row)
     return groups
 
 
@@ -45,8 +46,8 @@ def _leak(sheet: Sheet, scan: Scan, first: str, second: str, contents: dict[str,
     share = min(leaked / len(scan.samples[second]) / read, 1.0)
     one, other = scan.sample(first, here), scan.sample(second, there)
     message = (
-        f"{leaked:,} of {len(scan.samples[second]):,} {second} samples have the very inputs of {first} "
-        f"samples, first {other!r} and {one!r} (compared {scan.share(first, second)})"
+        f"{leaked:,} of {len(scan.samples[second]):,} {second} samples {'has' if leaked == 1 else 'have'} the very "
+        f"inputs of {first} samples, first {other!r} and {one!r} (compared {scan.share(first, second)})"
     )
     severity: Severity = "error" if share >= SERIOUS else "warning"
     if DataStateType.unlabeled in (first, second):
@@ -70,7 +71,8 @@ def _duplicates(sheet: Sheet, scan: Scan, name: str, groups: dict[bytes, list[Sc
     spare = sum(len(rows) - 1 for rows in twice)
     one, other = (scan.sample(name, row) for row in sorted(twice[0], key=lambda row: row.index)[:2])
     message = (
-        f"{spare:,} {name} samples repeat the inputs of another, first {one!r} and {other!r} "
+        f"{spare:,} {name} {'sample repeats' if spare == 1 else 'samples repeat'} the inputs of another, "
+        f"first {one!r} and {other!r} "
         f"(compared {scan.share(name)})"
     )
     sheet.find(
@@ -101,8 +103,8 @@ def _conflicts(sheet: Sheet, scan: Scan, contents: dict[str, dict[bytes, list[Sc
     (a, first), (b, second) = told[0], next(one for one in told if one[1].classes != told[0][1].classes)
     one, other = scan.sample(a, first), scan.sample(b, second)
     message = (
-        f"{len(torn):,} inputs have two different classes, first {one!r} {_classes(first)} and {other!r} "
-        f"{_classes(second)}"
+        f"{len(torn):,} {'input has' if len(torn) == 1 else 'inputs have'} two different classes, "
+        f"first {one!r} {_classes(first)} and {other!r} {_classes(second)}"
     )
     sheet.find(
         "binding-conflict",

@@ -11,6 +11,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from cutaway.dataset import Dataset
 from cutaway.dataset.checks import class_of
 from cutaway.dataset.content import content_hash
@@ -28,7 +30,10 @@ PATIENCE = 20
 
 @dataclass(frozen=True)
 class Scanned:
-    """One sample: its position, the hash of its inputs, and its class by ground truth, where it has one."""
+    """One sample: its position, the hash of its inputs, and its class by ground truth, where it has one.
+
+    `content` is empty where an input is not finite: what is broken in the same way is not the same sample.
+    """
 
     index: int
     content: bytes
@@ -84,13 +89,14 @@ def scan(dataset: Dataset, call: Limited, seconds: float, seed: int) -> Scan:
 
 
 def _read(dataset: Dataset, subset: Subset, index: int, truths: Sequence[Field]) -> Scanned:
-    inputs = {one.name: subset.encode(Role.INPUT, one.name, index) for one in dataset.inputs}
+    inputs = {one.name: np.asarray(subset.encode(Role.INPUT, one.name, index)) for one in dataset.inputs}
     classes = {
         one.name: class_of(subset.encode(Role.GROUND_TRUTH, one.name, index), len(labels_of(dataset, one)))
         for one in truths
     }
     known = {name: one for name, one in classes.items() if one is not None}
-    return Scanned(index, bytes.fromhex(content_hash(inputs)), known)
+    finite = all(values.dtype.kind != "f" or np.isfinite(values).all() for values in inputs.values())
+    return Scanned(index, bytes.fromhex(content_hash(inputs)) if finite else b"", known)
 
 
 def _order(lengths: Mapping[str, int], seed: int) -> Iterator[tuple[str, int]]:
