@@ -23,6 +23,7 @@ torch = pytest.importorskip("torch")
 
 from cutaway.errors import ModelError, ModelFormatError, UnsafeModel  # noqa: E402
 from cutaway.frameworks.torch.pt2 import open_pt2  # noqa: E402
+from cutaway.frameworks.torch.pt2_check import checked_archive  # noqa: E402
 from tests.frameworks.torch.exporting import exported  # noqa: E402
 from tests.frameworks.torch.networks import BATCHES, MLP  # noqa: E402
 from tests.hostile.pt2_archives import (  # noqa: E402
@@ -347,7 +348,7 @@ def test_archives_of_older_torch_say_what_to_do(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name in ("serialized_exported_program.json", "serialized_state_dict.pt", "version"):
             archive.writestr(name, b"8.1")
-    with pytest.raises(UnsafeModel, match=r"before 2\.8.*torch\.export\.save"):
+    with pytest.raises(UnsafeModel, match=r"before 2\.9.*torch\.export\.save"):
         opened(path)
 
 
@@ -580,3 +581,36 @@ def test_the_untouched_file_passes(healthy: Path, tmp_path: Path) -> None:
     assert np.array_equal(got, wanted)
     trusted = opened(path, trust=True).predict(BATCHES[MLP])["output"]
     assert np.array_equal(trusted, wanted)
+
+
+ODD_VALUES = [None, True, -1, 2**64, 1.5, "", "x\ny", "__import__('os')", [], [None], {}, {"as_int": None}, [[[]]]]
+
+
+def places_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place of a JSON document."""
+    items: list[tuple[Any, Any]] = []
+    if isinstance(value, dict):
+        items = list(value.items())
+    elif isinstance(value, list):
+        items = list(enumerate(value))
+    return [path, *(place for key, inner in items for place in places_in(inner, (*path, key)))]
+
+
+@pytest.mark.parametrize("member", [PROGRAM, WEIGHTS])
+def test_an_odd_value_in_any_place_is_refused_by_name_or_does_not_matter(
+    member: str, healthy: Path, tmp_path: Path
+) -> None:
+    members = members_of(healthy)
+    document = json.loads(members[member])
+    random = np.random.default_rng(0)
+    places = places_in(document)[1:]
+    for at in random.choice(len(places), min(120, len(places)), replace=False):
+        changed = json.loads(members[member])
+        *outer, last = places[at]
+        inner = changed
+        for key in outer:
+            inner = inner[key]
+        inner[last] = ODD_VALUES[int(random.integers(len(ODD_VALUES)))]
+        path = write(tmp_path / "odd.pt2", {**members, member: json.dumps(changed).encode()})
+        with contextlib.suppress(ModelError):
+            checked_archive(path)

@@ -9,13 +9,13 @@ import pytest
 
 pytest.importorskip("keras")
 
-import keras  # noqa: E402
+import keras
 
-from cutaway import registry  # noqa: E402
-from cutaway.frameworks.keras.keeping import keep  # noqa: E402
-from cutaway.frameworks.keras.model import wrap  # noqa: E402
-from cutaway.models.loading import load  # noqa: E402
-from tests.frameworks.keras.making import batch_for, cnn, two_inputs  # noqa: E402
+from cutaway import registry
+from cutaway.frameworks.keras.keeping import keep
+from cutaway.frameworks.keras.model import wrap
+from cutaway.models.loading import load
+from tests.frameworks.keras.making import batch_for, cnn, two_inputs
 
 
 @pytest.mark.parametrize("make", [cnn, two_inputs])

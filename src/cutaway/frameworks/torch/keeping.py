@@ -20,13 +20,14 @@ from cutaway.frameworks.torch.arguments import call_arguments, tensors_of
 from cutaway.frameworks.torch.calls import as_in_prediction
 from cutaway.frameworks.torch.model import wrap
 from cutaway.frameworks.torch.names import unwrap
-from cutaway.models.backend import Array, Arrays, Backend
+from cutaway.models.backend import Arrays, Backend
 from cutaway.models.kept import KeptModel
 
 __all__ = ["keep"]
 
-# What the exporter's own arithmetic may differ by, beside the largest value.
+# What the copy's arithmetic may differ by, beside the largest value. GPUs multiply in TensorFloat-32, copies do not.
 _CLOSE = 1e-4
+_CLOSE_TO_GPU = 1e-2
 _FIXED = "The copy takes batches of {rows} only, as the module could not be exported with an open batch size."
 
 
@@ -53,10 +54,12 @@ def keep(module: torch.nn.Module, batch: Arrays, folder: Path) -> KeptModel:
         ("pt2", fixed, lambda path: _export(root, several, path, fixed=True)),
         ("onnx", "", lambda path: _export_onnx(root, several, list(wanted), path)),
     ]
+    on_cpu = all(parameter.device.type == "cpu" for parameter in root.parameters())
+    close = _CLOSE if on_cpu else _CLOSE_TO_GPU
     reasons = []
     for format_name, note, write in ways:
         try:
-            path = _proven(folder, format_name, write, several, wanted)
+            path = _proven(folder, format_name, write, lambda copy: _compare(copy, several, wanted, close))
         except Exception as error:  # noqa: BLE001 - exporters raise anything, and a missing copy must not end anything
             reasons.append(f"{format_name}: {_first_line(error)}")
         else:
@@ -64,17 +67,17 @@ def keep(module: torch.nn.Module, batch: Arrays, folder: Path) -> KeptModel:
     return KeptModel(None, reason=f"{type(root).__name__} cannot be exported. {' '.join(dict.fromkeys(reasons))}")
 
 
-def _proven(folder: Path, format_name: str, write: Callable[[Path], None], batch: Arrays, wanted: Arrays) -> Path:
+def _proven(folder: Path, format_name: str, write: Callable[[Path], None], prove: Callable[[Backend], None]) -> Path:
     """Write a file beside its place, ask it the same, and put it in its place once it answers the same."""
     draft, path = folder / f"unproven.{format_name}", folder / f"model.{format_name}"
     try:
         with _quiet():
             write(draft)
-        backend: Backend = registry.load("model_formats", format_name)(draft, trust=False, custom_layers={})
+        copy: Backend = registry.load("model_formats", format_name)(draft, trust=False, custom_layers={})
         try:
-            _compare(backend.predict(_cast(batch, backend)), wanted)
+            prove(copy)
         finally:
-            backend.close()
+            copy.close()
         return draft.replace(path)
     finally:
         for left in folder.glob("unproven.*"):
@@ -125,18 +128,15 @@ def _export_onnx(root: torch.nn.Module, batch: Arrays, outputs: list[str], path:
         )
 
 
-def _cast(batch: Arrays, backend: Backend) -> dict[str, Array]:
-    specs = backend.description.inputs
-    return {spec.name: np.asarray(batch[spec.name], dtype=spec.dtype) for spec in specs}
-
-
-def _compare(got: Arrays, wanted: Arrays) -> None:
+def _compare(copy: Backend, batch: Arrays, wanted: Arrays, close: float) -> None:
+    inputs = {spec.name: np.asarray(batch[spec.name], dtype=spec.dtype) for spec in copy.description.inputs}
+    got = copy.predict(inputs)
     for name, values in wanted.items():
         if name not in got or got[name].shape != values.shape:
             raise _NotTheSame(f"the copy does not answer {name!r} as the module does")
         largest = max(float(np.abs(values).max(initial=0)), 1e-30)
         difference = float(np.abs(got[name].astype(np.float64) - values).max(initial=0))
-        if not difference <= _CLOSE * largest:
+        if not difference <= close * largest:
             raise _NotTheSame(f"the copy's {name!r} differs by {difference:.2g} where the largest is {largest:.2g}")
 
 

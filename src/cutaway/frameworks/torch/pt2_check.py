@@ -33,7 +33,7 @@ _NEEDED = ("archive_format", "archive_version", _PROGRAM, _WEIGHTS_LIST, _CONSTA
 _LEFT_OUT = re.compile(r"byteorder|\.data/version|\.data/serialization_id|data/sample_inputs/model\.pt|extra/.*")
 _TENSOR = re.compile(r"data/weights/weight_\d+|data/constants/tensor_\d+")
 _PICKLED = re.compile(r"data/(weights|constants)/.*\.pt|data/constants/(custom_obj|opaque_obj)_.*")
-_EXPORT_AGAIN = "Export the model again with `torch.export.save` of torch 2.8 or newer"
+_EXPORT_AGAIN = "Export the model again with `torch.export.save` of torch 2.9 or newer"
 
 _payloads = record(
     config=mapped(
@@ -70,7 +70,7 @@ def _members(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
         # An archive may hold another one, whose list is found where the outer one's is gone.
         raise zipfile.BadZipFile("its list of members is gone, or is not its own")
     if any(info.filename == "serialized_exported_program.json" for info in infos):
-        raise Unsafe(f"it was written by torch before 2.8, whose weights are pickles. {_EXPORT_AGAIN}")
+        raise Unsafe(f"it was written by torch before 2.9, whose weights are pickles. {_EXPORT_AGAIN}")
     members: dict[str, zipfile.ZipInfo] = {}
     roots = set()
     for info in infos:

@@ -1,4 +1,4 @@
-"""What the program in a `.pt2` may hold, as torch 2.8 to 2.13 write it: the graph, its signature, its sizes.
+"""What the program in a `.pt2` may hold, as torch 2.9 to 2.13 write it: the graph, its signature, its sizes.
 
 Returns the program written anew from what was checked. Guards, stack traces and other notes of the exporter are left
 out: torch runs guards as code, looks names in notes up, and needs neither to run the graph.
@@ -146,7 +146,7 @@ def clean_program(program: Any) -> dict[str, Any]:
     if version["major"] != SCHEMA:
         raise Malformed(
             f"it was written in version {version['major']} of torch's schema, and {SCHEMA} is read. Export the model "
-            "again with torch 2.8 or newer"
+            "again with torch 2.9 or newer"
         )
     module = program["graph_module"]
     graph = _graph(module.get("graph"), 0)
@@ -189,7 +189,7 @@ def _graph(graph: Any, depth: int) -> dict[str, Any]:
         raise Unsafe(f"it holds objects of classes of its own: {shown(graph['custom_obj_values'])}")
 
     def inner(value: Any) -> Any:
-        return {"name": identifier(value.get("name")), "graph": _graph(value.get("graph"), depth + 1)}
+        return record(name=identifier, graph=lambda graph: _graph(graph, depth + 1))(value)
 
     arguments = {**_arguments, "as_graph": inner}
     node = record(
