@@ -111,6 +111,12 @@ class TestWhatItAnswers:
             answer = model.predict(numbers(3, 4).astype(np.float64))["output"]
             assert answer.dtype == ("float64" if dtype == torch.float64 else "float32")
 
+    def test_batches_may_be_turned_views(self) -> None:
+        module = seeded(MLP)
+        turned = numbers(3, 4)[::-1]
+        got = wrap(module, example={"x": turned}).predict({"x": turned})["output"]
+        assert np.allclose(got, wrap(module).predict({"x": turned.copy()})["output"])
+
     def test_channels_are_moved_only_where_that_was_said(self) -> None:
         _, model = model_of(CNN)
         last = Model(wrap(seeded(CNN), example=BATCHES[CNN]), channels_last=True)

@@ -124,6 +124,13 @@ def test_labels_of_another_shape_are_refused(loss: str) -> None:
         score(torch.rand(4, 3), loss=loss)
 
 
+def test_labels_may_be_a_turned_view() -> None:
+    labels = np.array([2, 1, 0])[::-1]
+    output = torch.eye(3)
+    straight = score(output, loss="CategoricalCrossentropyFromLogits", labels=labels.copy())
+    assert torch.equal(score(output, loss="CategoricalCrossentropyFromLogits", labels=labels), straight)
+
+
 def test_class_indices_outside_the_classes_are_refused() -> None:
     with pytest.raises(ConfigurationError, match="from 0 to 3, of 3 classes"):
         score(torch.rand(2, 3), loss="CategoricalCrossentropy", labels=np.array([0, 3]))

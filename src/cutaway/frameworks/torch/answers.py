@@ -44,7 +44,7 @@ def named_tensors(value: Any) -> dict[str, torch.Tensor]:
 def as_tensor(values: Array, device: torch.device, floating: torch.dtype | None = None) -> torch.Tensor:
     """Return a copy on a device; floating-point numbers take the dtype of the model's parameters where one is given."""
     dtype = floating if values.dtype.kind == "f" else None
-    return torch.tensor(values, device=device, dtype=dtype)
+    return torch.tensor(np.ascontiguousarray(values), device=device, dtype=dtype)
 
 
 def as_array(tensor: torch.Tensor) -> Array:

@@ -5,6 +5,7 @@ The formulas of the losses are those of `cutaway.dataset.losses`, here on torch 
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch.nn import functional
 
@@ -106,4 +107,4 @@ def _alike(labels: torch.Tensor, output: torch.Tensor) -> torch.Tensor:
 
 
 def _as_tensor(labels: Array, output: torch.Tensor) -> torch.Tensor:
-    return torch.tensor(labels, device=output.device)
+    return torch.tensor(np.ascontiguousarray(labels), device=output.device)
