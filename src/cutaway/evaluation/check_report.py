@@ -20,7 +20,6 @@ CAUSES = (
     "binding-no-input",
     "binding-declared",
     "binding-no-ground-truth",
-    "binding-ids",
     "binding-raises",
     "binding-timeout",
     "binding-shape",

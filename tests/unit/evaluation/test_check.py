@@ -313,3 +313,9 @@ def test_a_data_set_of_arrays_is_checked_too() -> None:
     report = check(Dataset.join(*parts))
     assert report.ok
     assert report.classes["validation"] == {"cat": 14, "dog": 13, "owl": 13}
+
+
+@pytest.mark.parametrize("code", CAUSES)
+def test_every_code_has_its_line_in_the_page(code: str) -> None:
+    page = Path(__file__).parents[3] / "docs" / "how-to" / "check-a-binding.md"
+    assert f"`{code}`" in page.read_text(encoding="utf-8")
