@@ -80,12 +80,13 @@ class ChildBackend:
         if os.getpid() != self._owner:
             return
         self._closed = True
-        child = self._child
-        if child is not None:
-            child.kill()
+        waiting = self._child
+        if waiting is not None:
+            waiting.kill()
         with self._lock:
-            if child is not None:
-                child.end()
+            # Another thread may have started one anew since the look at it.
+            if self._child is not None:
+                self._child.end()
             self._child = None
         self._let_go()
 

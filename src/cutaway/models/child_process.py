@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -174,8 +175,6 @@ class ChildProcess:
         return ModelCrashed(f"{reason} It printed last:\n{printed}" if printed else reason)
 
     def _waiting_output(self) -> bool:
-        import select
-
         return bool(select.select([self._life.output], [], [], 0)[0])
 
     def _hint(self, text: str) -> str:
