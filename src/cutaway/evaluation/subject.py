@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from cutaway import registry
 from cutaway.dataset import Dataset
 from cutaway.dataset.calling import Failed, call_theirs
 from cutaway.dataset.enums import Role
@@ -20,6 +18,7 @@ from cutaway.dataset.subset import Array
 from cutaway.errors import BindingError, EncoderError, ModelError
 from cutaway.evaluation.channels import channels_of
 from cutaway.models import Limits, Model, load
+from cutaway.models.loading import needs_example
 
 __all__ = ["Subject", "file_digest", "open_subject"]
 
@@ -95,18 +94,12 @@ def _of_binding(dataset: Dataset) -> Any:
 
 def _live(given: Any, dataset: Dataset) -> Model | None:
     """Wrap a live object that shows its shapes only to an example; None for objects that need none."""
-    known = registry.names("model_objects")
-    packages = (kind.__module__.partition(".")[0] for kind in type(given).__mro__)
-    package = next((one for one in packages if one in known), None)
-    if package is None:
-        return None
-    wrap = registry.load("model_objects", package)
-    if "example" not in inspect.signature(wrap).parameters:
+    if not needs_example(given):
         return None
     error: Exception | None = None
     for example in _examples(dataset):
         try:
-            return Model(wrap(given, example), limits=("none: a live model runs in this process.",))
+            return load(given, example=example)
         except Exception as failure:  # noqa: BLE001 - a live model may raise anything; the other order of axes is next
             error = error or failure
     if isinstance(error, ModelError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 import tempfile
@@ -13,12 +14,13 @@ from typing import Any
 from cutaway import registry
 from cutaway.errors import ConfigurationError, ModelError, ModelFormatError, place_of
 from cutaway.models.backend import Backend
+from cutaway.models.batches import Batch
 from cutaway.models.child import ChildBackend
 from cutaway.models.limits import Limits
 from cutaway.models.model import Model
 from cutaway.models.recognising import Recognised, recognise
 
-__all__ = ["load"]
+__all__ = ["load", "needs_example"]
 
 _TRUSTED = "none: the model is trusted and runs in this process."
 _LIVE = "none: a live model runs in this process."
@@ -37,6 +39,7 @@ def load(
     limits: Limits | None = None,
     entry_file: str | Path | None = None,
     channels_last: bool | None = None,
+    example: Batch | None = None,
 ) -> Model:
     """Return a model from a file, a SavedModel folder, a live object, or a function that saves one.
 
@@ -44,7 +47,8 @@ def load(
     of them hold on this machine. `trust=True` opens it in this process, without limits and without the checks of its
     format: only for files that you made yourself. `entry_file` is the binding's own file, imported first, for models
     with custom layers. A live object stays in this process, and so does what it does. `channels_last` says how the
-    channels of the image batches lie that you will give; see `Model`.
+    channels of the image batches lie that you will give; see `Model`. `example` is a batch for a live torch module,
+    which says nothing of its shapes and outputs until one went through.
 
     ```python
     with load("model.onnx") as model:
@@ -57,7 +61,8 @@ def load(
         return _load_file(path, allowed, trust=trust, entry_file=entry_file, channels_last=channels_last)
     package = _package_of(source)
     if package is not None:
-        backend = registry.load("model_objects", package)(source)
+        wrap = registry.load("model_objects", package)
+        backend = wrap(source) if example is None or not _takes_example(wrap) else wrap(source, example)
         return Model(backend, channels_last=channels_last, limits=(_LIVE,))
     if isinstance(source, type):
         raise ModelError(f"{source.__name__!r} is a class, not a model. Make a model of it first. {_ACCEPTED}")
@@ -65,6 +70,16 @@ def load(
         return _load_saved(source, allowed, trust=trust, entry_file=entry_file, channels_last=channels_last)
     kind = type(source)
     raise ModelError(f"A {kind.__module__}.{kind.__qualname__} is no model that can be loaded. {_ACCEPTED}")
+
+
+def needs_example(source: object) -> bool:
+    """Whether an object is a live model that shows its shapes and outputs only to an example."""
+    package = _package_of(source)
+    return package is not None and _takes_example(registry.load("model_objects", package))
+
+
+def _takes_example(wrap: Callable[..., Backend]) -> bool:
+    return "example" in inspect.signature(wrap).parameters
 
 
 def _load_file(

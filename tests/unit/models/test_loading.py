@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -145,3 +146,16 @@ def test_importing_models_imports_no_framework() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_an_example_shows_the_outputs_of_a_live_module() -> None:
+    torch = pytest.importorskip("torch")
+
+    class Two(torch.nn.Module):
+        def forward(self, x: Any) -> dict[str, Any]:
+            return {"twice": 2 * x, "half": x / 2}
+
+    batch = np.ones((3, 2), np.float32)
+    with load(Two(), example=batch) as model:
+        assert [spec.name for spec in model.outputs] == ["twice", "half"]
+        assert np.array_equal(model.predict(batch)["twice"], 2 * batch)
