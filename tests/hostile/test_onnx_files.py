@@ -240,7 +240,7 @@ class TestHowLongExternalDataAre:
 class TestSizes:
     """Case 17 without running it: what a file declares is weighed before anything is allocated."""
 
-    @pytest.mark.parametrize("dims", [[4, 4], [2], [2**31, 2**31], [-1, 12], [2**62, 8], [0]])
+    @pytest.mark.parametrize("dims", [[4, 4], [2], [2**31, 2**31], [-1, 12], [2**62, 8], [0], [0, 2**62]])
     def test_a_shape_that_the_values_do_not_fill_is_refused(self, tmp_path: Path, dims: list[int]) -> None:
         raw = numpy_helper.from_array(WEIGHTS, "w")
         typed = helper.make_tensor("w", TensorProto.FLOAT, WEIGHTS.shape, WEIGHTS.ravel().tolist())
@@ -385,6 +385,13 @@ class TestStructure:
         path.write_bytes(data)
         refused(path, ModelFormatError, "model.onnx")
 
+    def test_names_that_are_no_text_are_refused(self, tmp_path: Path) -> None:
+        path = tmp_path / "model.onnx"
+        whole = model().SerializeToString()
+        for name in (b"product", b"MatMul"):
+            path.write_bytes(whole.replace(name, b"\xff" * len(name)))
+            refused(path, ModelFormatError, "not text")
+
     def test_a_model_cut_short_anywhere_is_refused(self, tmp_path: Path) -> None:
         whole = model().SerializeToString()
         for part in range(1, 64):
@@ -421,6 +428,23 @@ def test_the_healthy_twins_load(tmp_path: Path) -> None:
     twin.CopyFrom(model())
     twin.graph.input.append(helper.make_tensor_value_info("w", TensorProto.FLOAT, [4, 3]))
     loads(written(tmp_path, twin))
+
+
+def test_a_file_with_flipped_bits_loads_or_is_refused_by_name(tmp_path: Path) -> None:
+    whole = model().SerializeToString()
+    path = tmp_path / "model.onnx"
+    verdicts = set()
+    for place in range(len(whole)):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << place % 8
+        path.write_bytes(flipped)
+        try:
+            open_onnx(path, trust=False, custom_layers={}).close()
+            verdicts.add("loads")
+        except ModelError as error:
+            verdicts.add(type(error).__name__)
+    assert verdicts <= {"loads", "ModelFormatError", "UnsafeModel"}
+    assert {"loads", "ModelFormatError"} <= verdicts
 
 
 def _varint(number: int) -> bytes:

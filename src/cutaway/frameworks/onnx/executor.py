@@ -17,6 +17,7 @@ from cutaway.models.backend import Array
 __all__ = ["Executor"]
 
 Values = dict[str, Tensor]
+_Plan = list[tuple[Node, list[str]]]
 # What torch and our operators raise for values that do not fit an operator.
 _FAILURES = (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError)
 
@@ -30,25 +31,31 @@ class Executor:
         for node in graph.nodes:
             if node.kind == "Constant":
                 self._constants |= _constant(node)
-        self._folded = False
+        self._plans: dict[tuple[str, str], _Plan] = {}
 
     def run(self, feeds: Mapping[str, Array], output: str, leaf: str) -> tuple[Tensor, Tensor]:
         """Return an output and the tensor that it is differentiated by, which autograd begins at."""
-        nodes = self._graph.leading_to([output, leaf])
+        plan = self._plan(output, leaf)
         values: Values = {name: as_tensor(array) for name, array in feeds.items()}
         if leaf in values:
             values[leaf] = _as_leaf(values[leaf])
-        last = _last_uses(nodes, keep={output, leaf})
-        self._fold(nodes)
-        for i, node in enumerate(nodes):
-            if any(name in self._constants for name in node.outputs if name):
-                continue
-            values |= _results(node, self._inputs(node, values), {**self._outside(node, values)})
+        for node, done in plan:
+            values |= _results(node, self._inputs(node, values), self._outside(node, values))
             if leaf in node.outputs:
                 values[leaf] = _as_leaf(values[leaf])
-            for name in last.get(i, ()):
+            for name in done:
                 values.pop(name, None)
         return self._value(output, values), values[leaf]
+
+    def _plan(self, output: str, leaf: str) -> _Plan:
+        """The nodes that are run for a gradient, each with the tensors that nobody needs after it."""
+        if (output, leaf) not in self._plans:
+            nodes = self._graph.leading_to([output, leaf])
+            self._fold(nodes)
+            running = [node for node in nodes if not any(name in self._constants for name in node.outputs if name)]
+            last = _last_uses(running, keep={output, leaf})
+            self._plans[output, leaf] = [(node, last.get(i, [])) for i, node in enumerate(running)]
+        return self._plans[output, leaf]
 
     def _fold(self, nodes: Sequence[Node]) -> None:
         """Compute what no input changes: shapes, masks, opened weights."""

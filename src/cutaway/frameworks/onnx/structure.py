@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import onnx
 from onnx import AttributeProto
@@ -60,9 +61,11 @@ def check_structure(model: onnx.ModelProto, path: Path) -> None:
         if graph.sparse_initializer:
             name = graph.sparse_initializer[0].values.name
             raise ModelFormatError(str(path), f"its weights {name!r} are sparse, which is not supported.")
+        _check_text(_names_of(graph), path)
         _check_names(graph, path)
         _check_domains(graph.node, model, path)
     for function in model.functions:
+        _check_text([function.name, function.domain, *_names_in(function.node)], path)
         _check_domains(function.node, model, path)
 
 
@@ -121,6 +124,28 @@ def _check_versions(model: onnx.ModelProto, path: Path) -> None:
         if opset.domain in ("", "ai.onnx") and not 1 <= opset.version <= newest:
             reason = f"it needs operator set {opset.version}; the installed onnx knows 1 to {newest}."
             raise ModelFormatError(str(path), f"{reason} Export it again with an older one, such as 18.")
+
+
+def _names_of(graph: onnx.GraphProto) -> Iterator[Any]:
+    yield graph.name
+    yield from (tensor.name for tensor in graph.initializer)
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        yield value.name
+        yield from (dim.dim_param for dim in value.type.tensor_type.shape.dim)
+    yield from _names_in(graph.node)
+
+
+def _names_in(nodes: Iterable[onnx.NodeProto]) -> Iterator[Any]:
+    for node in nodes:
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        yield from (attribute.name for attribute in node.attribute)
+
+
+def _check_text(names: Iterable[Any], path: Path) -> None:
+    """Names that are no UTF-8 come as bytes; ONNX Runtime stumbles over them."""
+    for name in names:
+        if not isinstance(name, str):
+            raise ModelFormatError(str(path), f"one of its names is not text: {name[:60]!r}.")
 
 
 def _check_names(graph: onnx.GraphProto, path: Path) -> None:

@@ -30,14 +30,16 @@ NUMBERS: dict[int, str] = {
     TensorProto.BOOL: "bool",
 }
 _FIELDS = ("float_data", "int32_data", "string_data", "int64_data", "double_data", "uint64_data")
+_MOST_VALUES = 2**48
 # Several to a byte.
 _PACKED_BITS = {"INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "INT2": 2, "UINT2": 2}
 
 
 def declared_bytes(tensor: onnx.TensorProto, path: Path) -> int:
     """Return how many bytes a tensor of its shape and type takes; raises `ModelFormatError` for impossible ones."""
-    if any(size < 0 for size in tensor.dims):
-        raise ModelFormatError(str(path), f"tensor {tensor.name!r} has a negative size: {tuple(tensor.dims)}.")
+    # Beside a size of 0, which makes the product 0, another may still be more than any array can have.
+    if any(size < 0 for size in tensor.dims) or math.prod(max(size, 1) for size in tensor.dims) > _MOST_VALUES:
+        raise ModelFormatError(str(path), f"tensor {tensor.name!r} has an impossible shape: {tuple(tensor.dims)}.")
     return (math.prod(map(int, tensor.dims)) * _bits(tensor, path) + 7) // 8
 
 

@@ -6,6 +6,7 @@ The names stand here so that a model's support is known without torch; a test co
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -67,6 +68,7 @@ def known(kind: str) -> bool:
     return kind in _FAMILY_OF
 
 
+@cache
 def find(kind: str) -> Callable[..., Any]:
     """Return the torch function of a known operator: it takes the node and then the node's inputs."""
     module = import_module(f"cutaway.frameworks.onnx.operators.{_FAMILY_OF[kind]}")
