@@ -9,12 +9,12 @@ import io
 import stat
 import zipfile
 from pathlib import PurePosixPath
-from typing import IO, BinaryIO
+from typing import BinaryIO
 
 from cutaway.errors import ModelFormatError, UnsafeModel
 from cutaway.models.zip_names import BadZip, zip_names
 
-__all__ = ["CONFIG", "LONGEST_CONFIG", "WEIGHTS", "checked_archive", "opened_weights", "read_config"]
+__all__ = ["CONFIG", "LONGEST_CONFIG", "WEIGHTS", "checked_archive", "read_config", "read_weights"]
 
 CONFIG, WEIGHTS = "config.json", "model.weights.h5"
 # The largest configuration of `keras.applications` has 0.4 MB.
@@ -59,11 +59,8 @@ def read_config(archive: zipfile.ZipFile, path: str) -> bytes:
     return _read(archive, CONFIG, path)
 
 
-def opened_weights(archive: zipfile.ZipFile, path: str) -> IO[bytes]:
-    """Return the weights as an open file: in place where they are stored as they are, else unpacked in memory."""
-    member = archive.getinfo(WEIGHTS)
-    if member.compress_type == zipfile.ZIP_STORED:
-        return archive.open(member)
+def read_weights(archive: zipfile.ZipFile, path: str) -> io.BytesIO:
+    """Return the weights as a file in memory, as Keras reads them too: HDF5 jumps about, which archives are slow at."""
     return io.BytesIO(_read(archive, WEIGHTS, path))
 
 

@@ -180,7 +180,10 @@ class _Check:
         """What a name without a module stands for, as .h5 files have them."""
         if name == "Functional":
             return self._keras.Model
-        return next((one for one in (self._public(place, name) for place in _CLASSES) if self._is_part(one)), None)
+        # Some layers have another name in public than their class has.
+        layer = vars(sys.modules["keras.src.layers"]).get(name)
+        places = (layer, *(self._public(place, name) for place in _CLASSES))
+        return next((found for found in places if self._is_part(found)), None)
 
     def _own(self, name: str, registered: object) -> Any:
         keys = [registered, name] if isinstance(registered, str) else [name]

@@ -9,10 +9,10 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 from cutaway.errors import CutawayError, ModelFormatError
-from cutaway.frameworks.keras.archive_check import LONGEST_CONFIG, WEIGHTS, checked_archive, opened_weights, read_config
+from cutaway.frameworks.keras.archive_check import LONGEST_CONFIG, WEIGHTS, checked_archive, read_config, read_weights
 from cutaway.frameworks.keras.config_check import check_config, parsed
 from cutaway.frameworks.keras.importing import import_keras
 from cutaway.frameworks.keras.keras2 import is_of_keras_2, translated
@@ -39,8 +39,7 @@ def open_keras(path: Path, *, trust: bool, custom_layers: Mapping[str, type]) ->
         custom: Mapping[str, Any] = custom_layers
         if not trust:
             custom = check_config(config, keras, custom_layers, str(path))
-            with opened_weights(archive, str(path)) as weights:
-                stored = _stored_elements(weights, archive.getinfo(WEIGHTS).file_size, str(path))
+            stored = _stored_elements(read_weights(archive, str(path)), archive.getinfo(WEIGHTS).file_size, str(path))
             with _said_of(path):
                 check_weights(keras, _maker(keras, config, custom), stored, str(path))
         file.seek(0)
@@ -112,7 +111,7 @@ def _load_weights(group: Any, model: Any) -> None:
     load_weights_from_hdf5_group(group, model)
 
 
-def _stored_elements(weights: IO[bytes], size: int, path: str) -> int:
+def _stored_elements(weights: BinaryIO, size: int, path: str) -> int:
     import h5py
 
     from cutaway.frameworks.keras.h5_check import checked_elements

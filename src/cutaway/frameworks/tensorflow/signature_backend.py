@@ -47,6 +47,7 @@ class SignatureBackend:
         self._description, self._outputs, self._layers = description, outputs, layers
         self._frozen: Any = frozen
         self._cut: dict[Any, Any] = {}
+        self._predict = _compiled(frozen, description.inputs)
 
     @property
     def description(self) -> ModelDescription:
@@ -55,7 +56,8 @@ class SignatureBackend:
 
     def predict(self, batch: Arrays) -> Arrays:
         """Return every output."""
-        values = self._running(*self._tensors(batch))
+        self._check_open()
+        values = self._predict(*self._tensors(batch))
         return {name: _array(value) for name, value in zip(self._outputs, values, strict=True)}
 
     def activations(self, batch: Arrays, layers: Sequence[str]) -> Arrays:
@@ -63,7 +65,7 @@ class SignatureBackend:
         wanted = [self._layer(name) for name in layers]
         if not wanted:
             return {}
-        values = self._part(self._running.inputs, wanted)(*self._tensors(batch))
+        values = self._part(self._running.inputs, wanted, compiled=True)(*self._tensors(batch))
         return {name: _array(value) for name, value in zip(layers, values, strict=True)}
 
     def predict_with(self, batch: Arrays, layers: Sequence[str]) -> tuple[Arrays, Arrays]:
@@ -101,21 +103,25 @@ class SignatureBackend:
 
     def close(self) -> None:
         """Let go of the graph."""
-        self._frozen = None
+        self._frozen = self._predict = None
         self._cut = {}
 
     @property
     def _running(self) -> Any:
-        if self._frozen is None:
-            raise ModelError("The model is closed. Load it again.")
+        self._check_open()
         return self._frozen
 
-    def _part(self, feeds: Sequence[Any], fetches: Sequence[Any]) -> Any:
-        key = (tuple(one.name for one in feeds), tuple(one.name for one in fetches))
+    def _check_open(self) -> None:
+        if self._frozen is None:
+            raise ModelError("The model is closed. Load it again.")
+
+    def _part(self, feeds: Sequence[Any], fetches: Sequence[Any], *, compiled: bool = False) -> Any:
+        key = (tuple(one.name for one in feeds), tuple(one.name for one in fetches), compiled)
         if key not in self._cut:
             if len(self._cut) >= MOST_CUT:
                 self._cut.pop(next(iter(self._cut)))
-            self._cut[key] = self._running.prune(list(feeds), list(fetches))
+            part = self._running.prune(list(feeds), list(fetches))
+            self._cut[key] = _compiled(part, self._description.inputs) if compiled else part
         return self._cut[key]
 
     def _tensors(self, batch: Arrays) -> list[Any]:
@@ -128,6 +134,16 @@ class SignatureBackend:
         if name not in self._layers:
             raise LayerUnavailable(name, list(self._layers))
         return self._layers[name]
+
+
+def _compiled(function: Any, inputs: Sequence[TensorSpec]) -> Any:
+    """The function once more traced: its constants are then folded, which a frozen graph alone does not do."""
+    signature = [tf.TensorSpec(spec.shape, spec.dtype) for spec in inputs]
+
+    def traced(*tensors: Any) -> Any:
+        return function(*tensors)
+
+    return tf.function(traced, input_signature=signature, autograph=False)
 
 
 def _output(name: str, tensor: Any) -> TensorSpec:
