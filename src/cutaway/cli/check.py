@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Annotated
 
 import typer
@@ -52,9 +53,18 @@ def check(
     from cutaway.cli.output import Screen, emit_json
     from cutaway.evaluation.check import check as run_check
 
-    report = run_check(entry, model, samples=samples, seed=seed, timeout=timeout, scan_seconds=scan, trust=trust)
+    with _waiting():
+        report = run_check(entry, model, samples=samples, seed=seed, timeout=timeout, scan_seconds=scan, trust=trust)
     if as_json:
         emit_json(report.to_dict())
     else:
         print_page(Screen(), report, entry=entry, model=model, prints=prints)
     return 0 if report.ok else FAILED_EXIT
+
+
+def _waiting() -> AbstractContextManager[object]:
+    """Show in a terminal that something goes on: loading a model takes seconds."""
+    from cutaway.cli.output import Screen
+
+    screen = Screen(stderr=True)
+    return screen.console.status("Checking") if screen.is_terminal else nullcontext()

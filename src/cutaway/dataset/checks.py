@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cutaway.dataset.enums import DatasetInputType
+from cutaway.dataset.enums import DatasetInputType, DatasetOutputType
 from cutaway.dataset.functions import Field
 from cutaway.dataset.subset import Array, Scalar
 from cutaway.run.findings import Severity
@@ -72,21 +72,24 @@ def summary(values: Array, declared: Field) -> Summary:
     )
 
 
-def label_problems(values: Array, labels: Sequence[str], *, certain: bool = True) -> list[Problem]:
+def label_problems(values: Array, labels: Sequence[str], declared: Field) -> list[Problem]:
     """Return what is wrong with a ground truth whose classes have names.
 
-    It may be the number of a class, one row of zeros and a one, or either of those for each pixel. Without `certain`
-    (the labels are the prediction's, and the ground truth may be something else) only what looks like a class is
-    judged.
+    It may be the number of a class, or one column for each label; a mask has either for each pixel. What is neither, a
+    box or a measurement, is left alone, and so is what only looks odd where the labels are not its own but those of
+    the prediction.
     """
     values = np.asarray(values)
     if values.dtype.kind not in NUMERIC or not values.size or not np.isfinite(values).all():
         return []
+    own = bool(declared.labels)
     if values.ndim and values.shape[-1] == len(labels) and values.shape != (1,):
-        return _one_hot_problems(values) if certain or _is_one_hot(values) else []
-    if values.size == 1 or (certain and values.ndim > 1):
-        return _index_problems(values, labels, certain=certain)
-    if certain or _is_one_hot(values):
+        return _one_hot_problems(values) if own or _is_one_hot(values) else []
+    if values.size == 1:
+        return _index_problems(values, labels, own=own)
+    if values.ndim > 1:
+        return _index_problems(values, labels, own=False) if declared.type == DatasetOutputType.Mask else []
+    if _is_one_hot(values) or (own and bool(np.isin(values, (0, 1)).all())):
         message = f"it is {values.shape[-1]} wide, but there are {len(labels)} labels ({_some(labels)})"
         fix = "Encode one column for each label, or give as many `labels` as there are columns."
         return [Problem("binding-label-width", "error", message, fix)]
@@ -178,16 +181,17 @@ def _one_hot_problems(values: Array) -> list[Problem]:
     return []
 
 
-def _index_problems(values: Array, labels: Sequence[str], *, certain: bool) -> list[Problem]:
+def _index_problems(values: Array, labels: Sequence[str], *, own: bool) -> list[Problem]:
     whole = values == np.floor(values)
     if not whole.all():
-        if not certain:
+        if not own:
             return []
         message = f"{float(values[~whole].flat[0]):.4g} is not the number of a class"
         fix = "Return the number of the class, or one column for each label."
         return [Problem("binding-label-values", "error", message, fix)]
     outside = values[(values < 0) | (values >= len(labels))]
-    if not outside.size or (not certain and len(labels) <= 1):
+    # One label that is not its own says nothing about classes: the prediction may be a measurement.
+    if not outside.size or (not own and len(labels) == 1):
         return []
     message = f"class {int(outside.flat[0])} is outside of the {len(labels)} labels (0 to {len(labels) - 1})"
     fix = "Count classes from 0, and name every class in `labels`."

@@ -80,6 +80,7 @@ class _Check:
         self._notes: tuple[str, ...] = ()
         self._scan: Scan | None = None
         self._classes: dict[str, dict[str, int]] = {}
+        self._positions: dict[str, list[int]] = {}
         self._looked: Looked = {}
 
     def run(self, binding: Any, model: Any) -> None:
@@ -111,7 +112,7 @@ class _Check:
             self.sheet.rows(),
             self.sheet.findings(),
             subsets=subsets,
-            looked_at={name: min(length, self._samples) for name, length in subsets.items()},
+            looked_at={name: len(positions) for name, positions in self._positions.items()},
             compared={} if self._scan is None else self._scan.compared,
             classes=self._classes,
             # What the entry file itself printed is kept with the entry, also where somebody loaded it earlier.
@@ -127,14 +128,16 @@ class _Check:
 
     def _look(self, inspection: Inspection, asked: Sequence[Asked]) -> None:
         dataset = inspection.dataset
-        positions = {name: pick(len(subset), self._samples, self._seed) for name, subset in dataset.subsets.items()}
+        self._positions = {
+            name: pick(len(subset), self._samples, self._seed) for name, subset in dataset.subsets.items()
+        }
         for one in asked:
             if one.kind != METADATA:
                 self.sheet.row(*one.row)
             else:
                 for field in dataset.metadata:
                     self.sheet.row(METADATA, field.name)
-            seen = look(inspection, one, positions)
+            seen = look(inspection, one, self._positions)
             self._looked[one.row] = seen
             judge_failures(self.sheet, one, seen)
             if one.kind == METADATA:

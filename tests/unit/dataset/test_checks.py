@@ -51,9 +51,9 @@ def test_one_hot_and_number_name_the_same_class(classes: int, data: st.DataObjec
     assert class_of(np.array(number), classes) == number
     assert class_of(np.array([float(number)]), classes) == number
     labels = [str(i) for i in range(classes)]
-    assert label_problems(np.eye(classes)[number], labels) == []
-    assert label_problems(np.array(number), labels) == []
-    assert [one.code for one in label_problems(np.array(number + classes), labels)] == ["binding-label-range"]
+    assert label_problems(np.eye(classes)[number], labels, FIELD) == []
+    assert label_problems(np.array(number), labels, FIELD) == []
+    assert [one.code for one in label_problems(np.array(number + classes), labels, FIELD)] == ["binding-label-range"]
 
 
 @pytest.mark.parametrize("value", [None, "", float("nan"), float("inf")])

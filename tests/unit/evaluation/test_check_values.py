@@ -101,7 +101,6 @@ SICK_LABELS: dict[str, tuple[Encode, str, str]] = {
     "a fraction": (lambda s, i: np.float32(i % 3 + 0.5), "binding-label-values", "error"),
     "percent": (lambda s, i: one_hot(s, i) * 100, "binding-label-values", "error"),
     "no class": (lambda s, i: np.zeros(3, np.float32) if i == 0 else one_hot(s, i), "binding-label-values", "warning"),
-    "a mask beyond its labels": (lambda s, i: np.full((6, 6), i % 5), "binding-label-range", "error"),
     "NaN": (lambda s, i: one_hot(s, i) * np.nan, "binding-nan", "error"),
 }
 
@@ -127,6 +126,24 @@ HEALTHY_LABELS: dict[str, Encode] = {
 @pytest.mark.parametrize("case", HEALTHY_LABELS)
 def test_a_healthy_label_has_none(case: str) -> None:
     assert found(check(animals(encode_label=HEALTHY_LABELS[case]), scan_seconds=0)) == []
+
+
+class TestMasksAndBoxes:
+    def test_a_mask_that_is_declared_as_one_is_judged_by_its_labels(self) -> None:
+        mask = (Field("animal", ("cat", "dog", "owl"), type="mask"),)
+        dataset = animals(encode_label=lambda s, i: np.full((6, 6), i % 5), ground_truths=mask)
+        assert found(check(dataset, scan_seconds=0)) == [("binding-label-range", "error")]
+
+    @pytest.mark.parametrize(
+        "encode",
+        [
+            lambda s, i: np.array([[0.1, 0.2, 0.5, 0.5, i % 3]] * 4, np.float32),
+            lambda s, i: np.array([[10, 20, 30, 40, i % 3]] * 4),
+            lambda s, i: np.array([0.5, 0.7, i % 3, 7], np.float32),
+        ],
+    )
+    def test_boxes_with_labels_are_left_alone(self, encode: Encode) -> None:
+        assert found(check(animals(encode_label=encode), scan_seconds=0)) == []
 
 
 class TestLabelsOfAPrediction:
@@ -220,6 +237,22 @@ class TestDeterminism:
         nan = float("nan")
         codes = found(check(animals(metadata=lambda s, i: {"age": nan if i % 3 else 1.0 * i}), scan_seconds=0))
         assert "binding-random" not in [code for code, _ in codes]
+
+
+def test_a_function_that_takes_too_long_is_asked_for_the_ends_of_the_other_subsets_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from cutaway.evaluation.checks import looking
+
+    monkeypatch.setattr(looking, "SECONDS", 0.0)
+    asked: list[tuple[str, int]] = []
+
+    def encode(subset: str, index: int) -> np.ndarray:
+        asked.append((subset, index))
+        return image(subset, index)
+
+    check(animals(encode_image=encode), scan_seconds=0)
+    assert set(asked) == {("training", 0), ("training", 59), ("validation", 0), ("validation", 29)}
 
 
 def test_a_slow_function_says_what_many_samples_would_take(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,18 +31,19 @@ class Limited:
         self.seconds = seconds
         self._worker: _Worker | None = None
 
-    def __call__(self, function: Callable[[], Any]) -> Outcome:
-        """Call a function of no arguments."""
+    def __call__(self, function: Callable[[], Any], seconds: float | None = None) -> Outcome:
+        """Call a function of no arguments; `seconds` is another limit for this call."""
+        limit = self.seconds if seconds is None else seconds
         if self._worker is None:
             self._worker = _Worker()
         worker = self._worker
         worker.jobs.put(function)
         try:
-            return worker.outcomes.get(timeout=self.seconds)
+            return worker.outcomes.get(timeout=limit)
         except queue.Empty:
             worker.jobs.put(None)
             self._worker = None
-            return Outcome(seconds=self.seconds, late=True)
+            return Outcome(seconds=limit, late=True)
 
     def close(self) -> None:
         """Let the thread end; one that was left behind ends when its call does."""

@@ -25,6 +25,8 @@ __all__ = ["MODEL_INPUT", "MODEL_OUTPUT", "judge_fit", "judge_outputs", "predict
 MODEL_INPUT, MODEL_OUTPUT = "model input", "model output"
 # Fewer answers than this say nothing about how often a model is right.
 ENOUGH = 20
+# The time limit is meant for encoders; a large model may take longer over its first batch.
+MODEL_SECONDS = 60.0
 Predictions = Mapping[str, Array]
 
 
@@ -63,13 +65,14 @@ def predict(
 ) -> list[Predictions]:
     """Send every batch through the model. Empty where one fails, which is told."""
     sheet, call = inspection.sheet, inspection.call
+    limit = max(call.seconds, MODEL_SECONDS)
     predictor = Predictor(model, wiring, None)
     answers: list[Predictions] = []
     times: list[float] = []
     for batch in batches:
-        outcome = call(lambda b=batch: model.predict(predictor.batch_of(b.inputs)))  # type: ignore[misc]
+        outcome = call(lambda b=batch: model.predict(predictor.batch_of(b.inputs)), limit)  # type: ignore[misc]
         if outcome.late or outcome.error is not None:
-            reason = str(outcome.error) if outcome.error is not None else f"no answer after {call.seconds:g} s"
+            reason = str(outcome.error) if outcome.error is not None else f"no answer after {limit:g} s"
             fix = "Look at what the model takes; `channels_last` says how the channels of image batches lie."
             if not isinstance(outcome.error, (ModelError, type(None))):
                 reason = f"{type(outcome.error).__name__}: {reason}"
