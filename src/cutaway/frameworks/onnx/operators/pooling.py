@@ -26,7 +26,9 @@ def _max_pool(node: Node, x: Tensor) -> Tensor:
     windows = _windows(node, x)
     pads = windows.reaching(windows.counts(ceil=node.flag("ceil_mode")))
     pool: Callable[..., Tensor] = _LARGEST[len(pads)]
-    return pool(padded(x, pads, -torch.inf), windows.kernel, windows.strides, 0, windows.dilations)
+    # Less than every number, and what ONNX Runtime answers where a window sees nothing else.
+    least = torch.finfo(x.dtype).min
+    return pool(padded(x, pads, least), windows.kernel, windows.strides, 0, windows.dilations)
 
 
 def _average_pool(node: Node, x: Tensor) -> Tensor:
@@ -42,7 +44,8 @@ def _average_pool(node: Node, x: Tensor) -> Tensor:
     lacking = [size - len_ for size, len_ in zip(_sizes(x, pads), counted.shape[2:], strict=True)]
     before = [0 if node.flag("count_include_pad") else low for low, _ in pads]
     counted = padded(counted, [(low, rest - low) for low, rest in zip(before, lacking, strict=True)])
-    return _sums(padded(x, pads), windows) / _sums(counted, windows)
+    # Where a window sees padding only, the average is 0.
+    return _sums(padded(x, pads), windows) / _sums(counted, windows).clamp(min=1)
 
 
 def _lp_pool(node: Node, x: Tensor) -> Tensor:
