@@ -7,6 +7,8 @@ import statistics
 import subprocess
 import sys
 import tomllib
+from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -16,7 +18,17 @@ import cutaway
 from scripts.requirements import PYPROJECT, ROOT, canonical
 
 SOURCE = ROOT / "src" / "cutaway"
-HEAVY = ["jax", "keras", "matplotlib", "pandas", "polars", "scipy", "sklearn", "tensorflow", "torch"]
+HEAVY = [
+    "PIL", "h5py", "jax", "keras", "matplotlib", "onnx", "onnxruntime", "pandas", "polars", "scipy", "sklearn",
+    "tensorflow", "torch",
+]  # fmt: skip
+# What the adapters of a framework may import: `keras` runs on either engine, gradients of ONNX files on torch.
+EXTRAS_OF = {
+    "torch": ["torch"],
+    "keras": ["keras", "tensorflow", "torch"],
+    "tensorflow": ["tensorflow"],
+    "onnx": ["onnx", "torch"],
+}
 # The only code that may need a framework to be imported: adapters, their public doors, contract tests for adapters.
 DOORS = ("frameworks", "torch", "keras", "tensorflow", "testing", "__main__")
 
@@ -74,11 +86,22 @@ def third_party_imports(path: Path) -> set[str]:
 def test_every_package_that_is_imported_is_declared(path: Path) -> None:
     project = tomllib.loads(PYPROJECT.read_text())["project"]
     declared = [*project["dependencies"]]
-    if "torch" in path.relative_to(SOURCE).with_suffix("").parts:
-        declared += project["optional-dependencies"]["torch"]
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    framework = parts[1] if parts[0] == "frameworks" and len(parts) > 1 else parts[0]
+    for extra in EXTRAS_OF.get(framework, ()):
+        declared += project["optional-dependencies"][extra]
     if path.is_relative_to(SOURCE / "testing"):
         declared += ["pytest"]
     allowed = {canonical(re.split(r"[<>=\[]", requirement)[0]) for requirement in declared}
-    owners = packages_distributions()
-    undeclared = {name for name in third_party_imports(path) if not {canonical(o) for o in owners[name]} & allowed}
+    undeclared = {name for name in third_party_imports(path) if not owners(name) & allowed}
     assert undeclared == set()
+
+
+def owners(package: str) -> set[str]:
+    """The distributions that bring a package; `tensorflow-cpu` stands in for `tensorflow` in the tests."""
+    return {canonical(one).removesuffix("-cpu") for one in distributions()[package]}
+
+
+@cache
+def distributions() -> Mapping[str, list[str]]:
+    return packages_distributions()

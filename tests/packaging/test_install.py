@@ -33,7 +33,9 @@ def test_the_demo_installs_no_test_tools_and_no_tensorflow() -> None:
 
 def test_every_package_that_is_asked_for_is_pinned_with_its_size() -> None:
     pinned = pins()
-    names = {canonical(requirement.split(">")[0]) for requirement in requirements("dev")}
+    # The sizes are those of Linux, where TensorFlow is installed as `tensorflow-cpu`.
+    here = [requirement for requirement in requirements("dev") if "sys_platform != 'linux'" not in requirement]
+    names = {canonical(requirement.split(">")[0]) for requirement in here}
     assert names - set(pinned) == set()
     assert pinned["torch"] == Pin("2.13.0", 191.79)
 
