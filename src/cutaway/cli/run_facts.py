@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from cutaway.cli.opening import shown_path
+from cutaway.cli.run_evaluations import evaluation_facts
 from cutaway.cli.sparkline import shrink
 from cutaway.cli.states import state_words
 from cutaway.cli.words import seconds_since
@@ -55,6 +56,9 @@ def show_facts(run: Run, *, verify: bool = False) -> Facts:
     state = run.state()
     holder = next(iter(read_leases(run.storage, "train")), {})
     meaning, following = state_words(state, shown_path(run.path), steps["last"], holder)
+    if run.identity.get("kind") == "evaluation":
+        # Nobody trained here: there are no tensors to look at, and nothing to resume.
+        meaning, following = "a run of evaluations only", "cutaway runs list"
     facts: Facts = {
         "name": run.name,
         "path": shown_path(run.path),
@@ -72,6 +76,7 @@ def show_facts(run: Run, *, verify: bool = False) -> Facts:
         "collections": _collection_counts(run, damage),
         "findings": _findings(run, damage),
         "health": _health(run),
+        "evaluations": evaluation_facts(run),
     }
     return {**facts, "damage": [one._asdict() for one in (run.verify() if verify else damage)], "verified": verify}
 

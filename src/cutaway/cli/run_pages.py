@@ -9,6 +9,7 @@ from rich.text import Text
 
 from cutaway.cli.grid import Cell, Column
 from cutaway.cli.output import STATE_STYLES, Screen, heading
+from cutaway.cli.run_evaluations import print_evaluations
 from cutaway.cli.words import age, count, listed, number, printable, share, size
 
 if TYPE_CHECKING:
@@ -73,7 +74,10 @@ def print_show(facts: Facts) -> None:
     screen = Screen()
     screen.line(Text(printable(facts["name"]), style="bold"), "  ", _state(facts["state"]))
     screen.pairs(_identity(facts))
-    _print_health(screen, facts["health"], facts["path"])
+    trained = facts.get("kind") != "evaluation"
+    if trained:
+        _print_health(screen, facts["health"], facts["path"])
+    print_evaluations(screen, facts["evaluations"])
     _print_scalars(screen, facts["scalars"])
     _print_config(screen, facts["config"])
     if facts["collections"]:
@@ -83,7 +87,8 @@ def print_show(facts: Facts) -> None:
         screen.pairs([("", held)], indent=2)
     told = {(one["code"], one["message"]) for one in facts["health"]["telling"]}
     others = [one for one in facts["findings"] if (one["code"], one["message"]) not in told]
-    _print_findings(screen, others, more=bool(told))
+    if trained or others:
+        _print_findings(screen, others, more=bool(told))
     _print_damage(screen, facts["damage"], verified=facts["verified"])
     screen.line()
     screen.line(Text("Next: ", style="dim"), facts["next"])
@@ -175,7 +180,7 @@ def _identity(facts: Facts) -> list[tuple[str, str | Text]]:
         ("state", facts["meaning"]),
         ("folder", facts["path"]),
         ("created", f"{created}{ago}"),
-        ("steps", _steps(steps)),
+        *([] if facts.get("kind") == "evaluation" else [("steps", _steps(steps))]),
         ("made with", " · ".join(f"{name} {version}" for name, version in versions.items()) or "·"),
     ]
     if facts["stopped_by"]:
