@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cutaway.evaluation import CheckReport, CheckStatus, check
+from cutaway.evaluation import CheckReport, CheckStatus, check, evaluations
+from cutaway.run import Run
 
 pytest.importorskip("sklearn")
 
@@ -67,6 +68,21 @@ class TestHealthy:
         assert lines[0] == "leap_binder.py  training 1,078, validation 359, test 360; looked at 48 samples"
         assert "Binding is valid: 13 passed." in done.stdout
         assert lines[-1] == "Next: cutaway evaluate . model.onnx"
+
+    def test_evaluate_gives_every_sample_a_row(self, copy: Path) -> None:
+        pytest.importorskip("onnxruntime")
+        done = cutaway("evaluate", ".", MODEL, "--json", cwd=copy)
+        assert done.returncode == 0, done.stdout + done.stderr
+        [run] = (copy / "runs").iterdir()
+        [evaluation] = evaluations(Run.open(run))
+        assert {name: evaluation.table(name).num_rows for name in evaluation.subsets} == {
+            "training": 1078,
+            "validation": 359,
+            "test": 360,
+        }
+        assert evaluation.failures() == []
+        margins = np.array(evaluation.table("test")["metric.margin"].to_pylist())
+        assert (margins > 0).mean() >= 0.95
 
     @pytest.mark.parametrize(
         "function",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cutaway.dataset import Binder, PreprocessResponse, SamplePreprocessResponse
 from cutaway.dataset.enums import LeapDataType
 from cutaway.dataset.functions import Field, LatentSpace, Loss, Metric, Visualizer
 from cutaway.errors import ModelFormatError, ModelNotFound, UnsafeModel
@@ -184,6 +185,24 @@ class TestFunctions:
     )
     def test_a_healthy_metric_has_none(self, function: Callable[..., Any]) -> None:
         assert check(animals(metrics=(accuracy(function),)), bright_rows()).ok
+
+    def test_a_metric_that_asks_for_its_samples_is_given_them(self) -> None:
+        asked: list[list[Any]] = []
+        binder = Binder()
+        binder.set_preprocess(lambda: [PreprocessResponse(length=30, data=name) for name in ("training", "validation")])
+        binder.set_input(lambda index, subset: image(subset.data, index), "image")
+        binder.set_ground_truth(lambda index, subset: one_hot(subset.data, index), "animal")
+
+        def seen(animal: np.ndarray, samples: SamplePreprocessResponse) -> np.ndarray:
+            asked.append(list(samples.sample_ids))
+            return np.zeros(len(animal), np.float32)
+
+        # Annotations of this file are text; the binder reads types.
+        seen.__annotations__["samples"] = SamplePreprocessResponse
+        binder.add_custom_metric(seen, "seen")
+        assert check(binder, bright_rows(), samples=5).ok
+        assert [len(ids) for ids in asked] == [5, 5]
+        assert [ids[0] for ids in asked] == [0, 0]
 
     def test_an_argument_that_nothing_is_known_for_is_named(self) -> None:
         metric = Metric("odd", lambda mask: mask, ("mask",), place="mine.py:9")

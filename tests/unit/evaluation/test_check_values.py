@@ -207,6 +207,24 @@ class TestMetadata:
         assert first is not None
         assert (first.code, first.where["function"], first.where["place"]) == ("binding-raises", "age", "mine.py:3")
 
+    def test_what_a_failed_function_kept_from_being_called_is_skipped(self) -> None:
+        from dataclasses import replace
+
+        from cutaway.dataset.functions import MetadataField
+        from cutaway.errors import EncoderError
+
+        def broken(subset: str, index: int) -> dict[str, Any]:
+            raise EncoderError("metadata", "age", f"{subset}/{index}", "KeyError: 'age'", "mine.py:3")
+
+        dataset = replace(animals(), metadata=(MetadataField("age"), MetadataField("site")))
+        for subset in dataset.subsets.values():
+            subset._metadata = broken  # type: ignore[attr-defined]
+        report = check(dataset, scan_seconds=0)
+        assert {row.name: str(row.status) for row in report.rows if row.kind == "metadata"} == {
+            "age": "fail",
+            "site": "skip",
+        }
+
 
 class TestDeterminism:
     def test_random_numbers_are_told_of(self) -> None:

@@ -77,6 +77,9 @@ def judge_metadata(sheet: Sheet, declared: Sequence[MetadataField], seen: Sequen
     for field in declared:
         mine = {name: values for name, values in columns.items() if function_of(name, declared) == field.name}
         if not mine:
+            if not sheet.failed(METADATA, field.name):
+                failed = any(one.failure is not None for one in seen)
+                sheet.skip(METADATA, field.name, "other metadata failed before it" if failed else "it gave no value")
             continue
         kinds = list(
             dict.fromkeys(_kind(value) for values in mine.values() for value, _ in values if value is not None)
