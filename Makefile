@@ -1,7 +1,7 @@
 # Every target installs what it needs into .venv first and says how much it downloads; a second run finds it there.
 # PYTHON=python3.12 chooses the Python that .venv is made with, CUTAWAY_TORCH=cpu|cuda|keep the build of torch.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check test-faults test-all docs bench-capture bench-rules pin clean
+.PHONY: help setup demo test check test-faults test-all docs bench-capture bench-evaluate bench-rules pin clean
 
 PYTHON ?=
 # Compiled files pay for themselves at the second start, and .venv is installed without them to be ready sooner.
@@ -43,6 +43,10 @@ docs:  ## Run the examples in the documentation and look for pages that are miss
 bench-capture:  ## Measure what capturing costs, beside its peers
 	$(install) test
 	@.venv/bin/python -m benchmarks.capture
+
+bench-evaluate:  ## Measure how fast evaluating is beside the bare framework, and its memory
+	$(install) test
+	@.venv/bin/python -m benchmarks.evaluate
 
 bench-rules:  ## Measure how fast rules look and tell, beside smdebug, and what watching costs
 	$(install) test

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cutaway.dataset import Dataset
-from cutaway.dataset.content import content_hash
+from cutaway.dataset.content import content_hashes
 from cutaway.dataset.enums import Role
 from cutaway.dataset.subset import Array, Scalar, Subset, sample_id
 from cutaway.errors import BindingError, EncoderError, place_of
@@ -202,9 +202,8 @@ def _stack(encoding: Encoding, underway: Underway, whole: Mapping[Key, Array]) -
 
 def _hashes(batch: Prepared) -> list[str | None]:
     hashes: list[str | None] = [None] * len(batch)
-    named = list(batch.inputs.items())
-    for row, i in enumerate(batch.positions if named else ()):
-        hashes[i] = content_hash({name: values[row] for name, values in named})
+    for i, one in zip(batch.positions.tolist(), content_hashes(batch.inputs), strict=False):
+        hashes[i] = one
     return hashes
 
 

@@ -19,8 +19,9 @@ Bytes = npt.NDArray[np.uint8]
 
 # Larger images have to be made smaller first, which others do better.
 LONGEST = 64
-# Previews are looked at once or never: what a better compression saves is not worth what it takes.
-LEVEL = 1
+# Not compressed: that would take half of the time of all that an evaluation does beside the model. The file that holds
+# the previews is, by something quicker.
+LEVEL = 0
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _END = b"\0\0\0\0IEND\xaeB`\x82"
 

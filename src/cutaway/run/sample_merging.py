@@ -20,6 +20,7 @@ __all__ = ["merge_subset", "preview_key"]
 _ORDER = ("id", "hash", "index", "error", "metadata.", "ground_truth.", "prediction.", "loss", "metric.")
 # Large values lie in batches of about this size: one is what reading a single value costs.
 BLOB_BYTES = 4 << 20
+PREVIEW_ROWS = 256
 
 
 class _Sink(Protocol):
@@ -167,10 +168,12 @@ class _Previews(_Closing):
 
     def __init__(self, path: Path) -> None:
         self._schema = pa.schema([("id", pa.string()), ("png", pa.binary())])
-        self._writer = pa.ipc.new_file(str(path), self._schema)
+        self._writer = pa.ipc.new_file(str(path), self._schema, options=pa.ipc.IpcWriteOptions(compression="lz4"))
 
     def write(self, rows: pa.Table) -> None:
-        self._writer.write_table(pa.table([rows.column("id"), rows.column(PREVIEW)], schema=self._schema))
+        # Small batches: one is what reading a single preview costs.
+        table = pa.table([rows.column("id"), rows.column(PREVIEW)], schema=self._schema)
+        self._writer.write_table(table, max_chunksize=PREVIEW_ROWS)
 
     def close(self) -> None:
         self._writer.close()

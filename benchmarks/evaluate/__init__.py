@@ -1,0 +1,1 @@
+"""What evaluating costs, beside the bare framework's prediction."""
