@@ -6,6 +6,7 @@ Each hostile file is a healthy one with one thing changed; the healthy one loads
 from __future__ import annotations
 
 import base64
+import contextlib
 import copy
 import io
 import json
@@ -29,7 +30,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import keras
 
-from cutaway.errors import ModelFormatError, UnsafeModel
+from cutaway.errors import ModelError, ModelFormatError, UnsafeModel
 from cutaway.frameworks.keras.files import open_h5, open_keras
 
 Parts = dict[str, bytes]
@@ -189,7 +190,7 @@ def test_operations_of_tensorflow_in_a_file_of_keras_2_are_named_with_the_way_ou
         config["config"]["layers"].append({"class_name": "TFOpLambda", "config": {"name": "tf.math.add"}})
         file.attrs["model_config"] = json.dumps(config)
         file.attrs["keras_version"] = "2.15.0"
-    with pytest.raises(ModelFormatError, match=r"layer 'tf.math.add' .*TFOpLambda.*tf.saved_model.save"):
+    with pytest.raises(ModelFormatError, match=r"layer 'tf.math.add' is a TFOpLambda of Keras 2.*tf.saved_model.save"):
         opened(path)
 
 
@@ -539,6 +540,47 @@ def test_an_h5_that_declares_more_weights_than_it_has_is_refused(healthy: Path, 
 
     with pytest.raises(UnsafeModel, match="its layers declare"):
         opened(with_hdf5(healthy, tmp_path, "h5", change))
+
+
+# Anything else
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where values are in a configuration."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, item in items for place in places(item, (*path, key)))]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_configuration_with_anything_in_it_loads_or_is_refused(healthy: Path, tmp_path: Path, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    odd = [
+        None,
+        [],
+        {},
+        "",
+        -1,
+        10**30,
+        1.5,
+        "os.system",
+        ["a"],
+        {"class_name": ["x"], "config": 3},
+        True,
+        "\x00",
+        [[]],
+    ]
+
+    def change(config: dict[str, Any]) -> None:
+        for _ in range(int(random.integers(1, 4))):
+            *way, last = places(config)[int(random.integers(1, len(places(config))))]
+            inside: Any = config
+            for key in way:
+                inside = inside[key]
+            inside[last] = copy.deepcopy(odd[int(random.integers(len(odd)))])
+
+    # Nothing but our own errors comes out of it.
+    with contextlib.suppress(ModelError):
+        opened(with_config(healthy, tmp_path, change))
 
 
 # Cut short

@@ -56,11 +56,22 @@ def lstm() -> keras.Model:
         [
             layers.Embedding(20, 6, input_length=7, mask_zero=True, name="words"),
             layers.Bidirectional(layers.LSTM(4, return_sequences=True), name="both_ways"),
-            layers.GRU(5, return_sequences=True, name="gru"),
+            layers.GRU(5, return_sequences=True, recurrent_activation="hard_sigmoid", name="gru"),
             layers.LSTM(5, name="lstm"),
             layers.Dense(1, activation="sigmoid", name="positive"),
         ],
         name="lstm",
+    )
+
+
+def attention() -> keras.Model:
+    """A layer that takes a tensor by name, normalisations, and sequences of any length."""
+    steps = keras.Input((None, 6), name="steps")
+    mixed = layers.MultiHeadAttention(2, 3, name="attend")(steps, value=steps)
+    x = layers.LayerNormalization(name="norm")(layers.Add(name="added")([steps, mixed]))
+    x = layers.SpatialDropout1D(0.2, name="drop")(layers.Conv1D(4, 2, activation="gelu", name="conv")(x))
+    return keras.Model(
+        steps, layers.Dense(2, name="out")(layers.GlobalAveragePooling1D(name="mean")(x)), name="attention"
     )
 
 
@@ -117,13 +128,14 @@ def main() -> None:
         "mlp": {"hidden_input": random.normal(size=(4, 6)).astype("float32")},
         "cnn_batch_of_one": {"conv_input": random.random((3, 28, 28, 1)).astype("float32")},
         "lstm": {"words_input": random.integers(1, 20, (4, 7)).astype("float32")},
+        "attention": {"steps": random.normal(size=(4, 5, 6)).astype("float32")},
         "two_inputs": {
             "image": random.random((3, 8, 8, 3)).astype("float32"),
             "facts": random.normal(size=(3, 4)).astype("float32"),
         },
     }
     kept = {}
-    for make in (mlp, cnn_batch_of_one, lstm, two_inputs):
+    for make in (mlp, cnn_batch_of_one, lstm, attention, two_inputs):
         model = make()
         model.set_weights([w + 0.1 * np.abs(random.normal(size=w.shape)) for w in model.get_weights()])
         model.save(HERE / f"{make.__name__}.h5", save_format="h5")

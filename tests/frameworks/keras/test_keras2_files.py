@@ -19,7 +19,7 @@ from cutaway.testing.models import BackendContract
 from tests.frameworks.keras.making import batch_for
 
 FILES = Path(__file__).parents[2] / "data" / "keras2"
-NAMES = ("mlp", "cnn_batch_of_one", "lstm", "two_inputs")
+NAMES = ("mlp", "cnn_batch_of_one", "lstm", "attention", "two_inputs")
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +106,7 @@ def layer(kind: str, **config: Any) -> dict[str, Any]:
         (layer("LSTM", time_major=False, units=2), layer("LSTM", units=2)),
         (layer("DepthwiseConv2D", groups=1, kernel_size=3), layer("DepthwiseConv2D", kernel_size=3)),
         (layer("Conv2D", groups=2, filters=4), layer("Conv2D", groups=2, filters=4)),
+        (layer("Discretization", dtype="int64", trainable=True), layer("Discretization")),
         (layer("LeakyReLU", alpha=0.1), layer("LeakyReLU", negative_slope=0.1)),
         (layer("BatchNormalization", axis=[3]), layer("BatchNormalization", axis=3)),
         (layer("Dense", dtype={"class_name": "Policy", "config": {"name": "mixed_float16"}}),
@@ -115,6 +116,19 @@ def layer(kind: str, **config: Any) -> dict[str, Any]:
 )  # fmt: skip
 def test_what_keras_3_does_not_know_is_translated(before: dict[str, Any], after: dict[str, Any]) -> None:
     assert translated(before, "m.h5") == after
+
+
+def test_the_hard_sigmoid_of_keras_2_is_not_that_of_keras_3() -> None:
+    import keras
+
+    from cutaway.frameworks.keras.old_activations import hard_sigmoid_of_keras_2
+
+    for key in ("activation", "recurrent_activation"):
+        config = translated(layer("LSTM", **{key: "hard_sigmoid"}), "m.h5")["config"]
+        assert config[key]["config"] == "hard_sigmoid_of_keras_2"
+    x = np.array([-3, -1, 0, 1, 2.5], "float32")
+    values = keras.ops.convert_to_numpy(hard_sigmoid_of_keras_2(keras.ops.convert_to_tensor(x)))
+    assert np.allclose(values, [0, 0.3, 0.5, 0.7, 1])
 
 
 def test_what_has_no_equal_in_keras_3_is_named() -> None:

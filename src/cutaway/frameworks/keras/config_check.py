@@ -46,14 +46,12 @@ _CODE = {
     "FlaxLayer": "a module of Flax",
     "__typespec__": "a type of TensorFlow",
 }
-_KERAS_2_OPS = {
-    "TFOpLambda",
-    "SlicingOpLambda",
-    "ClassMethod",
-    "InstanceMethod",
-    "InstanceProperty",
-    "TensorFlowOpLayer",
-}
+# Operations of TensorFlow that Keras 2 took for layers, and layers that Keras 3 has left out.
+_GONE = {
+    "TFOpLambda", "SlicingOpLambda", "ClassMethod", "InstanceMethod", "InstanceProperty", "TensorFlowOpLayer",
+    "LocallyConnected1D", "LocallyConnected2D", "ThresholdedReLU", "CuDNNLSTM", "CuDNNGRU", "RandomFourierFeatures",
+    "DenseFeatures", "AddLoss", "AddMetric",
+}  # fmt: skip
 _FILES = ("vocabulary", "vocabulary_file", "idf_weights")
 
 
@@ -124,12 +122,11 @@ class _Check:
             self._check_value(name, inner, owner)
         elif name in _CODE:
             self._refuse(owner, f"is {_CODE[name]}. Put the code into a layer class of your own instead")
-        elif name in _KERAS_2_OPS:
+        elif name in _GONE:
             raise ModelFormatError(
                 self._path,
-                f"layer {owner!r} is an operation of TensorFlow itself in a file of Keras 2 ({name}), which Keras 3 "
-                "cannot make again. Save the model as a folder where it still runs: `tf.saved_model.save(model, "
-                "'folder')`, and give the folder.",
+                f"layer {owner!r} is a {name} of Keras 2, which Keras 3 does not have. Save the model as a folder "
+                "where it still runs: `tf.saved_model.save(model, 'folder')`, and give the folder.",
             )
         elif name == "function":
             self._check_function(entry, inner, owner)

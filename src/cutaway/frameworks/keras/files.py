@@ -15,7 +15,7 @@ from cutaway.errors import CutawayError, ModelFormatError
 from cutaway.frameworks.keras.archive_check import LONGEST_CONFIG, WEIGHTS, checked_archive, read_config, read_weights
 from cutaway.frameworks.keras.config_check import check_config, parsed
 from cutaway.frameworks.keras.importing import import_keras
-from cutaway.frameworks.keras.keras2 import is_of_keras_2, translated
+from cutaway.frameworks.keras.keras2 import HARD_SIGMOID, is_of_keras_2, translated
 from cutaway.frameworks.keras.training import training_of
 from cutaway.frameworks.keras.weights_check import check_weights
 from cutaway.models.backend import Backend
@@ -33,18 +33,16 @@ def open_keras(path: Path, *, trust: bool, custom_layers: Mapping[str, type]) ->
     from cutaway.frameworks.keras.model import backend_of
 
     # One open file for the checks and for Keras, so that nothing can take its place in between.
-    with path.open("rb") as file:
+    with path.open("rb") as file, _said_of(path):
         archive = checked_archive(file, str(path))
         config = parsed(read_config(archive, str(path)), str(path))
         custom: Mapping[str, Any] = custom_layers
         if not trust:
             custom = check_config(config, keras, custom_layers, str(path))
             stored = _stored_elements(read_weights(archive, str(path)), archive.getinfo(WEIGHTS).file_size, str(path))
-            with _said_of(path):
-                check_weights(keras, _maker(keras, config, custom), stored, str(path))
+            check_weights(keras, _maker(keras, config, custom), stored, str(path))
         file.seek(0)
-        with _said_of(path):
-            model = saving_lib.load_model(file, custom_objects=dict(custom), compile=False, safe_mode=not trust)
+        model = saving_lib.load_model(file, custom_objects=dict(custom), compile=False, safe_mode=not trust)
     return backend_of(model, "keras", training_of(config.get("compile_config")))
 
 
@@ -55,6 +53,7 @@ def open_h5(path: Path, *, trust: bool, custom_layers: Mapping[str, type]) -> Ba
 
     from cutaway.frameworks.keras.h5_check import checked_elements, text_attribute
     from cutaway.frameworks.keras.model import backend_of
+    from cutaway.frameworks.keras.old_activations import hard_sigmoid_of_keras_2
 
     with path.open("rb") as opened, _said_of(path), h5py.File(opened, "r") as file:
         stored = checked_elements(file, path.stat().st_size, str(path))
@@ -62,11 +61,12 @@ def open_h5(path: Path, *, trust: bool, custom_layers: Mapping[str, type]) -> Ba
         if text is None or "model_weights" not in file:
             raise ModelFormatError(str(path), _no_model(file))
         config = parsed(text, str(path))
-        if is_of_keras_2(text_attribute(file, "keras_version", LONGEST_CONFIG, str(path))):
+        older = is_of_keras_2(text_attribute(file, "keras_version", LONGEST_CONFIG, str(path)))
+        if older:
             config = translated(config, str(path))
-        custom: Mapping[str, Any] = custom_layers
+        custom: Mapping[str, Any] = {**custom_layers, **({HARD_SIGMOID: hard_sigmoid_of_keras_2} if older else {})}
         if not trust:
-            custom = check_config(config, keras, custom_layers, str(path))
+            custom = check_config(config, keras, custom, str(path))
             check_weights(keras, _legacy_maker(keras, config, custom, safe=True), stored, str(path))
         model = _legacy_maker(keras, config, custom, safe=not trust)()
         _load_weights(file["model_weights"], model)
@@ -99,8 +99,10 @@ def _legacy_maker(keras: Any, config: Mapping[str, Any], custom: Mapping[str, An
     kind = custom.get(name) or custom.get(name.rpartition(">")[2]) or known[name]
 
     def make() -> Any:
+        # Keras's own scopes replace each other; what is handed on by argument reaches every layer.
+        given = {"custom_objects": dict(custom)} if kind in known.values() else {}
         with keras.saving.custom_object_scope(dict(custom)), SafeModeScope(safe):
-            return kind.from_config(copy.deepcopy(config["config"]))
+            return kind.from_config(copy.deepcopy(config["config"]), **given)
 
     return make
 
@@ -116,7 +118,7 @@ def _stored_elements(weights: BinaryIO, size: int, path: str) -> int:
 
     from cutaway.frameworks.keras.h5_check import checked_elements
 
-    with _said_of(Path(path)), h5py.File(weights, "r") as file:
+    with h5py.File(weights, "r") as file:
         return checked_elements(file, size, path)
 
 

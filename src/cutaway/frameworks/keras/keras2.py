@@ -1,7 +1,7 @@
 """Turns the configuration of a model that Keras 2 wrote into what Keras 3 reads. Values in, values out; no Keras.
 
 Keras 3 refuses some of what Keras 2 wrote although it means the same: arguments that were dropped, data types as
-policies, and the numbering of calls of a model within a model.
+policies, and the numbering of calls of a model within a model. And it takes one name for something else.
 """
 
 from __future__ import annotations
@@ -11,7 +11,10 @@ from typing import Any
 
 from cutaway.errors import ModelFormatError
 
-__all__ = ["is_of_keras_2", "translated"]
+__all__ = ["HARD_SIGMOID", "is_of_keras_2", "translated"]
+
+# What the hard sigmoid of Keras 2 is called in a translated configuration; that of Keras 3 has another slope.
+HARD_SIGMOID = "hard_sigmoid_of_keras_2"
 
 # What Keras 2 wrote and Keras 3 does not know, with the values that mean nothing: those are left out.
 _GONE: Mapping[str, tuple[Any, ...]] = {
@@ -29,11 +32,18 @@ _GONE: Mapping[str, tuple[Any, ...]] = {
     "key_shape": (),
     "value_shape": (),
     "implementation": (),
+    "softmax_robust_masking": (False,),
+    "rng_type": (),
 }
-# What these layers inherited from plain convolutions, wrote, and never used.
-_UNUSED = ("groups", "kernel_initializer", "kernel_regularizer", "kernel_constraint")
-_WITHOUT_KERNEL = ("DepthwiseConv1D", "DepthwiseConv2D", "SeparableConv1D", "SeparableConv2D")
-_WITHOUT_GROUPS = ("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose")
+# What layers inherited, wrote, and never used: of plain convolutions, of layers with weights.
+_KERNEL = ("groups", "kernel_initializer", "kernel_regularizer", "kernel_constraint")
+_UNUSED: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("DepthwiseConv1D", "DepthwiseConv2D", "SeparableConv1D", "SeparableConv2D"), _KERNEL),
+    **dict.fromkeys(("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"), ("groups",)),
+    **dict.fromkeys(("SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D"), ("trainable", "noise_shape")),
+    # Whole numbers out; Keras 3 would make them of what comes in, too.
+    "Discretization": ("trainable", "dtype"),
+}
 _MODELS = ("Functional", "Model", "Sequential")
 # Where layers hold layers: Bidirectional, TimeDistributed, RNN.
 _INNER = ("layer", "backward_layer", "cell")
@@ -68,8 +78,10 @@ def _layer(name: str, inner: Mapping[str, Any], path: str) -> dict[str, Any]:
             if _GONE[key] and value not in _GONE[key]:
                 layer = inner.get("name")
                 raise ModelFormatError(path, f"layer {layer!r} has {key}={value!r}, which Keras 3 does not have.")
-        elif (key in _UNUSED and name in _WITHOUT_KERNEL) or (key == "groups" and name in _WITHOUT_GROUPS):
+        elif key in _UNUSED.get(name, ()):
             continue
+        elif value == "hard_sigmoid" and key.endswith("activation"):
+            config[key] = {"module": "builtins", "class_name": "function", "config": HARD_SIGMOID}
         elif key == "dtype":
             config[key] = _dtype(value)
         elif isinstance(value, Mapping) and "class_name" in value and "config" in value and key in _INNER:
