@@ -31,7 +31,7 @@ def test_files_and_live_models_answer_on_torch_too() -> None:
     assert " passed" in ended.stdout
 
 
-def test_the_backend_is_tensorflow_where_nobody_chose(tmp_path: Path) -> None:
+def test_the_backend_is_tensorflow_where_nobody_chose_and_nan_stays_nan(tmp_path: Path) -> None:
     pytest.importorskip("tensorflow")
     environment = {key: value for key, value in os.environ.items() if key != "KERAS_BACKEND"}
     script = (
@@ -41,6 +41,13 @@ def test_the_backend_is_tensorflow_where_nobody_chose(tmp_path: Path) -> None:
         "keras = import_keras('A test')\n"
         "import tensorflow as tf\n"
         "print(keras.backend.backend(), tf.config.threading.get_intra_op_parallelism_threads())\n"
+        "layers = [keras.Input((8, 8, 1)), keras.layers.Conv2D(2, 3, activation='relu'), keras.layers.Flatten()]\n"
+        "from cutaway.frameworks.keras.model import wrap\n"
+        "import numpy as np\n"
+        "backend = wrap(keras.Sequential(layers))\n"
+        "name = backend.description.inputs[0].name\n"
+        "images = np.full((2, 8, 8, 1), np.nan, 'float32')\n"
+        "print(all(np.isnan(values).all() for values in backend.predict({name: images}).values()))\n"
     )
     ended = subprocess.run(
         [sys.executable, "-c", script],
@@ -49,4 +56,4 @@ def test_the_backend_is_tensorflow_where_nobody_chose(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    assert ended.stdout.split() == ["tensorflow", "1"]
+    assert ended.stdout.split() == ["tensorflow", "1", "True"]

@@ -25,10 +25,14 @@ def model_threads() -> int | None:
 
 def prepare() -> None:
     """Import TensorFlow with as many threads as the model may take."""
-    if "tensorflow" not in sys.modules:
+    alone = "tensorflow" not in sys.modules
+    if alone:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     import tensorflow as tf
 
+    if alone:
+        # Fused convolutions of TensorFlow's CPU build turn NaN into numbers: a broken sample would look answered.
+        tf.config.optimizer.set_experimental_options({"remapping": False})
     threads = model_threads()
     if threads is None:
         return
