@@ -244,6 +244,7 @@ class Run:
             for folder in ("trace", "leases", "control", "watch")
             for name in self.storage.list(folder)
         ]
+        inside += [path.relative_to(self.path).as_posix() for path in sorted(self.path.glob("samples/*/source.json"))]
         return [_IDENTITY, *(key for key in inside if key.endswith((".json", ".done")))]
 
     def _attempts_from_files(self) -> list[Attempt]:
