@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
@@ -9,6 +10,8 @@ import typer
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cutaway.dataset import Dataset
     from cutaway.evaluation import Evaluation
     from cutaway.evaluation.subject import Subject
@@ -127,7 +130,7 @@ def _evaluated(
     from cutaway.evaluation import evaluate as evaluate_all
     from cutaway.evaluation.evaluate import SAMPLE_SECONDS
 
-    with shown_progress("evaluate") as progress:
+    with _said_when_stopped(), shown_progress("evaluate") as progress:
         return evaluate_all(
             dataset,
             subject,
@@ -142,6 +145,16 @@ def _evaluated(
             resume=resume,
             sample_timeout=SAMPLE_SECONDS if timeout is None else timeout,
         )
+
+
+@contextmanager
+def _said_when_stopped() -> Iterator[None]:
+    """Say on Ctrl-C that nothing is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("Stopped. What was done is kept; the same command goes on from there.", err=True)
+        raise
 
 
 def _run(into: str | None) -> Run | None:

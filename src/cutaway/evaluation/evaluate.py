@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -25,9 +26,9 @@ from cutaway.evaluation.progress import Listener
 from cutaway.evaluation.scoring import Bound
 from cutaway.evaluation.sources import binding_of, key_of, model_key, versions
 from cutaway.evaluation.subject import Subject, open_subject
-from cutaway.evaluation.wiring import Wiring, first_sample, shapes_of, wire
+from cutaway.evaluation.wiring import FirstSample, Wiring, first_sample, shapes_of, wire
 from cutaway.run import Run
-from cutaway.run.evaluations import Evaluation, find_unfinished
+from cutaway.run.evaluations import LATENT, Evaluation, find_unfinished
 from cutaway.run.sample_writer import SampleWriter
 
 __all__ = ["evaluate"]
@@ -75,48 +76,27 @@ def evaluate(
     """
     setting = _setting(batch_size, workers, on_error, sample_timeout)
     lengths = _lengths(dataset, subsets)
+    asked = {"loss": _listed(loss), "metrics": _listed(metrics)}
+    options = {"epoch": epoch, "latent_layer": latent_layer, **_named(asked)}
     subject = open_subject(model, dataset)
     try:
-        layer, why_none = latent_layer_of(subject.model, latent_layer)
-        first = first_sample(dataset)
-        description = subject.model.description
-        wiring = wire(dataset, description, shapes_of(first), channels_last=subject.model.channels_last)
-        predictor = Predictor(subject.model, wiring, layer)
-        asked = {"loss": _listed(loss), "metrics": _listed(metrics)}
-        # What was asked for and is not there is said before anything runs.
-        make_plan(dataset, description, wiring, {}, **asked)
-        options = {"epoch": epoch, "latent_layer": latent_layer, **_named(asked)}
-        binding = binding_of(dataset, lengths)
-        drawing, no_previews = choose_drawing(dataset, wiring, first.inputs, sum(lengths.values()))
-        key = key_of(binding, model_key(subject, predictor, dataset), options)
-        content = {
-            "key": key,
-            "binding": binding,
-            "model": subject.about,
-            "epoch": epoch,
-            "options": {**options, "batch_size": batch_size, "on_error": on_error},
-            "wiring": wiring.to_dict(),
-            "subsets": {name: {"samples": length} for name, length in lengths.items()},
-            "spaces": _spaces(dataset, layer),
-            "versions": versions(),
-            "time": datetime.now(UTC).isoformat(timespec="seconds"),
-            "notes": [*wiring.notes, *(note for note in (why_none, no_previews) if note)],
-        }
-        with Ledger.open(_run_of(run, dataset, key if resume else None), content, resume=resume) as ledger:
+        joined = _Joined.of(dataset, subject, latent_layer)
+        # What was asked for and is not there is said before anything is written.
+        make_plan(dataset, subject.model.description, joined.wiring, {}, **asked)
+        drawing, no_previews = choose_drawing(dataset, joined.wiring, joined.first.inputs, sum(lengths.values()))
+        content = joined.source(lengths, options, [no_previews])
+        content |= {"epoch": epoch, "options": {**options, "batch_size": batch_size, "on_error": on_error}}
+        with Ledger.open(_run_of(run, dataset, content["key"] if resume else None), content, resume=resume) as ledger:
             if keep_model and not ledger.resumed:
-                batch = predictor.batch_of({name: values[np.newaxis] for name, values in first.inputs.items()})
-                ledger.update(model={**subject.about, **keep_copy(subject, ledger.evaluation, batch)})
-            planner = _Planner(dataset, subject, wiring, asked, ledger)
+                ledger.update(model={**subject.about, **keep_copy(subject, ledger.evaluation, joined.batch())})
             one_pass = Pass(
-                Encoding(dataset, shapes_of(first)),
-                predictor,
+                Encoding(dataset, shapes_of(joined.first)),
+                joined.predictor,
                 SampleWriter(ledger.evaluation.run, ledger.evaluation.number),
                 setting,
                 lengths,
-                planner.plan,
-                spaces=tuple(
-                    Bound("latent", one, wiring.functions[f"latent.{one.name}"]) for one in dataset.latent_spaces
-                ),
+                _Planner(dataset, subject, joined.wiring, asked, ledger).plan,
+                spaces=joined.spaces(),
                 drawing=drawing,
                 listener=progress,
                 what=ledger.words,
@@ -125,6 +105,55 @@ def evaluate(
         return ledger.evaluation
     finally:
         subject.close()
+
+
+@dataclass(frozen=True)
+class _Joined:
+    """A data set and a model that fit together, and the first sample that showed it."""
+
+    dataset: Dataset
+    subject: Subject
+    first: FirstSample
+    wiring: Wiring
+    predictor: Predictor
+    layer: str | None
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, dataset: Dataset, subject: Subject, latent_layer: str | None) -> Self:
+        """Join the two. Raises where they do not fit, or where there is no such layer."""
+        layer, why_none = latent_layer_of(subject.model, latent_layer)
+        first = first_sample(dataset)
+        last = subject.model.channels_last
+        wiring = wire(dataset, subject.model.description, shapes_of(first), channels_last=last)
+        predictor = Predictor(subject.model, wiring, layer)
+        return cls(dataset, subject, first, wiring, predictor, layer, (*wiring.notes, why_none))
+
+    def source(self, lengths: Mapping[str, int], options: Mapping[str, Any], notes: Sequence[str]) -> dict[str, Any]:
+        """Return what `source.json` begins with."""
+        binding = binding_of(self.dataset, lengths)
+        own = {one.name: {"use_for_analysis": one.use_for_analysis} for one in self.dataset.latent_spaces}
+        return {
+            "key": key_of(binding, model_key(self.subject, self.predictor, self.dataset), options),
+            "binding": binding,
+            "model": self.subject.about,
+            "wiring": self.wiring.to_dict(),
+            "subsets": {name: {"samples": length} for name, length in lengths.items()},
+            "spaces": {**({LATENT: {"layer": self.layer}} if self.layer is not None else {}), **own},
+            "versions": versions(),
+            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            "notes": [note for note in (*self.notes, *notes) if note],
+        }
+
+    def batch(self) -> dict[str, Array]:
+        """Return the first sample as a batch that the model takes."""
+        return self.predictor.batch_of({name: values[np.newaxis] for name, values in self.first.inputs.items()})
+
+    def spaces(self) -> tuple[Bound, ...]:
+        """Return the latent spaces of the binding's own."""
+        return tuple(
+            Bound("latent", one, self.wiring.functions[f"latent.{one.name}"]) for one in self.dataset.latent_spaces
+        )
 
 
 class _Planner:
@@ -220,10 +249,3 @@ def _named(asked: Mapping[str, Sequence[Any] | None]) -> dict[str, Any]:
         else [one if isinstance(one, str) else getattr(one, "name", repr(one)) for one in given]
         for kind, given in asked.items()
     }
-
-
-def _spaces(dataset: Dataset, layer: str | None) -> dict[str, Any]:
-    from cutaway.run.evaluations import LATENT
-
-    own = {one.name: {"use_for_analysis": one.use_for_analysis} for one in dataset.latent_spaces}
-    return {**({LATENT: {"layer": layer}} if layer is not None else {}), **own}
