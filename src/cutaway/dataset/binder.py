@@ -130,7 +130,11 @@ class Binder:
         subset: Any = MISSING,
         input_type: Any = MISSING,
     ) -> None:
-        """Bind an input: a function of a sample's id and its response that returns an array without a batch axis."""
+        """Bind an input: a function of a sample's id and its response that returns an array without a batch axis.
+
+        Either `set_input(function, name, channel_dim=-1)`, or `set_input(function, subset, input_type, name)` for the
+        samples of one named subset.
+        """
         named = {"name": name, "channel_dim": channel_dim, "subset": subset, "input_type": input_type}
         self.add_encoder(read_input((function, *positional), named))
 
@@ -160,6 +164,8 @@ class Binder:
     ) -> None:
         """Bind a ground truth: what an output of the model should be for a sample. Never called on unlabeled samples.
 
+        Either `set_ground_truth(function, name)`, or, for the samples of one named subset,
+        `set_ground_truth(function, subset, ground_truth_type, name, labels=None, masked_input=None)`.
         `labels` name its classes. `masked_input` is the name of the input that a mask belongs to, kept as declared.
         """
         named = {
@@ -188,6 +194,9 @@ class Binder:
         subset: Any = MISSING,
     ) -> None:
         """Bind metadata: a function that returns a number, text or boolean, or a flat dictionary of these.
+
+        Either `set_metadata(function, name, metadata_type=None)`, or `set_metadata(function, subset, metadata_type,
+        name)` for the samples of one named subset.
 
         A dictionary makes a column `<name>_<key>` of each key. Missing values need a declared `metadata_type`.
         """

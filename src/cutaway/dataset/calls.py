@@ -25,7 +25,7 @@ MetadataTypes = DatasetMetadataType | Mapping[str, DatasetMetadataType] | None
 Given = Mapping[str, Any]
 
 # What a keyword argument is that nobody gave; None is an argument like any other.
-MISSING: Any = object()
+MISSING: Any = ...  # the reference shows it as a default, and nobody gives it
 
 
 def read_input(positional: Sequence[Any], named: Given) -> Encoder:
