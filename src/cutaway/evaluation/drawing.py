@@ -41,11 +41,11 @@ class Images:
         """Return one PNG an image; None for what is better drawn one by one."""
         if batch.dtype.kind not in "fu" or (batch.dtype.kind == "u" and batch.dtype != np.uint8):
             return None
+        first = self.channels_first and batch.ndim == 4
         pixels = batch[..., np.newaxis] if batch.ndim == 3 else batch
-        if pixels.ndim == 4 and batch.ndim == 4 and self.channels_first:
-            pixels = np.moveaxis(pixels, 1, -1)
-        small = pixels.ndim == 4 and max(pixels.shape[1:3]) <= LONGEST
-        return thumbnails(pixels) if small and pixels.shape[-1] in (1, 3) else None
+        if pixels.ndim != 4 or pixels.shape[1 if first else -1] not in (1, 3) or max(pixels.shape[1:]) > LONGEST:
+            return None
+        return thumbnails(pixels, channels_first=first)
 
 
 @dataclass

@@ -26,13 +26,16 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _END = b"\0\0\0\0IEND\xaeB`\x82"
 
 
-def thumbnails(images: Array) -> list[bytes]:
+def thumbnails(images: Array, *, channels_first: bool = False) -> list[bytes]:
     """Return one PNG for each of [N, H, W, C] images with one or three channels, as large as they are.
+
+    With `channels_first` they are [N, C, H, W].
 
     >>> thumbnails(np.zeros((1, 8, 8, 1), np.uint8))[0][1:4]
     b'PNG'
     """
-    pixels = _as_bytes(images)
+    # Moved as bytes: that is a quarter of the work.
+    pixels = np.moveaxis(_as_bytes(images), 1, -1) if channels_first else _as_bytes(images)
     _, height, width, channels = pixels.shape
     header = struct.pack(">IIBBBBB", width, height, 8, 0 if channels == 1 else 2, 0, 0, 0)
     start = _SIGNATURE + _chunk(b"IHDR", header)
@@ -50,8 +53,7 @@ def _as_bytes(images: Array) -> Bytes:
     """Scale each image by the rule of `cutaway.dataset.value_range`."""
     if images.dtype == np.uint8:
         return images
-    values = images.astype(np.float32)
-    flat = values.reshape(len(values), -1)
+    flat = np.asarray(images, np.float32).reshape(len(images), -1)
     if not np.isfinite(flat.sum()):
         flat = np.where(np.isfinite(flat), flat, 0)
     low, high = flat.min(axis=1), flat.max(axis=1)
@@ -59,7 +61,9 @@ def _as_bytes(images: Array) -> Bytes:
     white = np.where(signed, np.where(large, 3, 1), np.where(large, 255, 1)).astype(np.float32)
     black = np.where(signed, -white, 0).astype(np.float32)
     factor = (255 / (white - black)).astype(np.float32)
-    flat = (flat - black[:, None]) * factor[:, None]
-    flat += np.float32(0.5)
-    np.clip(flat, 0, 255, out=flat)
+    flat = flat * factor[:, None]
+    flat += (np.float32(0.5) - black * factor)[:, None]
+    # Only what lies beyond -3 and 3, or 255, is cut off; everything else lies within by the choice of its range.
+    if large.any():
+        np.clip(flat, 0, 255, out=flat)
     return flat.astype(np.uint8).reshape(images.shape)
