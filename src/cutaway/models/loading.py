@@ -49,11 +49,6 @@ def load(
     with custom layers. A live object stays in this process, and so does what it does. `channels_last` says how the
     channels of the image batches lie that you will give; see `Model`. `example` is a batch for a live torch module,
     which says nothing of its shapes and outputs until one went through.
-
-    ```python
-    with load("model.onnx") as model:
-        answers = model.predict(batch)
-    ```
     """
     allowed = limits or Limits()
     if isinstance(source, str | os.PathLike):
