@@ -68,11 +68,6 @@ def evaluate(
     `loss` and `metrics` are names or functions; by default those of the binding, and where it has none, what suits
     the first batch. `latent_layer` is the layer of the latent space, by default what goes into the head. Of a live
     model a copy is kept beside the samples, unless `keep_model=False`. `progress` is called with `Progress` values.
-
-    ```python
-    evaluation = evaluate(Dataset.from_arrays(images, labels), "model.onnx")
-    evaluation.table("training")
-    ```
     """
     setting = _setting(batch_size, workers, on_error, sample_timeout)
     lengths = _lengths(dataset, subsets)
