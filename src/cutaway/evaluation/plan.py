@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cutaway.dataset import Dataset
@@ -43,9 +43,18 @@ class Plan:
         return {
             "losses": [one.name for one in self.bound if one.kind == "loss"],
             "metrics": [one.name for one in self.bound if one.kind == "metric"],
+            "directions": {one.name: _direction(one.function) for one in self.bound if one.kind == "metric"},
             "notes": list(self.notes),
             "pairs": {name: pair._asdict() for name, pair in self.pairs.items()},
         }
+
+
+def _direction(metric: Function) -> str | dict[str, str] | None:
+    """Which way a metric is better, by key where it has several; None where nobody says."""
+    direction = getattr(metric, "direction", None)
+    if isinstance(direction, Mapping):
+        return {key: str(one) for key, one in direction.items()}
+    return None if direction is None else str(direction)
 
 
 def class_axis(dataset: Dataset, description: ModelDescription, wiring: Wiring, prediction: str) -> int:
@@ -128,7 +137,7 @@ class _Planning:
                 f"There is no {kind} {name!r}.{did_you_mean(name, known)} There are {', '.join(known)}."
             )
         shown = found.name if len(self.pairs) == 1 else f"{found.name}_{prediction}"
-        made = type(found)(shown, found.function, found.arguments)
+        made = replace(found, name=shown)
         truth = self.wiring.ground_truths[prediction]
         return Bound(kind, made, {"ground_truth": f"ground_truth.{truth}", "prediction": f"prediction.{prediction}"})
 
