@@ -110,6 +110,20 @@ def records(marker: Path, x: Any) -> Any:
     return x + count
 
 
+def remaps(marker: Path, x: Any) -> Any:
+    """Reads a file that is named by a value, under a name that has no file in it."""
+    found = tf.raw_ops.GenerateVocabRemapping(
+        new_vocab_file=str(marker), old_vocab_file=str(marker), new_vocab_offset=0, num_new_vocab=1, old_vocab_size=-1
+    )
+    return x + tf.cast(found.num_present, tf.float32)
+
+
+def decodes(marker: Path, x: Any) -> Any:
+    """Reads what a message consists of from a file."""
+    fields = tf.io.decode_proto([b""], "some.Message", ["field"], [tf.float32], descriptor_source=str(marker))
+    return x + tf.cast(tf.size(fields.sizes), tf.float32)
+
+
 def restores(marker: Path, x: Any) -> Any:
     return (
         x + tf.raw_ops.RestoreV2(prefix=str(marker), tensor_names=["a"], shape_and_slices=[""], dtypes=[tf.float32])[0]
@@ -132,6 +146,8 @@ def saves(marker: Path, x: Any) -> Any:
         (stateless_python, "PyFuncStateless"),
         (prints, "PrintV2"),
         (records, "TFRecordDataset"),
+        (remaps, "GenerateVocabRemapping"),
+        (decodes, "DecodeProtoV2"),
         (restores, "RestoreV2"),
         (saves, "SaveV2"),
     ],

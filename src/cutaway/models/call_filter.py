@@ -42,10 +42,31 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "pidfd_send_signal": (424, 424),
     "setpgid": (109, 154),
     "setsid": (112, 157),
-    # Memory that no limit counts.
+    # How others are scheduled, which stays when this process is gone. `sched_setaffinity` is left: libraries place
+    # their own threads by it, and a filter cannot tell whose thread a number is.
+    "setpriority": (141, 140),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "sched_setattr": (314, 274),
+    "ioprio_set": (251, 30),
+    # Memory that no limit counts, that others share, or that stays when this process is gone.
     "memfd_create": (319, 279),
     "shmget": (29, 194),
+    "shmat": (30, 196),
+    "shmctl": (31, 195),
+    "semget": (64, 190),
+    "semop": (65, 193),
+    "semtimedop": (220, 192),
+    "semctl": (66, 191),
+    "msgget": (68, 186),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "msgctl": (71, 187),
+    "mq_open": (240, 180),
+    "mq_unlink": (241, 181),
     "setrlimit": (160, 164),
+    # Makes files shorter by their names, which the fence around writing covers on newer kernels only.
+    "truncate": (76, 45),
     # Rights and owners of files, which the fence around writing does not cover.
     "chmod": (90, None),
     "fchmod": (91, 52),
@@ -63,6 +84,7 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "fremovexattr": (199, 16),
     "setxattrat": (463, 463),
     "removexattrat": (466, 466),
+    "file_setattr": (469, 469),
     "utime": (132, None),
     "utimes": (235, None),
     "futimesat": (261, None),
@@ -75,6 +97,16 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "move_mount": (429, 429),
     "open_tree": (428, 428),
     "fsopen": (430, 430),
+    "fspick": (433, 433),
+    "mount_setattr": (442, 442),
+    "open_tree_attr": (467, 467),
+    "fanotify_init": (300, 262),
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
+    "acct": (163, 89),
+    "syslog": (103, 116),
+    "iopl": (172, None),
+    "ioperm": (173, None),
     "unshare": (272, 97),
     "setns": (308, 268),
     "bpf": (321, 280),
@@ -94,7 +126,18 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "open_by_handle_at": (304, 265),
     "settimeofday": (164, 170),
     "clock_settime": (227, 112),
+    "clock_adjtime": (305, 266),
+    "adjtimex": (159, 171),
     "sethostname": (170, 161),
+    "setdomainname": (171, 162),
+}
+# Calls of many kinds, by the word in their second argument that says which.
+_REFUSED_WORDS: dict[str, tuple[tuple[int, int], tuple[int, ...]]] = {
+    # F_SETOWN and F_SETOWN_EX: whose process the kernel sends a signal to when something can be read, SIGKILL too.
+    "fcntl": ((72, 25), (8, 15)),
+    # The same for sockets (FIOSETOWN, SIOCSPGRP); flags of files, by a descriptor that only reads (FS_IOC_SETFLAGS,
+    # FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR); typing into a terminal (TIOCSTI, TIOCLINUX).
+    "ioctl": ((16, 29), (0x8901, 0x8902, 0x40086602, 0x40046602, 0x401C5820, 0x5412, 0x541C)),
 }
 
 
@@ -109,15 +152,20 @@ class _Machine(NamedTuple):
     kill: int
     tgkill: int
     prlimit: int
+    open: int | None
+    openat: int
 
 
 _MACHINES = {
-    "x86_64": _Machine(0, 0xC000003E, 317, 56, 435, 62, 234, 302),
-    "aarch64": _Machine(1, 0xC00000B7, 277, 220, 435, 129, 131, 261),
+    "x86_64": _Machine(0, 0xC000003E, 317, 56, 435, 62, 234, 302, 2, 257),
+    "aarch64": _Machine(1, 0xC00000B7, 277, 220, 435, 129, 131, 261, None, 56),
 }
+# The same number on both. Its flags lie in memory; C libraries then take `openat`.
+_OPENAT2 = 437
 _ALLOW = 0x7FFF0000
 _REFUSE = 0x00050000
 _LOAD, _JUMP_EQUAL, _JUMP_GREATER, _JUMP_SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_WRITES, _EMPTIES = 0o3, 0o1000  # O_WRONLY and O_RDWR, O_TRUNC
 _NUMBER, _ARCHITECTURE = 0, 4
 _THREAD = 0x00010000  # CLONE_THREAD: a thread of this process and not another one
 _X32 = 0x40000000  # a second table of numbers on x86-64, by which the same calls could be reached
@@ -152,10 +200,22 @@ def program(name: str, pid: int) -> bytes:
     # Asking for a limit is allowed, that is without a new one; both halves of the address are looked at.
     low, high = (_loads(_argument(2) + half) + _step(_JUMP_EQUAL, 1, 0, 0) + no for half in (0, 4))
     code += _when(known.prlimit, low + high + _returns(_ALLOW))
+    code += _when(_OPENAT2, none)
+    for call, flags in ((known.open, 1), (known.openat, 2)):
+        code += b"" if call is None else _when(call, _opens(flags, no))
+    for calls, words in _REFUSED_WORDS.values():
+        steps = [_step(_JUMP_EQUAL, 0, 1, word) + no for word in words]
+        code += _when(calls[known.column], _loads(_argument(1)) + b"".join(steps) + _returns(_ALLOW))
     for numbers in _REFUSED.values():
         refused = numbers[known.column]
         code += b"" if refused is None else _when(refused, no)
     return code + _returns(_ALLOW)
+
+
+def _opens(flags: int, no: bytes) -> bytes:
+    """Instructions for opening a file: emptying one while only asking to read it passes older fences around writing."""
+    allow = _returns(_ALLOW)
+    return _loads(_argument(flags)) + _step(_JUMP_SET, 1, 0, _WRITES) + _step(_JUMP_SET, 1, 0, _EMPTIES) + allow + no
 
 
 def _when(number: int, then: bytes) -> bytes:

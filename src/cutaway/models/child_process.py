@@ -9,7 +9,6 @@ import contextlib
 import os
 import re
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from cutaway.models.backend import Array, Arrays
 from cutaway.models.crossing import error_from
 from cutaway.models.limits import Limits
 from cutaway.models.messages import BadMessage, Ended, Late, read_message, write_message
+from cutaway.models.scratch import remove_scratch
 from cutaway.models.shared_arrays import BadArray, SharedFile
 
 __all__ = ["ChildProcess"]
@@ -83,7 +83,7 @@ class _Life:
             os.close(fd)
         self.batches.close()
         self.results.close()
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        remove_scratch(self.scratch)
 
 
 class ChildProcess:
@@ -212,7 +212,7 @@ def _begin(limits: Limits) -> _Life:
     except OSError as error:
         for fd in (requests, answers, output, lifeline, batches.fd, results.fd):
             os.close(fd)
-        shutil.rmtree(scratch, ignore_errors=True)
+        remove_scratch(scratch)
         raise ModelError(f"No process for the model could be started: {error}.") from error
     finally:
         for fd in (theirs_requests, theirs_answers, theirs_output, theirs_lifeline):

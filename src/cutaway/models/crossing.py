@@ -97,7 +97,8 @@ def error_from(given: Any) -> CutawayError:
     """Return the error that another process met, as the class of ours that it was, or as `ModelError`."""
     if not isinstance(given, dict):
         return ModelError("The model's process failed and did not say how.")
-    kind, message, known = given.get("class"), str(given.get("message"))[:_LONGEST_MESSAGE], given.get("fields")
+    kind, known = given.get("class"), given.get("fields")
+    message = _writable(str(given.get("message"))[:_LONGEST_MESSAGE])
     found = getattr(errors, kind) if isinstance(kind, str) and kind in errors.__all__ else None
     if not (isinstance(found, type) and issubclass(found, CutawayError)):
         return ModelError(message)
@@ -107,7 +108,7 @@ def error_from(given: Any) -> CutawayError:
     for name, value in (known if isinstance(known, dict) else {}).items():
         # Nothing of the exception itself: `args`, `add_note`, `__cause__`.
         if name.isidentifier() and not hasattr(Exception, name) and isinstance(value, str | int | float | None):
-            setattr(error, name, value)
+            setattr(error, name, _writable(value) if isinstance(value, str) else value)
     return error
 
 
@@ -149,9 +150,14 @@ def _whole(given: Any) -> bool:
 
 
 def _text(given: Any) -> str:
-    if not isinstance(given, str) or len(given) > _LONGEST_NAME:
+    if not isinstance(given, str) or len(given) > _LONGEST_NAME or _writable(given) != given:
         raise BadDescription(f"a text of at most {_LONGEST_NAME} characters was expected, but got {str(given)[:50]!r}.")
     return given
+
+
+def _writable(text: str) -> str:
+    """A text without halves of characters, which JSON lets through and no file takes."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _mapping(given: Any) -> dict[str, Any]:

@@ -210,13 +210,23 @@ def _recognise_folder(path: Path, limits: Limits) -> Recognised:
 
 
 def _files_of(path: Path) -> list[tuple[str, os.stat_result]]:
+    """The files of a folder and of those in it, which are counted too: empty ones can lie in each other for ever."""
     files: list[tuple[str, os.stat_result]] = []
-    for folder, _, names in os.walk(path):
-        for name in names:
-            whole = Path(folder, name)
-            files.append((str(whole.relative_to(path)), whole.lstat()))
-        if len(files) > _MOST_FILES:
-            raise UnsafeModel(str(path), f"the folder has more than {_MOST_FILES:,} files. Give a SavedModel's own.")
+    waiting, count = [str(path)], 0
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as listed:
+                for entry in listed:
+                    count += 1
+                    if count > _MOST_FILES:
+                        reason = f"the folder has more than {_MOST_FILES:,} files. Give a SavedModel's own."
+                        raise UnsafeModel(str(path), reason)
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    else:
+                        files.append((os.path.relpath(entry.path, path), entry.stat(follow_symlinks=False)))
+        except OSError as error:
+            raise ModelError(f"{str(path)!r} cannot be listed: {error}.") from error
     return sorted(files, key=lambda entry: entry[0])
 
 

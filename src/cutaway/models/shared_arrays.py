@@ -186,6 +186,9 @@ def _place(name: str, entry: Mapping[str, Any], size: int) -> tuple[np.dtype[Any
         raise BadArray(f"{name!r} has no proper shape.")
     dtype = np.dtype(word)
     nbytes = math.prod(shape) * dtype.itemsize
+    # Beside an axis of 0, which makes the product 0, others may still be more than any array can have.
+    if math.prod(max(axis, 1) for axis in shape) * dtype.itemsize >= 2**63:
+        raise BadArray(f"{name!r} has no proper shape.")
     if not _is_size(at) or (nbytes and at + nbytes > size):
         raise BadArray(f"{name!r} of shape {shape} lies outside of the {size:,} bytes that are shared.")
     return dtype, tuple(shape), int(at), nbytes

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import onnx
-from onnx import AttributeProto
 
 from cutaway.errors import ModelFormatError
 
@@ -29,21 +28,35 @@ def graphs_of(model: onnx.ModelProto) -> Iterator[tuple[onnx.GraphProto, int]]:
         waiting.extend((inner, depth + 1) for inner in inner_graphs(graph.node))
 
 
+def _graphs_within(graphs: Iterable[onnx.GraphProto]) -> Iterator[onnx.GraphProto]:
+    waiting = list(graphs)
+    while waiting:
+        graph = waiting.pop()
+        yield graph
+        waiting.extend(inner_graphs(graph.node))
+
+
 def tensors_of(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
     """Yield every tensor that a model holds: initializers and attributes, at every depth, also of functions."""
-    nodes: list[onnx.NodeProto] = [node for function in model.functions for node in function.node]
-    for graph, _ in graphs_of(model):
+    graphs = [graph for graph, _ in graphs_of(model)]
+    nodes: list[onnx.NodeProto] = []
+    attributes: list[onnx.AttributeProto] = []
+    for function in model.functions:
+        nodes.extend(function.node)
+        # What its attributes are where a call does not say.
+        attributes.extend(function.attribute_proto)
+        graphs.extend(_graphs_within([*inner_graphs(function.node), *_graphs_in(function.attribute_proto)]))
+    for graph in graphs:
         yield from graph.initializer
         nodes.extend(graph.node)
-    for function in model.functions:
-        for inner in inner_graphs(function.node):
-            yield from inner.initializer
-            nodes.extend(inner.node)
-    for node in nodes:
-        for attribute in node.attribute:
-            if attribute.type == AttributeProto.TENSOR or attribute.HasField("t"):
-                yield attribute.t
-            yield from attribute.tensors
+    attributes.extend(attribute for node in nodes for attribute in node.attribute)
+    for attribute in attributes:
+        if attribute.HasField("t"):
+            yield attribute.t
+        yield from attribute.tensors
+        for sparse in (attribute.sparse_tensor, *attribute.sparse_tensors):
+            if sparse.HasField("values"):
+                yield from (sparse.values, sparse.indices)
 
 
 def check_structure(model: onnx.ModelProto, path: Path) -> None:
@@ -98,10 +111,14 @@ def put_in_order(graph: onnx.GraphProto, path: Path) -> None:
 def inner_graphs(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.GraphProto]:
     """Yield the graphs that nodes hold as attributes."""
     for node in nodes:
-        for attribute in node.attribute:
-            if attribute.HasField("g"):
-                yield attribute.g
-            yield from attribute.graphs
+        yield from _graphs_in(node.attribute)
+
+
+def _graphs_in(attributes: Iterable[onnx.AttributeProto]) -> Iterator[onnx.GraphProto]:
+    for attribute in attributes:
+        if attribute.HasField("g"):
+            yield attribute.g
+        yield from attribute.graphs
 
 
 def _needed(node: onnx.NodeProto) -> set[str]:

@@ -25,6 +25,8 @@ _OF_SAVER = {"SaveV2", "RestoreV2", "MergeV2Checkpoints", "ShardedFilename"}
 _NOT_PURE = re.compile(
     r"_.*|.*(File|Dataset|PyFunc|Remote|Reader|Snapshot|Summary|TPU|Tpu|Mlir|Collective).*|Debug.*|ImmutableConst"
     r"|Xla(Launch|CustomCall|CallModule).*"
+    # A vocabulary, and descriptions of messages, by the paths of their files.
+    r"|GenerateVocabRemapping|(Decode|Encode)Proto.*"
 )
 _STATE = re.compile(
     r"StatefulPartitionedCall|If|While|Case|Assert|CheckNumerics(V2)?|GuaranteeConst|Empty|DisableCopyOnRead"
