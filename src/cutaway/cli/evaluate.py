@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from cutaway.errors import ConfigurationError
+from cutaway.errors import ConfigurationError, RunNotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,7 +160,12 @@ def _said_when_stopped() -> Iterator[None]:
 def _run(into: str | None) -> Run | None:
     from cutaway.cli.opening import open_run
 
-    return None if into is None else open_run(into)
+    try:
+        return None if into is None else open_run(into)
+    except RunNotFound as error:
+        # A mistyped name must not become a run of its own.
+        error.args = (f"{error} `--into` takes a run that is there; leave it out for a new one.",)
+        raise
 
 
 def _policy(text: str) -> Literal["skip", "fail"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,12 @@ if TYPE_CHECKING:
     from cutaway.dataset import Dataset
     from cutaway.evaluation import Evaluation
     from cutaway.evaluation.subject import Subject
+    from cutaway.run.evaluations import Failure
 
 __all__ = ["evaluation_object", "print_begin", "print_end"]
 
 MOST_FAILURES = 5
+ERROR_CLASS = re.compile(r"\b\w+(?:Error|Exception)\b")
 
 
 def print_begin(screen: Screen, dataset: Dataset, subject: Subject) -> None:
@@ -51,7 +54,7 @@ def print_end(screen: Screen, evaluation: Evaluation, *, printed: int = 0) -> No
     epoch = "" if source.get("epoch") is None else f", epoch {source['epoch']}"
     screen.line(
         Text(printable(evaluation.run.name), style="bold"),
-        Text(f"  evaluation {evaluation.number}{epoch}: {count(total, 'sample')} in {age(seconds)}", style="dim"),
+        Text(f"  evaluation {evaluation.number}{epoch}: {count(total, 'sample')} in {_took(seconds)}", style="dim"),
     )
     names = list(dict.fromkeys(name for one in subsets.values() for name in one["means"] if name != "loss"))
     screen.table(_columns(names), [_row(name, one, names) for name, one in subsets.items()])
@@ -82,15 +85,40 @@ def _print_failures(screen: Screen, evaluation: Evaluation, subsets: dict[str, d
     total = sum(one["samples"] for one in subsets.values())
     screen.line()
     screen.line(heading("Failed", f"{count(failed, 'sample')}, {share(failed, total)}"))
-    shown = evaluation.failures()[:MOST_FAILURES]
-    screen.pairs([(one.id, one.error) for one in shown], indent=2)
-    if failed > len(shown):
-        screen.line(f"  {failed - len(shown):,} more; the column `error` of the tables has them all", style="dim")
+    alike = _alike(evaluation.failures())
+    rows = [(like[0].id, f"{_error(like[0])}{_more(len(like) - 1)}") for like in alike[:MOST_FAILURES]]
+    screen.pairs(rows, indent=2)
+    if failed > len(rows):
+        screen.line("  The column `error` of the tables has them all.", style="dim")
+
+
+def _alike(failures: list[Failure]) -> list[list[Failure]]:
+    """Group failures by the line and the class of their errors, the largest group first: most have one cause."""
+    groups: dict[tuple[str, ...], list[Failure]] = {}
+    for one in failures:
+        place, _, rest = one.error.partition(": ")
+        groups.setdefault((place, *ERROR_CLASS.findall(rest)[:1]), []).append(one)
+    return sorted(groups.values(), key=len, reverse=True)
+
+
+def _error(failure: Failure) -> str:
+    # The id stands beside it, and the file is told as it can be reached from here.
+    text = failure.error.replace(f" failed for sample {failure.id!r}", " failed", 1)
+    return text.removeprefix(f"{Path.cwd()}/")
+
+
+def _more(number: int) -> str:
+    return f" (and {count(number, 'more sample')} so)" if number else ""
+
+
+def _took(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 10 else age(seconds)
 
 
 def _print_notes(screen: Screen, source: dict[str, Any], printed: int) -> None:
     notes = [*source.get("scores", {}).get("notes", []), *_not_finite(source["subsets"])]
-    notes += [note for note in source["notes"] if "preview" in note or "latent" in note or "moved" in note]
+    told = ("preview", "latent", "moved", "compared with no output")
+    notes += [note for note in source["notes"] if any(word in note for word in told)]
     not_kept = source["model"].get("not_kept")
     if not_kept:
         notes.append(f"No copy of the model was kept: {not_kept}")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import fnmatch
 import hashlib
+import re
+import sys
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -20,12 +22,15 @@ from cutaway.dataset.binder import Binder
 from cutaway.dataset.calling import Failed, call_theirs
 from cutaway.dataset.current import using
 from cutaway.dataset.dataset import Dataset
-from cutaway.dataset.entry_modules import EntryPackage
+from cutaway.dataset.entry_modules import EntryPackage, plain_name
 from cutaway.dataset.entry_settings import EntrySettings, find_entry
 from cutaway.dataset.printed import Printed, captured_prints
-from cutaway.errors import BindingError
+from cutaway.errors import BindingError, did_you_mean
 
 __all__ = ["Entry", "custom_layers", "load_entry"]
+
+# The package that bindings written for Tensorleap import from.
+TENSORLEAP = "code_loader"
 
 
 @dataclass(frozen=True)
@@ -85,8 +90,9 @@ def _execute(path: Path, package: EntryPackage, binder: Binder) -> ModuleType:
         with using(binder):
             module: ModuleType = call_theirs(package.execute, path)
     except Failed as failure:
+        why = _why(path, failure)
         package.forget()
-        raise BindingError(_why(path, failure)) from failure.__cause__
+        raise BindingError(why) from failure.__cause__
     return module
 
 
@@ -97,11 +103,25 @@ def _why(path: Path, failure: Failed) -> str:
         return f"{error.filename or path}:{error.lineno or 1}: SyntaxError: {error.msg}{line}"
     if isinstance(error, ModuleNotFoundError):
         missing = (error.name or "").partition(".")[0]
+        if missing == TENSORLEAP:
+            return f"{failure.place}: {failure.reason}. Import the same names from `cutaway.dataset` instead."
         return (
             f"{failure.place}: {failure.reason}. Install it where cutaway is installed, "
             f"or put {missing}.py beside {path.name}."
         )
+    if isinstance(error, ImportError):
+        return f"{failure.place}: {_name_missing(failure.reason)}"
     return f"{failure.place}: {failure.reason}"
+
+
+def _name_missing(reason: str) -> str:
+    """Say which name a module lacks, and which it has that is like it; the entry's modules go by their own names."""
+    match = re.search(r"cannot import name '(\w+)' from '([\w.]+)'", reason)
+    module = sys.modules.get(match[2]) if match else None
+    if match is None or module is None:
+        return reason
+    known = [name for name in vars(module) if not name.startswith("_")]
+    return f"ImportError: {plain_name(match[0])}.{did_you_mean(match[1], known)}"
 
 
 def _digest(settings: EntrySettings, imported: Iterable[Path]) -> str:

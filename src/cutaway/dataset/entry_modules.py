@@ -13,6 +13,7 @@ strings that another library imports. Write `import config`.
 from __future__ import annotations
 
 import builtins
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.abc import MetaPathFinder
@@ -23,10 +24,19 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-__all__ = ["EntryPackage"]
+__all__ = ["EntryPackage", "plain_name"]
 
 _PREFIX = "cutaway_entry_"
 _numbers = count(1)
+
+
+def plain_name(text: str) -> str:
+    """Return a text with the modules of entries under the names that their own code uses.
+
+    >>> plain_name("cannot import name 'x' from 'cutaway_entry_1.mnist.data'")
+    "cannot import name 'x' from 'mnist.data'"
+    """
+    return re.sub(rf"{_PREFIX}\d+\.", "", text)
 
 
 class EntryPackage:

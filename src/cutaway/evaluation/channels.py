@@ -87,9 +87,12 @@ def _moved(shape: Sequence[int | None], side: Side) -> tuple[int | None, ...]:
 
 def _misfit(encoder: str, shape: Shape, spec: TensorSpec) -> str:
     wanted = ", ".join("any" if size is None else str(size) for size in spec.shape[1:])
+    wanted += "," if len(spec.shape) == 2 else ""
     message = (
         f"Input {spec.name!r} of the model takes samples of shape ({wanted}), but encoder {encoder!r} gives {shape}."
     )
+    if shape[:1] == (1,) and matches(shape[1:], spec.shape[1:]):
+        return f"{message} An encoder returns one sample, without the axis of a batch."
     if len(shape) < IMAGE_RANK:
         return message
     ways: tuple[tuple[Side, int, str], ...] = (("first", -1, "last"), ("last", 1, "first"))

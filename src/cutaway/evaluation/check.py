@@ -24,7 +24,7 @@ from cutaway.evaluation.checks.leakage import SPLIT, judge_leakage
 from cutaway.evaluation.checks.limited import Limited
 from cutaway.evaluation.checks.looking import METADATA, Asked, Inspection, Seen, asked_of, good, look, pick
 from cutaway.evaluation.checks.model_loading import MODEL, bring_model
-from cutaway.evaluation.checks.scanning import Scan, scan
+from cutaway.evaluation.checks.scanning import Scan, judge_unread, scan
 from cutaway.evaluation.checks.sheet import Sheet
 from cutaway.evaluation.checks.speed import judge_speed, seconds_of
 from cutaway.evaluation.checks.values import judge_encoder, judge_failures, judge_metadata
@@ -157,6 +157,7 @@ class _Check:
             return
         self._scan = scan(dataset, self.call, self._scan_seconds, self._seed)
         self.sheet.row(*SPLIT, note=f"{self._scan.share(*dataset.subsets)} compared")
+        judge_unread(self.sheet, self._scan)
         self._classes = judge_balance(self.sheet, self._scan)
         judge_leakage(self.sheet, self._scan)
 

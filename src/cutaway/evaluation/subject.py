@@ -20,10 +20,12 @@ from cutaway.evaluation.channels import channels_of
 from cutaway.models import Limits, Model, load
 from cutaway.models.loading import needs_example
 
-__all__ = ["Subject", "file_digest", "open_subject"]
+__all__ = ["Subject", "file_digest", "lacks_file", "open_subject"]
 
 # A live module that declares no shapes gets them from a first batch: two rows show which axis counts the samples.
 EXAMPLE_ROWS = 2
+NO_FILE = ("file not found", "no such file", "file doesn't exist", "file does not exist")
+FROM_HERE = "A relative path counts from the folder that you are in; `Path(__file__).parent` is the binding's own."
 
 
 @dataclass
@@ -89,7 +91,14 @@ def _of_binding(dataset: Dataset) -> Any:
     try:
         return call_theirs(dataset.load_model)
     except Failed as failure:
-        raise ModelError(f"{failure.place}: the binding's model could not be loaded: {failure.reason}") from failure
+        hint = f". {FROM_HERE}" if lacks_file(failure.__cause__) else ""
+        reason = failure.reason.rstrip(".") if hint else failure.reason
+        raise ModelError(f"{failure.place}: the binding's model could not be loaded: {reason}{hint}") from failure
+
+
+def lacks_file(error: BaseException | None) -> bool:
+    """Whether an error says that a file is not there; frameworks say so with classes of their own."""
+    return isinstance(error, FileNotFoundError) or any(words in str(error).lower() for words in NO_FILE)
 
 
 def _live(given: Any, dataset: Dataset) -> Model | None:

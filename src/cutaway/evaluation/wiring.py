@@ -17,7 +17,7 @@ from cutaway.dataset.subset import Array
 from cutaway.errors import BindingError, EncoderError
 from cutaway.evaluation.arguments import Sources, wire_arguments
 from cutaway.evaluation.channels import Move, fit_sample, matches, spec_as_given
-from cutaway.evaluation.pairing import pair
+from cutaway.evaluation.pairing import pair, the_only_way
 from cutaway.models import ModelDescription, TensorSpec
 
 __all__ = [
@@ -244,11 +244,21 @@ def _pair_truths(
     if left and len(left) == len(rest) and all(fits(a, b) for a, b in zip(left, rest, strict=True)):
         pairs |= dict(zip(left, rest, strict=True))
         how |= dict.fromkeys(left, "by their order")
+    else:
+        # Fewer ground truths than outputs: each may still have just one output that it fits.
+        found = the_only_way(rest, left, lambda truth, prediction: fits(prediction, truth)) or {}
+        pairs |= {prediction: truth for truth, prediction in found.items()}
+        how |= dict.fromkeys(found.values(), "the only one of its shape")
     for name in specs:
         if name in pairs:
             notes.append(f"Prediction {name!r} is compared with ground truth {pairs[name]!r}: {how[name]}.")
         elif truths:
             notes.append(f"Prediction {name!r} is compared with no ground truth: none has its name or alone its shape.")
+    notes += [
+        f"Ground truth {name!r} is compared with no output of the model: name it like the output that it is for."
+        for name in truths
+        if name not in pairs.values()
+    ]
     return {name: pairs[name] for name in specs if name in pairs}
 
 

@@ -143,3 +143,27 @@ def test_wrong_words_are_said(cutaway: Cutaway, binding: Callable[..., str], wor
 def test_a_line_of_a_log_has_rate_and_time_left() -> None:
     progress = Progress(30, 120, seconds=60.0, fresh=30, failed=2)
     assert progress_line("evaluate", progress) == "evaluate: 25 %, 30 of 120 samples, 0.5/s, 3 min left, 2 failed"
+
+
+def test_failures_of_one_cause_are_told_once_with_how_many_there_are(
+    cutaway: Cutaway, binding: Callable[..., str]
+) -> None:
+    bad = "assert index != 3; open(f'/no/{index}') if index > 20 else None"
+    code, out, _ = cutaway("evaluate", binding(bad), "model.bin")
+    assert code == 0
+    page = " ".join(out.split())
+    assert "Failed 20 samples" in page
+    assert "training/21 mine.py:13: input 'x' failed: FileNotFoundError" in page
+    assert "'/no/21' (and 17 more samples so)" in page
+    assert "(and 1 more sample so)" in page
+    assert page.count("FileNotFoundError") == 1
+
+
+def test_a_run_that_is_not_there_is_not_made_by_a_slip_of_the_pen(
+    cutaway: Cutaway, binding: Callable[..., str]
+) -> None:
+    code, _, err = cutaway("evaluate", binding(), "model.bin", "--into", "mnst")
+    assert code == 2
+    assert "No run 'mnst'" in err
+    assert "leave it out for a new one" in " ".join(err.split())
+    assert not Path("runs").exists() or not list(Path("runs").iterdir())

@@ -316,6 +316,15 @@ class TestErrors:
                 r"leap_binder.py:2: ModuleNotFoundError.*or put no_such_thing.py beside leap_b",
             ),
             ("import helper.missing\n", r"leap_binder.py:1: ModuleNotFoundError: No module named 'helper.missing'"),
+            (
+                "from code_loader.contract.enums import A\n",
+                r"py:1: .*'code_loader'. Import the same names from `cutaway.d",
+            ),
+            (
+                "from raising import ff\n",
+                r"py:1: ImportError: cannot import name 'ff' from 'raising'. Did you mean 'f'\?",
+            ),
+            ("from os import pth\n", r"py:1: ImportError: cannot import name 'pth' from 'os'. Did you mean 'path'"),
             ("import broken\n", r"broken.py:2: SyntaxError"),
             ("from raising import f\nf()\n", r"raising.py:2: KeyError: 'k'"),
             ("leap.set_input(1, 'x')\n", r"leap_binder.py:1: input 'x' must be a function"),

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from cutaway.dataset import Binder, PreprocessResponse, SamplePreprocessResponse
+from cutaway.dataset import Binder, Dataset, PreprocessResponse, SamplePreprocessResponse
 from cutaway.dataset.enums import LeapDataType
 from cutaway.dataset.functions import Field, LatentSpace, Loss, Metric, Visualizer
 from cutaway.errors import ModelFormatError, ModelNotFound, UnsafeModel
 from cutaway.evaluation.check import check
 from cutaway.evaluation.check_report import CheckReport, CheckStatus
 from cutaway.models import Model
-from tests.unit.evaluation.bindings import BrightRows, animals, bright_rows, image, one_hot
+from tests.unit.evaluation.bindings import BrightRows, Samples, animals, bright_rows, image, one_hot
 
 
 def codes(report: CheckReport, severity: str = "error") -> list[str]:
@@ -72,6 +73,17 @@ class TestOutputs:
         assert "(3,)" in report.findings[0].message
         assert "(5,)" in report.findings[0].message
 
+    def test_ground_truths_that_nothing_is_compared_with_are_a_warning(self) -> None:
+        both = (Field("animal"), Field("species"))
+        truths = {"animal": one_hot, "species": one_hot}
+        subsets = {
+            name: Samples(name, 30, {"image": image}, truths, lambda *_: {}) for name in ("training", "validation")
+        }
+        report = check(Dataset(subsets, (Field("image"),), both), bright_rows())
+        assert report.ok
+        assert codes(report, "warning") == ["model-output", "model-output"]
+        assert "'animal' is compared with no output of the model: none of 'scores'" in report.of("warning")[0].message
+
     def test_a_model_that_guesses_is_a_warning(self) -> None:
         report = check(animals(), bright_rows(answer=lambda values: np.tile(np.float32([1, 0, 0]), (len(values), 1))))
         assert report.ok
@@ -98,6 +110,8 @@ class TestLoading:
             (ModelFormatError("model.onnx", "a pointer of Git LFS"), "model-unreadable"),
             (UnsafeModel("model.h5", "a Lambda layer"), "model-unsafe"),
             (RuntimeError("out of memory"), "model-unreadable"),
+            (FileNotFoundError(2, "No such file or directory"), "model-missing"),
+            (ValueError("File not found: filepath=model.keras."), "model-missing"),
             (SystemExit(1), "model-unreadable"),
         ],
     )
@@ -108,6 +122,14 @@ class TestLoading:
         report = check(animals(load_model=load, metrics=(accuracy(),)))
         assert codes(report) == [code]
         assert row(report, "metric", "accuracy").note == "needs a prediction: the model could not be loaded"
+
+    def test_a_binding_whose_model_file_is_not_there_is_told_where_paths_count_from(self) -> None:
+        def load() -> Any:
+            return Path("no", "model.onnx").read_bytes()
+
+        (finding,) = check(animals(load_model=load)).findings
+        assert finding.code == "model-missing"
+        assert "No such file or directory: 'no/model.onnx'. A relative path counts from the folder" in finding.message
 
     def test_the_model_that_a_binding_brings_is_checked_and_closed(self) -> None:
         backend = BrightRows()

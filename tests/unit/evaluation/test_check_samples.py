@@ -14,11 +14,39 @@ from cutaway.evaluation.check import check
 from cutaway.evaluation.check_report import CheckReport
 from cutaway.evaluation.checks.looking import pick
 from cutaway.evaluation.checks.scanning import _order
-from tests.unit.evaluation.bindings import animals, image, one_hot
+from tests.unit.evaluation.bindings import Encode, animals, image, one_hot
 
 
 def codes(report: CheckReport) -> list[tuple[str, str]]:
     return [(one.code, one.severity) for one in report.findings if one.code != "model-none"]
+
+
+class TestSamplesThatCannotBeRead:
+    @staticmethod
+    def raising(number: int) -> Encode:
+        def encode(subset: str, index: int) -> np.ndarray:
+            if index == number:
+                raise IndexError("index 255 is out of bounds")
+            return one_hot(subset, index)
+
+        return encode
+
+    def test_one_that_fails_only_when_samples_are_compared_is_told_of(self) -> None:
+        lengths = {"training": 600, "validation": 300}
+        unseen = next(i for i in range(300) if i not in {*pick(600, 16, 0), *pick(300, 16, 0)})
+        report = check(animals(encode_label=self.raising(unseen), lengths=lengths), scan_seconds=60.0)
+        assert codes(report) == [("binding-raises", "error")]
+        first = report.findings[0]
+        assert (first.where["kind"], first.where["function"]) == ("ground truth", "animal")
+        assert first.message.startswith(
+            f"Ground truth 'animal' failed for '{first.where['subset']}/{unseen}': IndexError"
+        )
+        assert "(2 of 900 samples that were compared failed)" in first.message
+
+    def test_one_that_was_looked_at_is_told_of_once(self) -> None:
+        report = check(animals(encode_label=self.raising(0)))
+        assert codes(report) == [("binding-raises", "error")]
+        assert "of 32 samples failed" in report.findings[0].message
 
 
 class TestLeaks:

@@ -63,8 +63,14 @@ class TestInputs:
         )
         assert "Encoder 'shown' goes into no input of the model." in wiring.notes
 
+    def test_a_batch_axis_too_many_is_recognised(self) -> None:
+        with pytest.raises(
+            BindingError, match=r"shape \(8,\), but encoder 'image' gives \(1, 8\). An encoder returns one"
+        ):
+            wire(dataset(Field("image")), description([FLAT]), SampleShapes({"image": (1, 8)}))
+
     def test_a_wrong_shape_says_both(self) -> None:
-        with pytest.raises(BindingError, match=r"takes samples of shape \(8\), but encoder 'x' gives \(9,\)"):
+        with pytest.raises(BindingError, match=r"takes samples of shape \(8,\), but encoder 'x' gives \(9,\)"):
             wire(dataset(Field("x")), description([FLAT]), SampleShapes({"x": (9,)}))
 
 
@@ -124,6 +130,21 @@ class TestPredictions:
         bound = dataset(Field("x"), truths=(Field("one_hot"), Field("number")))
         wiring = wire(bound, model, SampleShapes({"x": (8,)}, {"one_hot": (10,), "number": ()}))
         assert wiring.ground_truths == {"p": "one_hot", "q": "number"}
+
+    def test_a_ground_truth_goes_to_the_only_output_of_its_shape_where_there_are_more_outputs(self) -> None:
+        model = description([FLAT], TensorSpec("kind", (None, 3)), TensorSpec("size", (None, 1)))
+        bound = dataset(Field("x"), truths=(Field("species"),))
+        wiring = wire(bound, model, SampleShapes({"x": (8,)}, {"species": (3,)}))
+        assert wiring.ground_truths == {"kind": "species"}
+        assert any(
+            "'kind' is compared with ground truth 'species': the only one of its shape" in n for n in wiring.notes
+        )
+
+    def test_a_ground_truth_that_two_outputs_fit_is_said_to_be_compared_with_none(self) -> None:
+        model = description([FLAT], TensorSpec("p", (None, 3)), TensorSpec("q", (None, 3)))
+        wiring = wire(dataset(Field("x"), truths=(Field("s"),)), model, SampleShapes({"x": (8,)}, {"s": (3,)}))
+        assert wiring.ground_truths == {}
+        assert any("Ground truth 's' is compared with no output" in note for note in wiring.notes)
 
     def test_one_prediction_and_two_like_ground_truths_stay_apart(self) -> None:
         bound = dataset(Field("x"), truths=(Field("a"), Field("b")))

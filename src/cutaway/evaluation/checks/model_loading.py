@@ -17,7 +17,7 @@ from cutaway.errors import (
 )
 from cutaway.evaluation.checks.places import split_place
 from cutaway.evaluation.checks.sheet import Sheet
-from cutaway.evaluation.subject import Subject, open_subject
+from cutaway.evaluation.subject import Subject, lacks_file, open_subject
 from cutaway.models import Model
 
 __all__ = ["MODEL", "bring_model"]
@@ -58,7 +58,7 @@ def _diagnosis(error: BaseException) -> tuple[str, str]:
     chain: list[BaseException] = [error]
     while (cause := chain[-1].__cause__) is not None:
         chain.append(cause)
-    if any(isinstance(one, ModelNotFound) for one in chain):
+    if any(isinstance(one, ModelNotFound) or lacks_file(one) for one in chain):
         return "model-missing", "Check the path; `git lfs pull` or your training brings the file."
     if any(isinstance(one, UnsafeModel) for one in chain):
         return "model-unsafe", "Save it without code in it. If you trust whoever made it, check it with `--trust`."

@@ -16,15 +16,15 @@ import numpy as np
 from cutaway.dataset import Dataset
 from cutaway.dataset.checks import class_of
 from cutaway.dataset.content import content_hash
-from cutaway.dataset.enums import Role
 from cutaway.dataset.functions import Field
-from cutaway.dataset.subset import Subset, sample_id
+from cutaway.dataset.subset import Array, Subset, sample_id
 from cutaway.evaluation.checks.limited import Limited
-from cutaway.evaluation.checks.looking import labels_of
+from cutaway.evaluation.checks.looking import GROUND_TRUTH, INPUT, ROLES, Failure, failure_of, labels_of
+from cutaway.evaluation.checks.sheet import Sheet
 
-__all__ = ["Scan", "Scanned", "scan"]
+__all__ = ["Scan", "Scanned", "judge_unread", "scan"]
 
-# Calls that fail were told of already; after so many in a row nothing more is to be learned.
+# After so many failures in a row nothing more is to be learned.
 PATIENCE = 20
 
 
@@ -40,12 +40,23 @@ class Scanned:
     classes: Mapping[str, int]
 
 
+@dataclass(frozen=True)
+class Unread:
+    """A sample that could not be read: its subset and position, which encoder failed, and why."""
+
+    subset: str
+    index: int
+    row: tuple[str, str]
+    failure: Failure
+
+
 @dataclass
 class Scan:
-    """The samples that were read, by subset, and how many there are in all."""
+    """The samples that were read, by subset, those that could not be, and how many there are in all."""
 
     dataset: Dataset
     samples: dict[str, list[Scanned]] = field(default_factory=dict)
+    unread: list[Unread] = field(default_factory=list)
 
     @property
     def compared(self) -> dict[str, int]:
@@ -77,23 +88,55 @@ def scan(dataset: Dataset, call: Limited, seconds: float, seed: int) -> Scan:
             break
         subset = dataset.subsets[name]
         truths = dataset.ground_truths if dataset.labelled(name) else ()
-        outcome = call(lambda s=subset, i=index, t=truths: _read(dataset, s, i, t))  # type: ignore[misc]
+        asked: list[tuple[str, str]] = []
+        outcome = call(lambda s=subset, i=index, t=truths, a=asked: _read(dataset, s, i, t, a))  # type: ignore[misc]
         if outcome.late:
             break
-        if outcome.error is not None:
+        failure = failure_of(outcome, call.seconds)
+        if failure is not None:
             failures += 1
+            found.unread.append(Unread(name, index, asked[-1], failure))
             continue
         failures = 0
         found.samples[name].append(outcome.value)
     return found
 
 
-def _read(dataset: Dataset, subset: Subset, index: int, truths: Sequence[Field]) -> Scanned:
-    inputs = {one.name: np.asarray(subset.encode(Role.INPUT, one.name, index)) for one in dataset.inputs}
-    classes = {
-        one.name: class_of(subset.encode(Role.GROUND_TRUTH, one.name, index), len(labels_of(dataset, one)))
-        for one in truths
-    }
+def judge_unread(sheet: Sheet, scan: Scan) -> None:
+    """Tell of encoders that failed only on samples that nobody had looked at before these were compared."""
+    groups: dict[tuple[str, str], list[Unread]] = {}
+    for one in scan.unread:
+        if not sheet.told("binding-raises", one.row[1]):
+            groups.setdefault(one.row, []).append(one)
+    tried = len(scan.unread) + sum(map(len, scan.samples.values()))
+    for row, failed in groups.items():
+        first = failed[0]
+        sample = sample_id(first.subset, scan.dataset.subsets[first.subset].ids(first.index, first.index + 1)[0])
+        sheet.find(
+            "binding-raises",
+            "error",
+            f"{row[0].capitalize()} {row[1]!r} failed for {sample!r}: {first.failure.reason.rstrip('.')} "
+            f"({len(failed):,} of {tried:,} samples that were compared failed)",
+            "Repair that line, or leave the sample out in preprocess.",
+            row=row,
+            subset=first.subset,
+            sample=sample,
+            place=first.failure.place,
+            evidence={"failed": len(failed), "called": tried},
+        )
+
+
+def _read(
+    dataset: Dataset, subset: Subset, index: int, truths: Sequence[Field], asked: list[tuple[str, str]]
+) -> Scanned:
+    """Read one sample. `asked` is given every encoder before it is called: the last is the one that failed."""
+
+    def encode(kind: str, name: str) -> Array:
+        asked.append((kind, name))
+        return subset.encode(ROLES[kind], name, index)
+
+    inputs = {one.name: np.asarray(encode(INPUT, one.name)) for one in dataset.inputs}
+    classes = {one.name: class_of(encode(GROUND_TRUTH, one.name), len(labels_of(dataset, one))) for one in truths}
     known = {name: one for name, one in classes.items() if one is not None}
     finite = all(values.dtype.kind != "f" or np.isfinite(values).all() for values in inputs.values())
     return Scanned(index, bytes.fromhex(content_hash(inputs)) if finite else b"", known)

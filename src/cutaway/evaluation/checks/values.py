@@ -39,7 +39,7 @@ def judge_failures(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
         if late:
             fix = "Find out what it waits for (a download, a lock?), or allow more with `--timeout`."
         else:
-            fix = "Repair that line, or leave the sample out in preprocess."
+            fix = "Repair that line" + (", or leave the sample out in preprocess." if good(seen) else ".")
         sheet.find(
             "binding-timeout" if late else "binding-raises",
             "error",

@@ -13,7 +13,7 @@ from cutaway.dataset.functions import Field
 from cutaway.dataset.subset import Array
 from cutaway.errors import BindingError, ModelError
 from cutaway.evaluation.checks.batching import SmallBatch
-from cutaway.evaluation.checks.looking import Inspection
+from cutaway.evaluation.checks.looking import GROUND_TRUTH, Inspection
 from cutaway.evaluation.checks.model_loading import MODEL
 from cutaway.evaluation.checks.sheet import Sheet
 from cutaway.evaluation.predicting import Predictor
@@ -94,6 +94,7 @@ def judge_outputs(
     answers: Sequence[Predictions],
 ) -> None:
     """Tell of outputs that are not finite, do not fit their labels or their ground truth, or only guess."""
+    _left_over(sheet, dataset, wiring)
     declared = {one.name: one for one in dataset.predictions}
     for output, prediction in wiring.predictions.items():
         row = (MODEL_OUTPUT, output)
@@ -122,6 +123,23 @@ def _finite(sheet: Sheet, row: tuple[str, str], batches: Sequence[SmallBatch], a
         sample = batch.samples[bad[0]]
         sheet.find("model-not-finite", "error", message, fix, row=row, subset=batch.subset, sample=sample)
         return
+
+
+def _left_over(sheet: Sheet, dataset: Dataset, wiring: Wiring) -> None:
+    """Tell of ground truths that no output is compared with, where no function of the binding's own says otherwise."""
+    if dataset.losses or dataset.metrics:
+        return
+    outputs = ", ".join(map(repr, wiring.predictions))
+    for one in dataset.ground_truths:
+        if one.name not in wiring.ground_truths.values():
+            sheet.find(
+                "model-output",
+                "warning",
+                f"Ground truth {one.name!r} is compared with no output of the model: none of {outputs} has its name, "
+                "or alone its shape",
+                "Name the ground truth like the output that it is for, or bind a loss that takes both.",
+                row=(GROUND_TRUTH, one.name),
+            )
 
 
 def _labels(sheet: Sheet, row: tuple[str, str], declared: Field, values: Array) -> None:
