@@ -95,11 +95,13 @@ _LIBRARIES = (
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return ` Did you mean 'a', 'b' or 'c'?` for the nearest known names, or nothing.
 
-    >>> did_you_mean("wieghts", ["weights", "biases"])
-    " Did you mean 'weights'?"
+    >>> did_you_mean("wieghts", ["weights", "biases"]), did_you_mean("val", ["training", "validation"])
+    (" Did you mean 'weights'?", " Did you mean 'validation'?")
     """
     lowered = {candidate.lower(): candidate for candidate in known}
-    near = [repr(lowered[match]) for match in get_close_matches(name.lower(), lowered, n=3, cutoff=0.5)]
+    short = [one for one in lowered if len(name) > 1 and one.startswith(name.lower())]
+    matches = dict.fromkeys([*get_close_matches(name.lower(), lowered, n=3, cutoff=0.5), *short])
+    near = [repr(lowered[match]) for match in matches][:3]
     if not near:
         return ""
     listed = near[0] if len(near) == 1 else f"{', '.join(near[:-1])} or {near[-1]}"

@@ -101,7 +101,7 @@ def _print_findings(screen: Screen, severity: str, findings: Sequence[Finding]) 
         where = f"{_near(place)}: " if place else ""
         title = Text(one.code, style=SEVERITY_STYLES[one.severity])
         line = _source(place) if one.code in RAISED else ""
-        told: list[tuple[Cell, Cell]] = [(title, f"{where}{one.message}.")]
+        told: list[tuple[Cell, Cell]] = [(title, f"{where}{one.message}{'' if one.message.endswith('?') else '.'}")]
         if line:
             told.append(("", Text(f"   {printable(line)}", style="dim")))
         screen.pairs([*told, ("", f"-> {one.evidence['fix']}")], indent=2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,12 @@ import numpy as np
 from cutaway.dataset.arrays import known_subset, scalar
 from cutaway.dataset.enums import Role
 from cutaway.dataset.subset import Array, Scalar, sample_id
-from cutaway.errors import ConfigurationError, EncoderError, place_of
+from cutaway.errors import ConfigurationError, CutawayError, EncoderError, place_of
 
 __all__ = ["Item", "ItemSubset", "as_array", "as_item"]
 
 ONE_OF_EACH = 2
+OURS = str(Path(__file__).parent.parent)
 
 
 @dataclass(frozen=True)
@@ -79,8 +81,8 @@ class ItemSubset:
         except EncoderError:
             raise
         except (Exception, SystemExit) as error:  # it is somebody's code, and the next sample may be fine
-            reason = f"{type(error).__name__}: {error}"
-            raise self._error(kind, name, index, reason, place_of(error)) from error
+            reason = str(error) if isinstance(error, CutawayError) else f"{type(error).__name__}: {error}"
+            raise self._error(kind, name, index, reason, _their_place(error)) from error
         self._last.index, self._last.item = index, item
         return item
 
@@ -123,6 +125,12 @@ def as_array(value: Any) -> Array:
     if array.dtype.kind not in "biuf":
         raise TypeError(f"it must be made of numbers, but got {type(value).__name__} of dtype {array.dtype}.")
     return array
+
+
+def _their_place(error: BaseException) -> str:
+    """Return the line of somebody's own code that raised; nothing where only ours was underway, as with a bad file."""
+    place = place_of(error)
+    return "" if place.startswith(OURS) else place
 
 
 def _named(part: Any, name: str) -> Mapping[str, Any]:

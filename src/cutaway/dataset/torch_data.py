@@ -24,10 +24,13 @@ def from_torch(
 ) -> Dataset:
     """See `Dataset.from_torch`."""
     if not hasattr(dataset, "__getitem__") or not hasattr(dataset, "__len__"):
-        message = (
-            f"{type(dataset).__name__} cannot be asked for its i-th sample: samples are known by their index here. "
-            "Give a data set with `__getitem__` and `__len__`; `list(dataset)` is one, where it fits into memory."
+        hint = (
+            "Give the data set that it loads: `loader.dataset`."
+            if hasattr(dataset, "dataset")
+            else "Give a data set with `__getitem__` and `__len__`; `list(dataset)` is one, where it fits into memory."
         )
+        name = type(dataset).__name__
+        message = f"{name} cannot be asked for its i-th sample: samples are known by their index here. {hint}"
         raise ConfigurationError(message)
 
     def fetch(index: int) -> Item:

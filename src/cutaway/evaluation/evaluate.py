@@ -196,6 +196,12 @@ def _setting(batch_size: int, workers: int | None, on_error: str, sample_timeout
 
 def _lengths(dataset: Dataset, subsets: Sequence[str] | None) -> dict[str, int]:
     """Return the subsets to evaluate with their lengths; those with ground truths first, since they decide the plan."""
+    if not isinstance(dataset, Dataset):
+        raise ConfigurationError(
+            f"`dataset` must be a Dataset, but got {type(dataset).__name__}. Make one with `Dataset.from_torch(...)`, "
+            "`from_arrays`, `from_folder`, `from_tf_data` or `from_huggingface`, or of a binding with "
+            "`load_entry(path).dataset()`."
+        )
     known = list(dataset.subsets)
     chosen = known if subsets is None else list(dict.fromkeys(subsets))
     for name in chosen:

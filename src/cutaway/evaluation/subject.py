@@ -113,9 +113,17 @@ def _live(given: Any, dataset: Dataset) -> Model | None:
             error = error or failure
     if isinstance(error, ModelError):
         raise error
-    raise ModelError(
-        f"The model fails on the first samples of the data set: {type(error).__name__}: {error}"
-    ) from error
+    message = f"The model fails on the first samples of the data set: {type(error).__name__}: {error}"
+    raise ModelError(f"{message}{_given_to(dataset)}") from error
+
+
+def _given_to(dataset: Dataset) -> str:
+    """Say what a live model was given, and what to do about whole numbers, which most models take for scaled ones."""
+    first = _first_rows(dataset)[0]
+    given = ", ".join(f"{name!r} {values.shape} {values.dtype}" for name, values in first.items())
+    whole = [name for name, values in first.items() if values.dtype == np.uint8]
+    hint = f" Scale {whole[0]!r} to float32 in the data set, as in the training." if whole else ""
+    return f". Its samples are {given}.{hint}"
 
 
 def _examples(dataset: Dataset) -> list[list[Array]]:

@@ -205,7 +205,7 @@ class TestFolders:
         picture(tmp_path / "cat" / "a.png", 1)
         (tmp_path / "cat" / "b.png").write_bytes((tmp_path / "cat" / "a.png").read_bytes()[:40])
         subset = only(Dataset.from_folder(tmp_path))
-        with pytest.raises(EncoderError, match=r"training/cat/b\.png"):
+        with pytest.raises(EncoderError, match=r"^input 'image' failed for sample 'training/cat/b\.png'"):
             subset.encode(Role.INPUT, "image", 1)
         assert subset.encode(Role.INPUT, "image", 0).shape == (8, 6, 3)
 
