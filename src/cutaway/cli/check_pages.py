@@ -58,14 +58,14 @@ def _head(report: CheckReport, entry: str | None) -> Text:
 
 def _columns() -> list[Column]:
     return [
-        Column("function", least=22),
+        Column("function", least=20),
         Column("kind"),
         Column("status"),
         Column("shape", drop=2),
         Column("dtype", drop=4, least=8),
         Column("a sample", "right", drop=3),
         Column("100k", "right", drop=5),
-        Column("about", drop=1, least=20, cut="end"),
+        Column("about", drop=1, least=22, cut="end"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Draws one small picture a sample, with the first visualizer that is bound or one that the first sample suggests.
+"""Draws one small picture a sample, with the bound visualizer that shows it best or one that the first sample suggests.
 
 A picture that cannot be drawn is left out: it never costs a sample its row.
 """
@@ -29,6 +29,7 @@ log = logging.getLogger("cutaway.evaluation")
 NOT_DRAWN = frozenset(("RawData",))
 # Charts of so many samples take about ten seconds of a core.
 MOST_CHARTS = 20_000
+IMAGES = (LeapDataType.Image, LeapDataType.ImageMask, LeapDataType.ImageWithBBox, LeapDataType.ImageWithHeatmap)
 
 
 @dataclass(frozen=True)
@@ -92,13 +93,13 @@ class Drawing:
 def choose_drawing(
     dataset: Dataset, wiring: Wiring, first: Mapping[str, Array], count: int
 ) -> tuple[Drawing | None, str]:
-    """Return the first visualizer, or one that suits the inputs; where there is none, in words why.
+    """Return the visualizer that shows a sample best, or one that suits the inputs; where there is none, in words why.
 
     `count` is how many samples there are: what is neither an image nor bound takes too long to draw for very many.
     """
     if dataset.visualizers:
-        one = dataset.visualizers[0]
-        return Drawing(Bound("visualizer", one, wiring.functions[f"visualizer.{one.name}"])), ""
+        bound = [Bound("visualizer", one, wiring.functions[f"visualizer.{one.name}"]) for one in dataset.visualizers]
+        return min(map(Drawing, bound), key=_rank), ""
     guesses = [(one, guess_visualizer(one, first[one.name])) for one in dataset.inputs]
     guesses = [pair for pair in guesses if pair[1].name not in NOT_DRAWN]
     # An image says more than a chart, whatever their order.
@@ -107,9 +108,14 @@ def choose_drawing(
         if not is_image and count > MOST_CHARTS:
             words = f"{guessed.name} would be drawn of {count:,} samples, and that takes long"
             return None, f"No previews: {words}. Bind a visualizer to have them all the same."
-        bound = Bound("visualizer", guessed, {guessed.arguments[0]: f"input.{field_.name}"})
-        return Drawing(bound, Images(field_.channel_dim in (0, 1)) if is_image else None), ""
+        suited = Bound("visualizer", guessed, {guessed.arguments[0]: f"input.{field_.name}"})
+        return Drawing(suited, Images(field_.channel_dim in (0, 1)) if is_image else None), ""
     return None, "No previews: no visualizer is bound, and the inputs suggest none."
+
+
+def _rank(drawing: Drawing) -> tuple[bool, bool]:
+    """Put images before charts, and a sample before what a model made of it; the first that was bound before others."""
+    return getattr(drawing.bound.function, "visualizer_type", None) not in IMAGES, drawing.needs_predictions
 
 
 def _asked(function: Visualizer | object, values: Values, row: int) -> dict[str, object]:

@@ -87,7 +87,8 @@ class Run:
             raise RunExists(str(folder)) from None
         except OSError as error:
             reason = str(error) if isinstance(error, StorageError) else f"{error.strerror or error}."
-            message = f"Cannot make the run folder {str(folder)!r}: {reason} Give an `out_dir` that can be written."
+            hint = "Give an `out_dir` that can be written, or set CUTAWAY_HOME."
+            message = f"Cannot make the run folder {str(folder)!r}: {reason} {hint}"
             raise ConfigurationError(message) from error
         return run
 
