@@ -30,8 +30,12 @@ _PLAIN = frozenset(
     + [f"torch.ops.prims.{name}.default" for name in ("convert_element_type", "iota", "view_of")]
     + [f"torch.ops.higher_order.{name}" for name in ("wrap_with_autocast", "wrap_with_set_grad_enabled")]
 )  # fmt: skip
-# Files; and layouts whose inner sizes are not checked against their memory.
-_REFUSED = re.compile(r"from_file|nested|sparse|mkldnn|quantize|fbgemm|_test_|_make_per_|record_stream")
+# Files; layouts whose inner sizes are not checked against their memory; and operators that take sizes, strides or
+# places as they are, and read or write behind the end of a tensor.
+_REFUSED = re.compile(
+    r"from_file|nested|sparse|mkldnn|quantize|fbgemm|_test_|_make_per_|record_stream"
+    r"|_reshape_alias|segment_reduce|max_pool\w*_backward"
+)
 _ARGUMENTS = re.compile(
     r"(Optional\[)?(List\[)?(Optional\[)?"
     r"(Tensor|int|float|bool|number|complex|str|ScalarType|Layout|Device|MemoryFormat|Generator)\]*"
