@@ -69,13 +69,14 @@ class EntryPackage:
 
     def files(self) -> list[Path]:
         """Return the files that were imported from the entry's folders so far."""
-        mine = [module for name, module in list(sys.modules.items()) if name.startswith(f"{self.name}.")]
-        found = [getattr(module, "__file__", None) for module in mine]
+        # The names alone: making pairs may start the garbage collector, and what that closes may import something.
+        mine = [name for name in list(sys.modules) if name.startswith(f"{self.name}.")]
+        found = [getattr(sys.modules.get(name), "__file__", None) for name in mine]
         return [Path(file) for file in found if file is not None]
 
     def forget(self) -> None:
         """Take the modules out of the process; functions that somebody still holds go on without lazy imports."""
-        for name in [name for name in sys.modules if name == self.name or name.startswith(f"{self.name}.")]:
+        for name in [name for name in list(sys.modules) if name == self.name or name.startswith(f"{self.name}.")]:
             del sys.modules[name]
         _packages.pop(self.name, None)
 
