@@ -241,6 +241,17 @@ class TestFunctions:
         assert codes(report) == ["binding-raises"]
         assert row(report, "metric", "accuracy").note == "needs ground truth 'animal', which failed"
 
+    @pytest.mark.parametrize(("argument", "asked"), [("data", True), ("image", False)])
+    def test_a_function_that_fails_on_what_a_mere_word_gave_it_is_asked_about_that(
+        self, argument: str, asked: bool
+    ) -> None:
+        def bars(**arguments: np.ndarray) -> None:
+            raise ValueError("must have 1 axis")
+
+        report = check(animals(visualizers=(Visualizer("bars", bars, (argument,)),)), bright_rows())
+        assert codes(report) == ["function-raises"]
+        assert (f"Is {argument!r} meant to be input.image?" in report.findings[0].evidence["fix"]) == asked
+
     def test_a_visualizer_of_another_class_than_it_promises_is_told_of(self) -> None:
         shown = Visualizer("shown", lambda image: image, ("image",), visualizer_type=LeapDataType.Text)
         report = check(animals(visualizers=(shown,)))

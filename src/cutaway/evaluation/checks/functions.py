@@ -93,9 +93,18 @@ def _judge(inspection: Inspection, trial: Trial, kind: str, function: Function) 
         return
     sheet.row(*row, note=", ".join(f"{name} = {source}" for name, source in wires.items() if not _plain(name, source)))
     for i in usable:
-        tried = _Tried(kind, function, trial.batches[i], {name: trial.values(i)[one] for name, one in wires.items()})
+        arguments = {name: trial.values(i)[one] for name, one in wires.items()}
+        tried = _Tried(kind, function, trial.batches[i], arguments, _doubt(function, wires))
         if not _try(inspection, tried):
             return
+
+
+def _doubt(function: Function, wires: Mapping[str, str]) -> str:
+    """Ask whether an argument was given what it is for, where only a word like `data` spoke for that."""
+    for name, source in wires.items():
+        if name not in function.wiring and source.startswith(INPUT) and not _plain(name, source):
+            return f" Is {name!r} meant to be {source}? Name the argument like what it takes, `prediction` for example."
+    return ""
 
 
 def _try(inspection: Inspection, tried: _Tried) -> bool:
@@ -105,7 +114,7 @@ def _try(inspection: Inspection, tried: _Tried) -> bool:
     if failure is not None:
         shapes = ", ".join(f"{name} {np.shape(value)}" for name, value in tried.arguments.items())
         code = "function-timeout" if failure.late else "function-raises"
-        fix = "Repair that line; the shapes that it was given stand in the message."
+        fix = f"Repair that line; the shapes that it was given stand in the message.{tried.doubt}"
         tried.tell(
             inspection,
             Problem(code, "error", f"failed on {tried.on} ({shapes}): {failure.reason.rstrip('.')}", fix),
@@ -128,6 +137,7 @@ class _Tried:
     function: Function
     batch: SmallBatch
     values: Mapping[str, Array]
+    doubt: str = ""
 
     @property
     def row(self) -> tuple[str, str]:
@@ -191,4 +201,4 @@ def _lacking(trial: Trial, wires: Mapping[str, str]) -> str:
 
 def _plain(argument: str, source: str) -> bool:
     """Whether an argument is given what it is called: that goes without saying."""
-    return argument == source.partition(".")[2]
+    return argument in source.split(".", 1)
