@@ -11,6 +11,9 @@ from cutaway.dataset.subset import Array
 
 __all__ = ["content_hash", "content_hashes"]
 
+# Current processors compute SHA-256 in hardware: twice as fast as BLAKE2, which is made for those that do not.
+DIGITS = 32
+
 
 def content_hash(inputs: Mapping[str, Array]) -> str:
     """Return 32 hexadecimal digits of the inputs of one sample: names, dtypes, shapes and values.
@@ -20,12 +23,12 @@ def content_hash(inputs: Mapping[str, Array]) -> str:
     >>> content_hash({"x": np.zeros(3)}) == content_hash({"x": np.zeros((3, 1))})
     False
     """
-    digest = hashlib.blake2b(digest_size=16)
+    digest = hashlib.sha256()
     for name in sorted(inputs):
         values = np.ascontiguousarray(inputs[name])
         digest.update(f"{name}{values.shape}{values.dtype.str}".encode())
         digest.update(repr(values.tolist()).encode() if values.dtype.hasobject else values.data)
-    return digest.hexdigest()
+    return digest.hexdigest()[:DIGITS]
 
 
 def content_hashes(inputs: Mapping[str, Array]) -> list[str]:
@@ -46,9 +49,9 @@ def content_hashes(inputs: Mapping[str, Array]) -> list[str]:
         parts.append((start, np.ascontiguousarray(values).reshape(-1).view(np.uint8).data, values.nbytes // rows))
     hashes = []
     for row in range(rows):
-        digest = hashlib.blake2b(digest_size=16)
+        digest = hashlib.sha256()
         for start, data, size in parts:
             digest.update(start)
             digest.update(data[row * size : (row + 1) * size])
-        hashes.append(digest.hexdigest())
+        hashes.append(digest.hexdigest()[:DIGITS])
     return hashes
