@@ -10,10 +10,10 @@ from rich.text import Text
 from cutaway.cli.grid import Cell, Column
 from cutaway.cli.output import Screen, heading
 from cutaway.cli.words import number, printable
+from cutaway.run.evaluations import Evaluation, evaluations
 
 if TYPE_CHECKING:
     from cutaway.run import Run
-    from cutaway.run.evaluations import Evaluation
 
 __all__ = ["evaluation_facts", "print_evaluations"]
 
@@ -23,10 +23,6 @@ LOSS, TRUTH, PREDICTION = "loss", "ground_truth.", "prediction."
 
 def evaluation_facts(run: Run) -> list[dict[str, Any]]:
     """Return each evaluation in a few values; of the newest one also its hardest samples."""
-    if not (run.path / "samples").is_dir():
-        return []  # most runs have none, and reading Parquet takes long to import
-    from cutaway.run.evaluations import evaluations
-
     found = evaluations(run)
     facts = [_facts(one) for one in found]
     newest = next((i for i in reversed(range(len(found))) if found[i].finished), None)
