@@ -28,7 +28,7 @@ from cutaway.evaluation.sources import binding_of, key_of, model_key, versions
 from cutaway.evaluation.subject import Subject, open_subject
 from cutaway.evaluation.wiring import FirstSample, Wiring, first_sample, shapes_of, wire
 from cutaway.run import Run
-from cutaway.run.evaluations import LATENT, Evaluation, find_unfinished
+from cutaway.run.evaluations import LATENT, Evaluation, find_unfinished, space_file_name
 from cutaway.run.sample_writer import SampleWriter
 
 __all__ = ["evaluate"]
@@ -118,6 +118,7 @@ class _Joined:
     def of(cls, dataset: Dataset, subject: Subject, latent_layer: str | None) -> Self:
         """Join the two. Raises where they do not fit, or where there is no such layer."""
         layer, why_none = latent_layer_of(subject.model, latent_layer)
+        _refuse_same_files([one.name for one in dataset.latent_spaces])
         first = first_sample(dataset)
         last = subject.model.channels_last
         wiring = wire(dataset, subject.model.description, shapes_of(first), channels_last=last)
@@ -179,6 +180,15 @@ class _Planner:
 
     def _axis(self, prediction: str) -> int:
         return class_axis(self._dataset, self._description, self._wiring, prediction)
+
+
+def _refuse_same_files(names: Sequence[str]) -> None:
+    """Refuse latent spaces whose names are the same as file names: one would lie where the other does."""
+    taken = {space_file_name(LATENT): "the model's own"}
+    for name in names:
+        other = taken.setdefault(space_file_name(name), repr(name))
+        if other != repr(name):
+            raise BindingError(f"Latent space {name!r} and {other} would be one file. Give it another name.")
 
 
 def _setting(batch_size: int, workers: int | None, on_error: str, sample_timeout: float) -> Setting:

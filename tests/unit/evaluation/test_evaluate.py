@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -177,6 +178,14 @@ class TestScores:
         assert np.allclose(table["loss"].to_numpy(), y + (x @ WEIGHTS)[:, 0], rtol=1e-5)
         assert [one for batch in given for one in batch.sample_ids] == [str(i) for i in range(20)]
         assert np.allclose(evaluation.latents("training", "own/space"), x[:, :2])
+
+    @pytest.mark.parametrize("names", [("latent",), ("my space", "my_space")])
+    def test_latent_spaces_that_would_be_one_file_are_refused(self, names: tuple[str, ...]) -> None:
+        x, y = samples(4)
+        whole = Dataset.from_arrays({"x": x}, {"y": y})
+        spaces = tuple(LatentSpace(name, lambda x: x, ("x",)) for name in names)
+        with pytest.raises(BindingError, match="would be one file"):
+            evaluate(replace(whole, latent_spaces=spaces), linear_model())
 
     def test_a_layer_that_is_not_there_is_said_before_anything_runs(self, tmp_path: Path) -> None:
         with pytest.raises(LayerUnavailable, match="Did you mean 'twice'"):
