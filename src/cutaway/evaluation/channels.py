@@ -74,7 +74,8 @@ def fit_sample(encoder: str, shape: Shape, channel_dim: int, spec: TensorSpec) -
         raise BindingError(_misfit(encoder, shape, spec))
     turned = matches(_moved(shape, taken), wanted)
     if turned:
-        return Fit(taken, f"its channels are moved from the {given} axis to the {taken}, as both sides declare")
+        why = f"`channel_dim={channel_dim}` has them {given}, and the model takes them {taken}"
+        return Fit(taken, f"its channels are moved from the {given} axis to the {taken}: {why}")
     if as_is:
         return Fit("", f"its shape fits as it is, although `channel_dim={channel_dim}` says that channels come {given}")
     raise BindingError(_misfit(encoder, shape, spec))

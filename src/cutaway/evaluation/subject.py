@@ -127,7 +127,11 @@ def _given_to(dataset: Dataset) -> str:
 
 
 def _examples(dataset: Dataset) -> list[list[Array]]:
-    """Return a first batch as the encoders declare its channels, for models that have them first; then as it is."""
+    """Return a first batch as it is, then with its channels first where the encoders have them last.
+
+    A live module declares nothing, and one that flattens its input takes either: only what it refuses as it is may be
+    moved.
+    """
     rows = _first_rows(dataset)
     as_is = [np.stack([row[one.name] for row in rows]) for one in dataset.inputs]
     turned = [
@@ -137,7 +141,7 @@ def _examples(dataset: Dataset) -> list[list[Array]]:
         for one, values in zip(dataset.inputs, as_is, strict=True)
     ]
     same = all(a is b for a, b in zip(as_is, turned, strict=True))
-    return [as_is] if same else [turned, as_is]
+    return [as_is] if same else [as_is, turned]
 
 
 def _first_rows(dataset: Dataset) -> list[Mapping[str, Array]]:

@@ -258,3 +258,30 @@ def test_progress_goes_from_nothing_to_everything() -> None:
     assert (heard[0].done, heard[-1].done, heard[-1].total) == (0, 191, 191)
     assert [one.done for one in heard] == sorted(one.done for one in heard)
     assert heard[-1].rate
+
+
+class TestChannelsOfLiveModules:
+    """A live module of torch does not say where its channels lie."""
+
+    def test_one_that_takes_the_samples_as_they_are_gets_them_so(self) -> None:
+        torch = pytest.importorskip("torch")
+        torch.manual_seed(0)
+        images = np.random.default_rng(0).random((6, 8, 8, 3), np.float32)
+        module = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(192, 2))
+        evaluation = evaluate(Dataset.from_arrays(images, np.arange(6) % 2), module, keep_model=False)
+        wanted = module(torch.from_numpy(images)).detach().numpy()
+        got = np.array(evaluation.table("training")["prediction.output"].to_pylist())
+        assert np.allclose(got, wanted, rtol=1e-5, atol=1e-6)
+        assert any("fits as it is" in note for note in evaluation.source["notes"])
+
+    def test_one_that_refuses_them_gets_their_channels_moved_and_it_is_said(self) -> None:
+        torch = pytest.importorskip("torch")
+        torch.manual_seed(0)
+        images = np.random.default_rng(0).random((6, 8, 8, 3), np.float32)
+        layers = torch.nn.Conv2d(3, 4, 3), torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(4, 2)
+        module = torch.nn.Sequential(*layers)
+        evaluation = evaluate(Dataset.from_arrays(images, np.arange(6) % 2), module, keep_model=False)
+        wanted = module(torch.from_numpy(np.moveaxis(images, -1, 1).copy())).detach().numpy()
+        got = np.array(evaluation.table("training")["prediction.output"].to_pylist())
+        assert np.allclose(got, wanted, rtol=1e-5, atol=1e-6)
+        assert any("channels are moved" in note for note in evaluation.source["notes"])
