@@ -16,6 +16,7 @@ CutawayError
 │   ├── ModelTimeout (TimeoutError)              a call that went on past its deadline
 │   └── ModelCrashed                             the process that the model lives in is gone
 ├── EvaluationError                              the pass over the samples
+├── AnalysisUnavailable (LookupError)            an analysis that does not apply to these samples or this model
 ├── RunError                                     the run folder
 │   ├── RunNotFound (FileNotFoundError)
 │   ├── RunExists (FileExistsError)
@@ -47,6 +48,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 __all__ = [
+    "AnalysisUnavailable",
     "BindingError",
     "ConfigurationError",
     "CutawayError",
@@ -247,6 +249,18 @@ class ModelCrashed(ModelError):
 
 class EvaluationError(CutawayError):
     """An evaluation that cannot go on, or that was told to stop at the first sample that fails."""
+
+
+class AnalysisUnavailable(CutawayError, LookupError):
+    """An analysis that does not apply: these samples lack something that it needs, or the model does."""
+
+    def __init__(self, analysis: str, reason: str) -> None:
+        super().__init__(f"No {analysis}: {reason}")
+        self.analysis = analysis
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[type[AnalysisUnavailable], tuple[str, str]]:
+        return type(self), (self.analysis, self.reason)
 
 
 class RunError(CutawayError):

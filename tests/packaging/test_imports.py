@@ -19,7 +19,7 @@ from scripts.requirements import PYPROJECT, ROOT, canonical
 
 SOURCE = ROOT / "src" / "cutaway"
 HEAVY = [
-    "PIL", "h5py", "jax", "keras", "matplotlib", "onnx", "onnxruntime", "pandas", "polars", "scipy", "sklearn",
+    "PIL", "captum", "faiss", "h5py", "jax", "keras", "matplotlib", "onnx", "onnxruntime", "pandas", "polars", "scipy", "sklearn",
     "tensorflow", "torch",
 ]  # fmt: skip
 # What the adapters of a framework may import: `keras` runs on either engine, gradients of ONNX files on torch.
