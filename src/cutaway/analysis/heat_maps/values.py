@@ -1,0 +1,62 @@
+"""A heat map and the figures that say how far to trust it, as values. Computes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["HeatMap", "Sanity"]
+
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Sanity:
+    """How a map does when what it points at is taken away, beside maps that know nothing.
+
+    Each figure is a deletion AUC: the places that a map holds most important are replaced by the baseline in 16 steps,
+    and the model's score, as a share of what it was, is averaged over them. Lower is better. `random` has one for each
+    of 20 random maps of the same smoothness; `magnitude` is that of the input's own absolute values, `random_weights`
+    that of the same method on the same model with its weights drawn anew. None where it could not be had; `notes` say
+    why.
+    """
+
+    deletion: float
+    random: tuple[float, ...]
+    magnitude: float | None = None
+    random_weights: float | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def better_than_random(self) -> bool:
+        """Whether the map beats every random one."""
+        return bool(self.random) and self.deletion < min(self.random)
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """Where a model looked in one sample: one number for each place of an input.
+
+    `values` has the places only: rows and columns of an image, times of a series, tokens of a text. Positive values
+    speak for `target`, or raise the loss where `loss` is named; where `signed`, negative ones speak against it, or
+    lower the loss. `attribution` has the input's own shape, channels included, where the method gives one. `score` is
+    what was explained: the output at `target`, or the loss. `completeness` is, for integrated gradients, how far the
+    sum of the map is from the change of the score, as a share of that change.
+    """
+
+    values: Floats
+    method: str
+    input: str
+    output: str
+    target: int | None
+    score: float
+    layer: str | None = None
+    loss: str | None = None
+    signed: bool = False
+    attribution: npt.NDArray[Any] | None = None
+    completeness: float | None = None
+    sanity: Sanity | None = None
+    notes: tuple[str, ...] = ()
