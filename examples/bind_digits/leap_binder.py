@@ -6,6 +6,7 @@ samples of every subset and says what is wrong; `cutaway evaluate` calls them on
 
 import numpy as np
 from sklearn.datasets import load_digits
+from sklearn.utils import Bunch
 
 from cutaway.dataset import (
     DatasetMetadataType,
@@ -33,12 +34,20 @@ def preprocess() -> list[PreprocessResponse]:
     """Load everything once and split it; the seed makes the split the same each time."""
     digits = load_digits()
     order = np.random.default_rng(0).permutation(len(digits.target))
+    start, stop = PARTS[DataStateType.training]
+    leap_binder.cache_container["class_means"] = class_means(digits, order[start:stop])
     responses = []
     for state, (start, stop) in PARTS.items():
         rows = order[start:stop]
         data = {"images": digits.images[rows], "digits": digits.target[rows]}
         responses.append(PreprocessResponse(length=len(rows), data=data, state=state))
     return responses
+
+
+def class_means(digits: Bunch, rows: np.ndarray) -> dict[int, np.ndarray]:
+    """Return the mean image of each digit, of these rows alone: training must not know the other subsets."""
+    images, numbers = digits.images[rows], digits.target[rows]
+    return {int(number): images[numbers == number].mean(axis=0) for number in np.unique(numbers)}
 
 
 @tensorleap_input_encoder("image", channel_dim=-1)
@@ -70,6 +79,13 @@ def ink(index: int, subset: PreprocessResponse) -> dict[str, int]:
     """How many pixels are more than half full, and how many columns have one: `ink_pixels` and `ink_width`."""
     full = subset.data["images"][index] > 8
     return {"pixels": int(full.sum()), "width": int(full.any(axis=0).sum())}
+
+
+@tensorleap_metadata("distance_to_class_mean", DatasetMetadataType.float)
+def distance_to_class_mean(index: int, subset: PreprocessResponse) -> float | None:
+    """How far the image lies from the mean training image of its digit: Euclidean, pixels from 0 to 1."""
+    mean = leap_binder.cache_container["class_means"].get(int(subset.data["digits"][index]))
+    return None if mean is None else float(np.linalg.norm(subset.data["images"][index] - mean) / 16)
 
 
 @tensorleap_custom_metric("margin", direction=MetricDirection.Upward)

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from cutaway.evaluation import CheckReport, CheckStatus, check, evaluations
+from cutaway.evaluation import CheckReport, CheckStatus, Evaluation, check, evaluations
 from cutaway.run import Run
 
 pytest.importorskip("sklearn")
@@ -45,6 +46,19 @@ def cutaway(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+    """What `cutaway evaluate` made of the example and its ONNX file."""
+    pytest.importorskip("onnxruntime")
+    folder = tmp_path_factory.mktemp("evaluated") / "bind_digits"
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    done = cutaway("evaluate", ".", MODEL, "--json", cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [run] = (folder / "runs").iterdir()
+    [evaluation] = evaluations(Run.open(run))
+    return evaluation
+
+
 class TestHealthy:
     @pytest.mark.parametrize("model", MODELS)
     def test_the_binding_fits_each_of_its_models_and_they_are_right(self, model: str) -> None:
@@ -66,23 +80,27 @@ class TestHealthy:
         assert done.returncode == 0, done.stdout + done.stderr
         lines = done.stdout.splitlines()
         assert lines[0] == "leap_binder.py  training 1,078, validation 359, test 360; looked at 48 samples"
-        assert "Binding is valid: 13 passed." in done.stdout
+        assert "Binding is valid: 14 passed." in done.stdout
         assert lines[-1] == "Next: cutaway evaluate . model.onnx"
 
-    def test_evaluate_gives_every_sample_a_row(self, copy: Path) -> None:
-        pytest.importorskip("onnxruntime")
-        done = cutaway("evaluate", ".", MODEL, "--json", cwd=copy)
-        assert done.returncode == 0, done.stdout + done.stderr
-        [run] = (copy / "runs").iterdir()
-        [evaluation] = evaluations(Run.open(run))
-        assert {name: evaluation.table(name).num_rows for name in evaluation.subsets} == {
+    def test_evaluate_gives_every_sample_a_row(self, evaluated: Evaluation) -> None:
+        assert {name: evaluated.table(name).num_rows for name in evaluated.subsets} == {
             "training": 1078,
             "validation": 359,
             "test": 360,
         }
-        assert evaluation.failures() == []
-        margins = np.array(evaluation.table("test")["metric.margin"].to_pylist())
+        assert evaluated.failures() == []
+        margins = np.array(evaluated.table("test")["metric.margin"].to_pylist())
         assert (margins > 0).mean() >= 0.95
+
+    def test_answers_get_worse_with_the_distance_from_the_mean_image_of_the_class(self, evaluated: Evaluation) -> None:
+        # The margin, not the loss: the smoothed one also rises where an answer is surer than its labels.
+        unseen = pa.concat_tables([evaluated.table("validation"), evaluated.table("test")])
+        nearest_first = np.argsort(unseen["metadata.distance_to_class_mean"].to_numpy())
+        quarters = np.array_split(unseen["metric.margin"].to_numpy()[nearest_first], 4)
+        margins = [quarter.mean() for quarter in quarters]
+        assert margins == sorted(margins, reverse=True)
+        assert (quarters[-1] < 0).mean() > 0.05 > (quarters[0] < 0).mean()
 
     @pytest.mark.parametrize(
         "function",
@@ -230,7 +248,7 @@ def test_a_broken_copy_ends_with_1_and_says_what_to_repair(copy: Path) -> None:
     BROKEN["encoder raises"][0](copy)
     done = cutaway("check", cwd=copy)
     assert done.returncode == 1
-    assert "binding-raises  leap_binder.py:47: Input 'image' failed for" in done.stdout
+    assert "binding-raises  leap_binder.py:56: Input 'image' failed for" in done.stdout
     assert "assert index < 300" in done.stdout
     assert "Next: repair binding-raises, then `cutaway check .`" in done.stdout
     told = json.loads(cutaway("check", "--json", cwd=copy).stdout)
