@@ -84,7 +84,7 @@ class Samples:
             pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_boolean(column.type)
         ):
             raise ConfigurationError(f"Column {name!r} holds {column.type}, but numbers are needed.")
-        return np.asarray(column.cast(pa.float64()).fill_null(np.nan).to_numpy(), np.float64)
+        return np.asarray(column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(), np.float64)
 
     def take(self, rows: npt.NDArray[np.intp] | Mask) -> Self:
         """Return some of the rows, by position or by mask."""

@@ -1,0 +1,210 @@
+"""A metric against metadata: the mean of one column along another, with counts and intervals. Draws nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cutaway.analysis.coding import Coded, coded, left_out, most_frequent
+from cutaway.analysis.curves.binning import Spacing, bin_numbers, summed_up
+from cutaway.analysis.curves.strength import FEWEST, Strength, rank_correlation, rank_share
+from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, Mask, Samples
+from cutaway.errors import AnalysisUnavailable, ConfigurationError
+
+__all__ = ["MOST_VALUES", "Curve", "curve"]
+
+Doubles = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+# Of a column of texts, and of the column that splits a curve: no table or figure of more values is readable.
+MOST_VALUES = 100
+# A mean over fewer samples a value, on average, is the samples themselves.
+FEWEST_A_VALUE = 2
+
+
+class _Axis(NamedTuple):
+    """The bin of each sample, -1 where it has none; what the bins are; how strongly `y` goes with them; what to say."""
+
+    places: Ints
+    columns: dict[str, pa.Array]
+    strength: Strength | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The mean of column `y` along column `x`, where `by` is given split by that column.
+
+    `table` has a row for each bin that holds samples, in the order of `x`. Along numbers (`kind`) `from` and `to` are
+    the smallest and largest `x` in the bin; along values such as classes `value` is the one it stands for. `count` is
+    how many samples the bin holds; `mean`, `median`, `min` and `max` are those of `y`; `low` and `high` a 95 %
+    interval of the mean (Wilson's where `y` is yes or no, else Student's; null for one sample). A split table begins
+    with the column `by`. `strength` says how strongly the two go together over all samples, split or not; None where
+    one of them is constant or the samples are too few.
+    """
+
+    x: str
+    y: str
+    by: str | None
+    kind: Literal["numbers", "values"]
+    table: pa.Table
+    strength: Strength | None
+    count: int
+    missing: int
+    notes: tuple[str, ...]
+
+    def words(self) -> str:
+        """Say in one sentence what the curve shows: `loss rises with metadata.distance: rank correlation 0.41 ...`."""
+        if self.strength is None:
+            return f"{self.y} against {self.x}: nothing can be said of how they go together, {self.count:,} samples"
+        if self.kind == "values":
+            differs = "differs" if self.strength.p_value < 0.05 else "hardly differs"
+            return f"{self.y} {differs} by {self.x}: {self.strength}"
+        low, high = self.strength.low or 0.0, self.strength.high or 0.0
+        goes = "rises" if low > 0 else "falls" if high < 0 else "neither rises nor falls"
+        return f"{self.y} {goes} with {self.x}: {self.strength}"
+
+
+def curve(
+    samples: Samples,
+    x: str,
+    y: str = LOSS,
+    *,
+    bins: int = 10,
+    spacing: Spacing = "quantile",
+    by: str | None = None,
+) -> Curve:
+    """Return the mean of column `y` along column `x`, in so many bins, where asked split `by` another column.
+
+    Along a column of numbers the bins hold about as many samples each (`spacing="quantile"`) or are of equal width
+    (`spacing="width"`); a column of no more than `bins` different numbers has a bin for each. Along texts, and yes and
+    no, each value is a bin, the 100 most frequent of them. All parts of a split curve have the same bins. Samples
+    without a finite number are left out, and `notes` counts them.
+
+    Raises `AnalysisUnavailable` where there is nothing to show: no value at all, an `x` that is the same everywhere,
+    or one of texts that hardly ever repeat.
+    """
+    _check(bins, spacing)
+    analysis = f"curve of {y} against {x}"
+    for name in (x, y, by):
+        _refuse_absent(samples, name, analysis)
+    numbers, along = samples.numbers(y), _column(samples, x)
+    split = None if by is None else coded(by, samples.column(by), _order(samples, by))
+    used, notes = _usable({y: numbers, x: along, by or "": split})
+    kept, count = numbers[used], int(used.sum())
+    if not count:
+        raise AnalysisUnavailable(analysis, f"none of {len(samples):,} samples has both. {' '.join(notes)}".strip())
+    own = along.codes[used] if isinstance(along, Coded) else along[used]
+    if (own == own[0]).all():
+        raise AnalysisUnavailable(analysis, f"{x} is the same for all of {count:,} samples that have both.")
+    if isinstance(along, Coded):
+        axis = _along_values(x, Coded(along.names, along.codes[used]), kept, analysis)
+    else:
+        axis = _along_numbers(along[used], kept, bins, spacing)
+    parts = None
+    if by is not None and split is not None:
+        parts, more = _frequent(by, Coded(split.names, split.codes[used]), analysis)
+        notes += more
+    kind: Literal["numbers", "values"] = "values" if isinstance(along, Coded) else "numbers"
+    table = _table(parts, axis, kept)
+    said = (*notes, *axis.notes, *_why_no_strength(axis.strength, y, count))
+    return Curve(x, y, by, kind, table, axis.strength, count, len(samples) - count, said)
+
+
+def _check(bins: int, spacing: str) -> None:
+    if bins < 1:
+        raise ConfigurationError(f"`bins >= 1` must hold, but got bins={bins}.")
+    if spacing not in get_args(Spacing):
+        raise ConfigurationError(f"`spacing` is 'quantile' or 'width', but got {spacing!r}.")
+
+
+def _refuse_absent(samples: Samples, name: str | None, analysis: str) -> None:
+    """Say why the analysis does not apply where the samples lack a column that others have; a wrong name is another."""
+    known = samples.table.column_names
+    if name is not None and not samples.has(name) and name in (LABEL, PREDICTION, CORRECT, LOSS, *known):
+        raise AnalysisUnavailable(analysis, f"no sample has a value in column {name!r}. The columns are {', '.join(known)}.")
+
+
+def _column(samples: Samples, name: str) -> Doubles | Coded:
+    column = samples.column(name)
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return samples.numbers(name)
+    return coded(name, column, _order(samples, name))
+
+
+def _order(samples: Samples, name: str) -> tuple[str, ...]:
+    return samples.classes if name in (LABEL, PREDICTION) else ()
+
+
+def _usable(columns: Mapping[str, Doubles | Coded | None]) -> tuple[Mask, tuple[str, ...]]:
+    """Return which rows have a value in all columns, and in words how many lack one, each counted once."""
+    rows = max(len(one.codes if isinstance(one, Coded) else one) for one in columns.values() if one is not None)
+    used, reasons = np.ones(rows, np.bool_), {}
+    for name, column in columns.items():
+        if column is None:
+            continue
+        good = column.codes >= 0 if isinstance(column, Coded) else np.isfinite(column)
+        reasons[f"without a {'value' if isinstance(column, Coded) else 'finite number'} in {name}"] = int(
+            (used & ~good).sum()
+        )
+        used &= good
+    return used, left_out(rows, reasons)
+
+
+def _along_numbers(x: Doubles, y: Doubles, bins: int, spacing: Spacing) -> _Axis:
+    places = bin_numbers(x, bins, spacing)
+    smallest, largest = np.full(places.max() + 1, np.inf), np.full(places.max() + 1, -np.inf)
+    np.minimum.at(smallest, places, x)
+    np.maximum.at(largest, places, x)
+    return _Axis(places, {"from": pa.array(smallest), "to": pa.array(largest)}, rank_correlation(x, y), ())
+
+
+def _along_values(name: str, values: Coded, y: Doubles, analysis: str) -> _Axis:
+    shown, notes = _frequent(name, values, analysis)
+    return _Axis(shown.codes, {"value": pa.array(shown.names, pa.string())}, rank_share(values.codes, y), notes)
+
+
+def _frequent(name: str, values: Coded, analysis: str) -> tuple[Coded, tuple[str, ...]]:
+    """Keep the most frequent values, and say so; refuse a column whose values hardly ever repeat."""
+    different = len(np.unique(values.codes))
+    if different > MOST_VALUES and len(values.codes) < FEWEST_A_VALUE * different:
+        raise AnalysisUnavailable(
+            analysis,
+            f"{name} has {different:,} different values in {len(values.codes):,} samples, too few samples a value for "
+            "a mean. Choose a column whose values repeat, or one of numbers.",
+        )
+    shown, others = most_frequent(values, MOST_VALUES)
+    if not others:
+        return shown, ()
+    samples = int((shown.codes < 0).sum())
+    return shown, (
+        f"Of {different:,} values of {name} the {MOST_VALUES} most frequent are shown; "
+        f"the others have {samples:,} of {len(values.codes):,} samples.",
+    )
+
+
+def _table(parts: Coded | None, axis: _Axis, y: Doubles) -> pa.Table:
+    part = np.zeros(len(y), np.int64) if parts is None else parts.codes
+    shown = (axis.places >= 0) & (part >= 0)
+    width = int(axis.places.max()) + 1
+    yes_no = bool(np.isin(y, (0.0, 1.0)).all())
+    summary = summed_up((part * width + axis.places)[shown], y[shown], yes_no=yes_no)
+    key = summary.pop("key").astype(np.int64)
+    columns = {} if parts is None else {"by": pa.array(parts.names, pa.string()).take(pa.array(key // width))}
+    columns |= {name: values.take(pa.array(key % width)) for name, values in axis.columns.items()}
+    # One sample has no interval.
+    columns |= {name: pa.array(values, mask=np.isnan(values)) for name, values in summary.items()}
+    return pa.table(columns)
+
+
+def _why_no_strength(strength: Strength | None, y: str, count: int) -> tuple[str, ...]:
+    if strength is not None:
+        return ()
+    if count < FEWEST:
+        return (f"{count} samples are too few to say how strongly the two go together; it takes {FEWEST}.",)
+    return (f"{y} is the same, or its values are too few, to say how strongly the two go together.",)
