@@ -46,6 +46,7 @@ class Plan:
             "directions": {one.name: _direction(one.function) for one in self.bound if one.kind == "metric"},
             "notes": list(self.notes),
             "pairs": {name: pair._asdict() for name, pair in self.pairs.items()},
+            "labels": {one.source: {"classes": one.classes, "names": list(one.names)} for one in self.labels},
         }
 
 

@@ -25,11 +25,13 @@ __all__ = [
     "LATENT",
     "Evaluation",
     "Failure",
+    "added_spaces",
     "claim_evaluations",
     "evaluations",
     "find_unfinished",
     "new_evaluation",
     "space_file_name",
+    "spaces_document",
     "write_source",
 ]
 
@@ -79,8 +81,9 @@ class Evaluation:
 
     @property
     def spaces(self) -> list[str]:
-        """The latent spaces that it has: `latent`, from the model, and those of users by their names."""
-        return list(self.source.get("spaces", {}))
+        """The latent spaces that it has: `latent`, from the model, those of users, and those of layers added later."""
+        added = (name for name, about in added_spaces(self).items() if about.get("finished"))
+        return list(dict.fromkeys([*self.source.get("spaces", {}), *added]))
 
     def table(self, subset: str, columns: list[str] | None = None) -> pa.Table:
         """Return the samples of a subset, one row each; values over 4 kB are fetched with `values`."""
@@ -196,6 +199,18 @@ def claim_evaluations(run: Run) -> Lease:
         if one.finished and (one.path / "parts").is_dir():
             run.storage.remove(f"samples/{one.number}/parts")
     return lease
+
+
+def spaces_document(evaluation: Evaluation) -> str:
+    """Return the key of the document that says which latent spaces were added later."""
+    return f"samples/{evaluation.number}/spaces.json"
+
+
+def added_spaces(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the latent spaces that were added later, the unfinished among them, with what each is made from."""
+    with contextlib.suppress(RunDamaged):
+        return dict((evaluation.run.document(spaces_document(evaluation)) or {}).get("spaces", {}))
+    return {}
 
 
 def write_source(evaluation: Evaluation, content: dict[str, Any]) -> None:

@@ -1,0 +1,173 @@
+"""Opens again what made an evaluation: its data set and its model, checked to be the same, for further questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from cutaway.dataset import Dataset, load_entry
+from cutaway.dataset.content import content_hash
+from cutaway.dataset.enums import Role
+from cutaway.dataset.subset import Array
+from cutaway.errors import BindingError, EvaluationError, ModelError
+from cutaway.evaluation.predicting import Predictor
+from cutaway.evaluation.subject import Subject, file_digest, open_subject
+from cutaway.evaluation.wiring import Wiring, first_sample, shapes_of, wire
+from cutaway.models import Limits, Model
+from cutaway.run.evaluations import Evaluation
+
+__all__ = ["Reopened", "Sample", "reopen"]
+
+GIVE_DATASET = "Give the data set again: `Population.open(run, dataset=dataset)`, or `--binding` in the command."
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One sample of a data set, encoded anew: its inputs and ground truths by encoder, without a batch axis."""
+
+    id: str
+    subset: str
+    index: int
+    inputs: dict[str, Array]
+    ground_truths: dict[str, Array]
+
+
+@dataclass
+class Reopened:
+    """The data set and the model of an evaluation. `notes` say what is not as it was."""
+
+    evaluation: Evaluation
+    dataset: Dataset
+    subject: Subject
+    wiring: Wiring
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        return self.subject.model
+
+    def sample(self, subset: str, row: int) -> Sample:
+        """Encode one sample of a subset, by its row. Raises where its content is no longer what was evaluated."""
+        found = self.dataset.subsets[subset]
+        inputs = {one.name: np.asarray(found.encode(Role.INPUT, one.name, row)) for one in self.dataset.inputs}
+        truths = {}
+        if self.dataset.labelled(subset):
+            truths = {
+                one.name: np.asarray(found.encode(Role.GROUND_TRUTH, one.name, row))
+                for one in self.dataset.ground_truths
+            }
+        held = self.evaluation.table(subset, ["id", "hash"]).slice(row, 1).to_pylist()[0]
+        if held["hash"] not in (None, content_hash(inputs)):
+            raise EvaluationError(
+                f"{held['id']} is another sample than the one that was evaluated: its content changed. "
+                "Evaluate again with the data as it is now."
+            )
+        return Sample(held["id"], subset, row, inputs, truths)
+
+    def batch(self, samples: Sequence[Sample]) -> dict[str, Array]:
+        """Return samples as a batch that the model takes."""
+        encoded = {name: np.stack([one.inputs[name] for one in samples]) for name in samples[0].inputs}
+        return self.batch_of(encoded)
+
+    def batch_of(self, encoded: dict[str, Array]) -> dict[str, Array]:
+        """Return what the encoders gave, stacked, as a batch that the model takes."""
+        return Predictor(self.model, self.wiring, None).batch_of(encoded)
+
+    def close(self) -> None:
+        """Close the model where it was opened here."""
+        self.subject.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def reopen(
+    evaluation: Evaluation,
+    *,
+    dataset: Dataset | None = None,
+    model: Any = None,
+    trust: bool = False,
+    limits: Limits | None = None,
+) -> Reopened:
+    """Open the data set and the model of an evaluation.
+
+    The data set is the binding's again, or the given one where it was made in Python; the model is its file, or the
+    copy that was kept of a live one, or the given one.
+    """
+    notes: list[str] = []
+    data = dataset if dataset is not None else _dataset(evaluation, notes)
+    _refuse_other_lengths(evaluation, data)
+    subject = open_subject(_model(evaluation) if model is None else model, data, trust=trust, limits=limits)
+    try:
+        shapes = shapes_of(first_sample(data))
+        wiring = wire(data, subject.model.description, shapes, channels_last=subject.model.channels_last)
+    except BaseException:
+        subject.close()
+        raise
+    return Reopened(evaluation, data, subject, wiring, notes)
+
+
+def _dataset(evaluation: Evaluation, notes: list[str]) -> Dataset:
+    binding = evaluation.source.get("binding", {})
+    entry = binding.get("entry_file")
+    if entry is None:
+        raise BindingError(
+            f"Evaluation {evaluation.number} was made from a data set in Python; no file brings it back. {GIVE_DATASET}"
+        )
+    path = Path(entry)
+    # A folder that came from somebody else must not choose which code runs here.
+    if not path.is_absolute() or path.resolve().is_relative_to(evaluation.run.path.resolve()):
+        raise BindingError(f"The run names {entry!r} as its binding, which is not run from there. {GIVE_DATASET}")
+    if not path.exists():
+        raise BindingError(
+            f"The binding {entry!r} that made evaluation {evaluation.number} is gone. Bring it back. {GIVE_DATASET}"
+        )
+    found = load_entry(path)
+    if binding.get("digest") not in (None, found.digest):
+        notes.append(
+            f"The binding {Path(entry).name!r} changed since the evaluation; each sample's content is compared."
+        )
+    return found.dataset()
+
+
+def _model(evaluation: Evaluation) -> Any:
+    about = evaluation.source.get("model", {})
+    if about.get("kept"):
+        return evaluation.path / Path(str(about["kept"])).name
+    if "file" in about:
+        path = Path(about["file"])
+        if not path.exists():
+            raise ModelError(
+                f"The model {str(path)!r} is gone. Give it again with `model=`, or `--model` in the command."
+            )
+        if about.get("sha256") not in (None, file_digest(path)):
+            raise ModelError(
+                f"The model {str(path)!r} is no longer the one that was evaluated. Evaluate it again, or give the old "
+                "one with `model=`, or `--model` in the command."
+            )
+        return path
+    if about.get("not_kept"):
+        raise ModelError(f"{about['not_kept']} Use `model=`, or `--model` in the command.")
+    # The binding's own model, made anew by its function.
+    return None
+
+
+def _refuse_other_lengths(evaluation: Evaluation, dataset: Dataset) -> None:
+    for name, about in evaluation.source.get("subsets", {}).items():
+        found = len(dataset.subsets[name]) if name in dataset.subsets else 0
+        if found != about.get("samples", found):
+            raise BindingError(
+                f"The data set has {found} {name} samples, but {about['samples']} were evaluated. "
+                "Evaluate again with the data as it is now."
+            )

@@ -1,0 +1,150 @@
+"""What analysis keeps beside the samples of an evaluation: tables, arrays, and latent spaces of further layers.
+
+Knows names and formats; computes nothing. Everything here can be made again from the evaluation, so a file that cannot
+be read counts as one that is not there.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cutaway.run.evaluations import Evaluation, space_file_name
+from cutaway.run.leases import CHIEF, Lease, free_attempt
+from cutaway.run.segments import WriterId
+from cutaway.run.whole_files import whole_file
+
+__all__ = [
+    "JOINT",
+    "AnalysisName",
+    "KeptTable",
+    "claim_analysis",
+    "kept_analyses",
+    "read_arrays",
+    "read_table",
+    "scope_of",
+    "write_arrays",
+    "write_table",
+]
+
+# What is made of all subsets of an evaluation together.
+JOINT = "joint"
+_ABOUT = b"cutaway"
+
+
+@dataclass(frozen=True)
+class AnalysisName:
+    """What an analysis is of: `scope` is a subset, several joined by `+`, or `joint`; `kind` a word such as `map`."""
+
+    scope: str
+    kind: str
+    space: str
+
+    def file(self, evaluation: Evaluation, ending: str) -> Path:
+        """Return where it lies."""
+        return evaluation.path / f"{self.scope}.{self.kind}.{space_file_name(self.space)}.{ending}"
+
+
+@dataclass(frozen=True)
+class KeptTable:
+    """A table and what it was made from: `about` has the key, the settings and the notes."""
+
+    table: pa.Table
+    about: dict[str, Any]
+
+
+def scope_of(evaluation: Evaluation, subsets: Sequence[str]) -> str:
+    """Return the word for some subsets of an evaluation."""
+    if len(subsets) == 1:
+        return subsets[0]
+    return JOINT if set(subsets) == set(evaluation.subsets) else "+".join(subsets)
+
+
+def write_table(evaluation: Evaluation, name: AnalysisName, table: pa.Table, about: Mapping[str, Any]) -> Path:
+    """Write a table whole, with what it was made from in its schema."""
+    import pyarrow.parquet as pq
+
+    path = name.file(evaluation, "parquet")
+    described = table.replace_schema_metadata({_ABOUT: json.dumps(dict(about), default=str)})
+    with whole_file(path) as beside:
+        pq.write_table(described, beside, compression="zstd")
+    return path
+
+
+def read_table(evaluation: Evaluation, name: AnalysisName, key: str | None = None) -> KeptTable | None:
+    """Return a table that was kept; None where there is none, or it was made from something else than `key` says."""
+    import pyarrow.parquet as pq
+
+    path = name.file(evaluation, "parquet")
+    try:
+        if _about(pq.read_schema(path).metadata).get("key") != key and key is not None:
+            return None
+        table = pq.read_table(path)
+    except (OSError, pa.ArrowException, ValueError):
+        return None
+    return KeptTable(table.replace_schema_metadata(None), _about(table.schema.metadata))
+
+
+def kept_analyses(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
+    """Return what is kept, by file name, with what each was made from."""
+    import pyarrow.parquet as pq
+
+    found = {}
+    for path in sorted(evaluation.path.glob("*.*.parquet")):
+        try:
+            about = _about(pq.read_schema(path).metadata)
+        except (OSError, pa.ArrowException, ValueError):
+            continue
+        if about:
+            found[path.name] = about
+    return found
+
+
+def write_arrays(
+    evaluation: Evaluation, name: AnalysisName, arrays: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]
+) -> Path:
+    """Write arrays whole into one `.npz`, with what they were made from."""
+    path = name.file(evaluation, "npz")
+    told = np.frombuffer(json.dumps(dict(about), default=str).encode(), np.uint8)
+    with whole_file(path) as beside, beside.open("wb") as file:
+        np.savez(
+            file, allow_pickle=False, **{"about": told, **{f"array.{one}": values for one, values in arrays.items()}}
+        )
+    return path
+
+
+def read_arrays(
+    evaluation: Evaluation, name: AnalysisName, key: str
+) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]] | None:
+    """Return arrays that were kept and what they were made from; None where there are none of this key."""
+    path = name.file(evaluation, "npz")
+    try:
+        with np.load(path, allow_pickle=False) as held:
+            about = json.loads(held["about"].tobytes())
+            if about.get("key") != key:
+                return None
+            return {one.removeprefix("array."): held[one] for one in held.files if one != "about"}, about
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return None
+
+
+def claim_analysis(evaluation: Evaluation) -> Lease:
+    """Become the one process that adds latent spaces to a run. Raises `RunLocked` while another one does."""
+    run = evaluation.run
+    path = str(run.path)
+    return Lease(
+        run.storage, path, WriterId("analyze", CHIEF, free_attempt(run.storage, path, WriterId("analyze", CHIEF, 0)))
+    )
+
+
+def _about(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
+    told = json.loads((metadata or {}).get(_ABOUT, b"{}"))
+    return told if isinstance(told, dict) else {}

@@ -1,0 +1,109 @@
+"""Latent spaces that are added to an evaluation later: `<subset>.<space>.npy`, filled in order and resumable.
+
+`spaces.json` says what each was made from and how far it is. Fills nothing by itself: who has the model does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.errors import RunDamaged, StorageError
+from cutaway.run.evaluations import Evaluation, added_spaces, space_file_name, spaces_document
+
+__all__ = ["SpaceFile", "begin_space", "finish_space"]
+
+Floats = npt.NDArray[np.float32]
+
+
+class SpaceFile:
+    """The vectors of one subset in one added space, on their way. Rows come in order; a kill costs those not kept."""
+
+    _vectors: np.memmap[Any, Any] | None = None
+
+    def __init__(self, evaluation: Evaluation, space: str, subset: str, shape: tuple[int, int]) -> None:
+        self._evaluation, self._space, self._subset = evaluation, space, subset
+        name = f"{subset}.{space_file_name(space)}.npy"
+        self._path = evaluation.path / name
+        # A name of its own, so that nobody takes what is half filled for the whole.
+        self._part = evaluation.path / f".{name}.part"
+        self.done = _done(evaluation, space, subset) if self._part.is_file() else 0
+        if self._path.is_file():
+            self.done = shape[0]
+            return
+        self._vectors = _opened(self._part, shape)
+        if self._vectors is None:
+            self.done = 0
+            self._vectors = np.lib.format.open_memmap(self._part, mode="w+", dtype=np.float32, shape=shape)
+
+    def write(self, start: int, vectors: Floats) -> None:
+        """Write the rows from `start` on."""
+        if self._vectors is not None:
+            self._vectors[start : start + len(vectors)] = vectors
+            self.done = start + len(vectors)
+
+    def keep(self) -> None:
+        """Make what was written survive a kill, and say how far it is."""
+        if self._vectors is None:
+            return
+        try:
+            self._vectors.flush()
+        except OSError as error:
+            raise StorageError(f"Cannot write {self._part}: {error.strerror or error}.") from error
+        _note(self._evaluation, self._space, {"done": {self._subset: self.done}})
+
+    def finish(self) -> None:
+        """Give the file its name."""
+        if self._vectors is None:
+            return
+        self.keep()
+        self._vectors = None
+        self._part.replace(self._path)
+
+
+def begin_space(evaluation: Evaluation, space: str, about: Mapping[str, Any]) -> dict[str, Any]:
+    """Say what a space is made from, unless an earlier process began the same one; return what holds."""
+    begun: dict[str, Any] | None = added_spaces(evaluation).get(space)
+    if begun is not None and all(begun.get(name) == value for name, value in about.items() if name != "scales"):
+        return begun
+    for subset in evaluation.subsets:
+        file = f"{subset}.{space_file_name(space)}.npy"
+        for path in (evaluation.path / file, evaluation.path / f".{file}.part"):
+            with contextlib.suppress(FileNotFoundError):
+                path.unlink()
+    held = {**about, "done": {}, "finished": False}
+    evaluation.run.write_document(spaces_document(evaluation), {"spaces": {**added_spaces(evaluation), space: held}})
+    return held
+
+
+def finish_space(evaluation: Evaluation, space: str) -> None:
+    """Say that every subset has its vectors."""
+    _note(evaluation, space, {"finished": True})
+
+
+def _note(evaluation: Evaluation, space: str, changes: Mapping[str, Any]) -> None:
+    content = added_spaces(evaluation)
+    held = content[space]
+    done = {**held.get("done", {}), **changes.get("done", {})}
+    content[space] = {**held, **changes, "done": done}
+    evaluation.run.write_document(spaces_document(evaluation), {"spaces": content})
+
+
+def _done(evaluation: Evaluation, space: str, subset: str) -> int:
+    with contextlib.suppress(RunDamaged):
+        return int(added_spaces(evaluation).get(space, {}).get("done", {}).get(subset, 0))
+    return 0
+
+
+def _opened(part: Path, shape: tuple[int, int]) -> np.memmap[Any, Any] | None:
+    """Open what an earlier process left; None where it left nothing that fits."""
+    try:
+        found = np.lib.format.open_memmap(part, mode="r+")
+    except (OSError, ValueError):
+        return None
+    return found if found.shape == shape and found.dtype == np.float32 else None
