@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cutaway.errors import LayerUnavailable, UnsafeModel
+from cutaway.errors import AnalysisUnavailable, LayerUnavailable, UnsafeModel
 from cutaway.models.backend import Array, Arrays, Gradient, Question
 from cutaway.models.description import Layer, ModelDescription, TensorSpec, Training
+from cutaway.models.random_weights import shuffled_all
 
 ENTRY_POINTS = "[cutaway.model_formats]\ntoy = tests.toy_format:open_toy\n"
 
@@ -102,6 +103,15 @@ class ToyBackend:
         if question.wrt == "hidden":
             return Gradient(by_hidden, hidden)
         return Gradient((by_hidden * (hidden > 0)) @ self._first.T, batch["x"])
+
+    def with_random_weights(self, seed: int) -> ToyBackend:
+        if "fixed" in self._does:
+            raise AnalysisUnavailable("randomised weights", "the file says so.")
+        other = ToyBackend(self._does)
+        other.description = self.description
+        found = shuffled_all({"first": self._first, "second": self._second}, seed)
+        other._first, other._second = found["first"], found["second"]
+        return other
 
     def close(self) -> None:
         pass

@@ -108,6 +108,17 @@ def test_gradients_cross_too(models: tuple[Model, Model]) -> None:
         assert np.array_equal(theirs.activation, ROWS)
 
 
+def test_random_weights_are_drawn_in_the_process_alike(models: tuple[Model, Model]) -> None:
+    here, there = models
+    wanted = {name: values.copy() for name, values in there.predict(ROWS).items()}
+    ours, theirs = here.with_random_weights(2), there.with_random_weights(2)
+    for name, values in theirs.predict(ROWS).items():
+        assert np.allclose(values, ours.predict(ROWS)[name], rtol=1e-5, atol=1e-6)
+        assert not np.allclose(values, wanted[name], rtol=1e-3)
+    theirs.close()
+    assert all(np.array_equal(values, wanted[name]) for name, values in there.predict(ROWS).items())
+
+
 def test_the_limits_hold_for_every_framework(models: tuple[Model, Model]) -> None:
     assert len(models[1].limits) == 4
 

@@ -61,8 +61,12 @@ class Backend(Protocol):
     - `predict` answers every output; `activations` the named layers; a layer that is not there raises
       `LayerUnavailable`.
     - A backend that can answer outputs and layers from one pass has `predict_with(batch, layers) -> (outputs, layers)`
-      too; `Model` asks twice where it has not.
+      too; `Model` asks twice where it has not. So has one that can answer a gradient together with the output that it
+      was taken of: `gradient_with_output(batch, question) -> (Gradient, values of that output)`.
     - `gradient` leaves nothing behind: no accumulated gradients, no changed mode.
+    - A backend that can has `with_random_weights(seed) -> Backend` too: the same architecture and description with
+      weights drawn anew by the seed, best by `cutaway.models.random_weights`. The two answer independently, and the
+      one that was asked stays as it is; `AnalysisUnavailable` says why there can be none.
     - `close` can be called twice.
     """
 

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import threading
 import weakref
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from cutaway.errors import ModelCrashed, ModelError, ModelTimeout
-from cutaway.models.backend import Array, Arrays, Gradient, Question
+from cutaway.errors import CutawayError, ModelCrashed, ModelError, ModelTimeout
+from cutaway.models.backend import Array, Arrays
+from cutaway.models.child_calls import ChildCalls
 from cutaway.models.child_process import ChildProcess
-from cutaway.models.crossing import BadDescription, description_from, question_to
+from cutaway.models.crossing import BadDescription, description_from
 from cutaway.models.description import ModelDescription
 from cutaway.models.limits import Limits
 from cutaway.models.recognising import identity_of
 
-__all__ = ["ChildBackend"]
+__all__ = ["ChildBackend", "RandomisedChild"]
 
 # One batch that a model cannot bear must not end an evaluation; a model that bears none must not go on for hours.
 _MOST_DEATHS = 3
 
 
-class ChildBackend:
+class ChildBackend(ChildCalls):
     """A model file, opened by its format in a process of its own, which every call asks.
 
     The process is started at once. After a call that ended it, the next call starts another; when three calls in a
@@ -52,28 +53,9 @@ class ChildBackend:
             self.close()
             raise
 
-    def predict(self, batch: Arrays) -> Arrays:
-        """Return every output, by name."""
-        return self._ask({"do": "predict"}, batch, [spec.name for spec in self.description.outputs], "predict")
-
-    def activations(self, batch: Arrays, layers: Sequence[str]) -> Arrays:
-        """Return the outputs of some layers, by name."""
-        wanted = list(dict.fromkeys(layers))
-        return self._ask({"do": "activations", "layers": wanted}, batch, wanted, "give its layers' values")
-
-    def predict_with(self, batch: Arrays, layers: Sequence[str]) -> tuple[Arrays, Arrays]:
-        """Return every output, and the outputs of some layers, from one question."""
-        outputs, wanted = [spec.name for spec in self.description.outputs], list(dict.fromkeys(layers))
-        names = [*(f"output/{name}" for name in outputs), *(f"layer/{name}" for name in wanted)]
-        found = self._ask({"do": "predict_with", "layers": wanted}, batch, names, "predict")
-        return {name: found[f"output/{name}"] for name in outputs}, {name: found[f"layer/{name}"] for name in wanted}
-
-    def gradient(self, batch: Arrays, question: Question) -> Gradient:
-        """Return the gradient that was asked for."""
-        plain, arrays = question_to(question)
-        wanted = ["gradient", "activation"]
-        answer = self._ask({"do": "gradient", "question": plain}, batch, wanted, "give a gradient", arrays)
-        return Gradient(answer["gradient"], answer["activation"])
+    def with_random_weights(self, seed: int) -> RandomisedChild:
+        """Return the same model with its weights drawn anew. It lives in the same process."""
+        return RandomisedChild(self, seed)
 
     def close(self) -> None:
         """End the process; a call that waits for it in another thread ends with it."""
@@ -90,9 +72,10 @@ class ChildBackend:
             self._child = None
         self._let_go()
 
-    def _ask(
+    def ask(
         self, request: dict[str, Any], batch: Arrays, wanted: list[str], what: str, question: Arrays | None = None
     ) -> dict[str, Array]:
+        """Ask the process one thing, with the arrays of a batch and of a question, and return the wanted ones."""
         arrays = {f"batch/{name}": values for name, values in batch.items()}
         arrays.update({f"question/{name}": values for name, values in (question or {}).items()})
         self._check_owner()
@@ -107,12 +90,17 @@ class ChildBackend:
             self._deaths = 0
             return values
 
+    @property
+    def lives(self) -> bool:
+        """Whether there is a process to ask, which was neither closed nor left to another by a fork."""
+        return self._child is not None and not self._closed and os.getpid() == self._owner
+
     def _after(self, error: BaseException) -> None:
         """Decide whether the process still serves after an error."""
         if isinstance(error, ModelTimeout | ModelCrashed):
             self._deaths += 1
             self._child = None
-        elif isinstance(error, ModelError):
+        elif isinstance(error, CutawayError):
             self._deaths = 0
         elif self._child is not None:
             # Interrupted between question and answer: the next answer would be that of this question.
@@ -158,6 +146,36 @@ class ChildBackend:
             raise
         self.limits = tuple(str(line) for line in said) if isinstance(said, list) else ()
         return child, description
+
+
+class RandomisedChild(ChildCalls):
+    """The model of a `ChildBackend` with its weights drawn anew, held by the same process.
+
+    Every question names the seed, so that a process which was started again draws the same weights once more.
+    """
+
+    def __init__(self, owner: ChildBackend, seed: int) -> None:
+        self._owner, self._seed = owner, seed
+        self._closed = False
+        self.description = owner.description
+        # At once, so that a model which cannot says so here.
+        self.ask({"do": "randomise"}, {}, [], "draw its weights anew")
+
+    def ask(
+        self, request: dict[str, Any], batch: Arrays, wanted: list[str], what: str, question: Arrays | None = None
+    ) -> dict[str, Array]:
+        """Ask the process about the model with these weights."""
+        if self._closed:
+            raise ModelError("The model with random weights is closed. Make it again.")
+        return self._owner.ask({**request, "seed": self._seed}, batch, wanted, what, question)
+
+    def close(self) -> None:
+        """Let the process forget these weights; the model that they were made of stays open."""
+        if not self._closed and self._owner.lives:
+            # A process that ends meanwhile has forgotten them too.
+            with contextlib.suppress(ModelError):
+                self.ask({"do": "forget"}, {}, [], "forget its random weights")
+        self._closed = True
 
 
 def _shapes(description: ModelDescription) -> tuple[object, ...]:

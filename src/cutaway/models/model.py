@@ -9,11 +9,18 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from cutaway.errors import ConfigurationError, GradientUnavailable, LayerUnavailable, did_you_mean
+from cutaway.errors import (
+    AnalysisUnavailable,
+    ConfigurationError,
+    GradientUnavailable,
+    LayerUnavailable,
+    did_you_mean,
+)
 from cutaway.models.backend import LOSSES, Array, Arrays, Backend, Gradient, Question
 from cutaway.models.batches import Batch, fitted, given_axes, portions, rows_of
 from cutaway.models.description import Layer, ModelDescription, TensorSpec, Training
 from cutaway.models.latents import choose_layer, pooled
+from cutaway.models.random_weights import RANDOM_WEIGHTS
 
 __all__ = ["Model"]
 
@@ -125,24 +132,46 @@ class Model:
         The score is `output[i, target[i]]`, by default of the first output and of the predicted class; on outputs
         with more axes it is summed over them. `wrt="input"` means the first input; a name means that input or layer.
         """
-        if self.description.differentiable:
-            raise GradientUnavailable(self.description.differentiable)
-        arrays = self._fitted(batch)
-        rows = rows_of(arrays)
-        name = self._output(output)
-        targets = _targets(target, rows, next(spec for spec in self.outputs if spec.name == name))
-        question = Question(name, self._wrt(wrt), targets, _loss(loss, labels), _labels(labels, loss, rows))
+        arrays, question = self._asked(batch, output, target, loss=loss, labels=labels, wrt=wrt)
         parts = [
             self._backend.gradient(part.arrays, part.question(question)) for part in portions(arrays, self._batch_size)
         ]
-        gradient, activation = (np.concatenate(sides)[:rows] for sides in zip(*parts, strict=True))
-        spec = next((spec for spec in self.inputs if spec.name == question.wrt), None)
-        if spec is None:
-            return Gradient(gradient, activation)
-        last = self._channels_last
-        return Gradient(
-            given_axes(gradient, spec, channels_last=last), given_axes(activation, spec, channels_last=last)
-        )
+        return self._joined(parts, rows_of(arrays), question)
+
+    def gradient_with_output(
+        self,
+        batch: Batch,
+        output: str | None = None,
+        target: int | Sequence[int] | npt.NDArray[np.int64] | None = None,
+        *,
+        loss: str | None = None,
+        labels: Array | None = None,
+        wrt: str = "input",
+    ) -> tuple[Gradient, Array]:
+        """Return what `gradient` does and the values of that output, from one pass where the format can, else two."""
+        arrays, question = self._asked(batch, output, target, loss=loss, labels=labels, wrt=wrt)
+        together = getattr(self._backend, "gradient_with_output", None)
+        if together is None:
+            gradient = self.gradient(batch, output, target, loss=loss, labels=labels, wrt=wrt)
+            return gradient, self.predict(batch)[question.output]
+        answers = [together(part.arrays, part.question(question)) for part in portions(arrays, self._batch_size)]
+        rows = rows_of(arrays)
+        values = np.concatenate([values for _, values in answers])[:rows]
+        return self._joined([gradient for gradient, _ in answers], rows, question), values
+
+    def with_random_weights(self, seed: int = 0) -> Model:
+        """Return this model with the values of each tensor of weights in a random order, drawn by `seed`.
+
+        It knows nothing of what was learned, and has the same layers. This model stays as it is, and has to stay open.
+        Raises `AnalysisUnavailable` where the format does not let weights be changed, or there are none.
+        """
+        if seed < 0:
+            raise ConfigurationError(f"`seed >= 0` must hold, but got seed={seed}.")
+        make: Callable[[int], Backend] | None = getattr(self._backend, "with_random_weights", None)
+        if make is None:
+            reason = f"models of format {self.description.format!r} do not let their weights be changed."
+            raise AnalysisUnavailable(RANDOM_WEIGHTS, reason)
+        return Model(make(seed), channels_last=self._channels_last, limits=self.limits)
 
     def close(self) -> None:
         """End the process of a model from a file; closing twice is allowed."""
@@ -155,6 +184,39 @@ class Model:
 
     def _fitted(self, batch: Batch) -> dict[str, Array]:
         return fitted(batch, self.inputs, channels_last=self._channels_last)
+
+    def _asked(
+        self,
+        batch: Batch,
+        output: str | None,
+        target: int | Sequence[int] | npt.NDArray[np.int64] | None,
+        *,
+        loss: str | None,
+        labels: Array | None,
+        wrt: str,
+    ) -> tuple[dict[str, Array], Question]:
+        """Return a batch as the model takes it, and what is differentiated by what."""
+        if self.description.differentiable:
+            raise GradientUnavailable(self.description.differentiable)
+        arrays = self._fitted(batch)
+        rows = rows_of(arrays)
+        name = self._output(output)
+        targets = _targets(target, rows, next(spec for spec in self.outputs if spec.name == name))
+        return arrays, Question(name, self._wrt(wrt), targets, _loss(loss, labels), _labels(labels, loss, rows))
+
+    def _joined(self, parts: Sequence[Gradient], rows: int, question: Question) -> Gradient:
+        """Return the gradients of the portions of a batch as one, by an input in the axes that it was given with."""
+        gradient, activation = (
+            sides[0] if len(sides) == 1 else np.concatenate(sides) for sides in zip(*parts, strict=True)
+        )
+        spec = next((spec for spec in self.inputs if spec.name == question.wrt), None)
+        if spec is None:
+            return Gradient(gradient[:rows], activation[:rows])
+        last = self._channels_last
+        return Gradient(
+            given_axes(gradient[:rows], spec, channels_last=last),
+            given_axes(activation[:rows], spec, channels_last=last),
+        )
 
     def _in_portions(self, batch: Batch, ask: Callable[[Arrays], Arrays]) -> dict[str, Array]:
         arrays = self._fitted(batch)

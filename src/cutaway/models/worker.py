@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from cutaway import registry
-from cutaway.errors import ModelError
+from cutaway.errors import AnalysisUnavailable, ModelError
 from cutaway.models.backend import Arrays, Backend
 from cutaway.models.confinement import confine, end_with_parent
 from cutaway.models.crossing import description_to, error_to, question_from
 from cutaway.models.limits import Limits
 from cutaway.models.messages import Ended, read_blocking, write_message
+from cutaway.models.random_weights import RANDOM_WEIGHTS
 from cutaway.models.shared_arrays import SharedFile
 
 __all__ = ["main"]
@@ -36,6 +37,8 @@ class Worker:
         self._open_file: Callable[..., Backend] | None = None
         self._custom_layers: Mapping[str, type] = {}
         self._backend: Backend | None = None
+        # The same model with other weights, by the seed that they were drawn with.
+        self._randomised: dict[int, Backend] = {}
         self._actions: dict[str, Callable[[Mapping[str, Any]], Answer]] = {
             "start": self._start,
             "open": self._open,
@@ -43,6 +46,8 @@ class Worker:
             "activations": self._activations,
             "predict_with": self._predict_with,
             "gradient": self._gradient,
+            "randomise": self._randomise,
+            "forget": self._forget,
         }
 
     def answer(self, request: Mapping[str, Any]) -> Answer:
@@ -70,13 +75,13 @@ class Worker:
         return {"description": description_to(self._backend.description)}
 
     def _predict(self, request: Mapping[str, Any]) -> Answer:
-        return self._answered(self._model().predict(self._arrays(request, "batch/")))
+        return self._answered(self._model(request).predict(self._arrays(request, "batch/")))
 
     def _activations(self, request: Mapping[str, Any]) -> Answer:
-        return self._answered(self._model().activations(self._arrays(request, "batch/"), request["layers"]))
+        return self._answered(self._model(request).activations(self._arrays(request, "batch/"), request["layers"]))
 
     def _predict_with(self, request: Mapping[str, Any]) -> Answer:
-        model, batch = self._model(), self._arrays(request, "batch/")
+        model, batch = self._model(request), self._arrays(request, "batch/")
         together = getattr(model, "predict_with", None)
         if together is None:
             outputs, layers = model.predict(batch), model.activations(batch, request["layers"])
@@ -87,13 +92,32 @@ class Worker:
 
     def _gradient(self, request: Mapping[str, Any]) -> Answer:
         question = question_from(request["question"], self._arrays(request, "question/"))
-        gradient, activation = self._model().gradient(self._arrays(request, "batch/"), question)
+        gradient, activation = self._model(request).gradient(self._arrays(request, "batch/"), question)
         return self._answered({"gradient": gradient, "activation": activation})
 
-    def _model(self) -> Backend:
+    def _randomise(self, request: Mapping[str, Any]) -> Answer:
+        self._model(request)
+        return {"arrays": []}
+
+    def _forget(self, request: Mapping[str, Any]) -> Answer:
+        found = self._randomised.pop(request["seed"], None)
+        if found is not None:
+            found.close()
+        return {"arrays": []}
+
+    def _model(self, request: Mapping[str, Any]) -> Backend:
+        """The model as it is, or, where a request names a seed, with its weights drawn anew by that."""
         if self._backend is None:
             raise ModelError("The process of the model was asked before it had opened a file.")
-        return self._backend
+        seed = request.get("seed")
+        if seed is None:
+            return self._backend
+        if seed not in self._randomised:
+            make: Callable[[int], Backend] | None = getattr(self._backend, "with_random_weights", None)
+            if make is None:
+                raise AnalysisUnavailable(RANDOM_WEIGHTS, "its format does not let weights be changed.")
+            self._randomised[seed] = make(seed)
+        return self._randomised[seed]
 
     def _arrays(self, request: Mapping[str, Any], prefix: str) -> Arrays:
         arrays = self._batches.views(request["arrays"])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from cutaway.errors import GradientUnavailable, LayerUnavailable
+from cutaway.errors import AnalysisUnavailable, GradientUnavailable, LayerUnavailable
 from cutaway.models.backend import Array, Arrays, Backend, Question
 from cutaway.models.model import Model
 
@@ -22,6 +23,17 @@ def relative_error(got: Array, wanted: Array) -> float:
     return float(np.abs(np.asarray(got, np.float64) - wanted).max() / max(float(np.abs(wanted).max()), 1e-30))
 
 
+def _randomised(backend: Backend, seed: int) -> Backend:
+    make = getattr(backend, "with_random_weights", None)
+    if make is None:
+        pytest.skip("its weights cannot be drawn anew")
+    try:
+        other: Backend = make(seed)
+    except AnalysisUnavailable as error:
+        pytest.skip(str(error))
+    return other
+
+
 class BackendContract:
     """Subclass in a test module; `backend` gives the backend, `batch` at least three rows for each of its inputs."""
 
@@ -34,6 +46,13 @@ class BackendContract:
     def batch(self) -> Arrays:
         """At least three different rows for each input."""
         raise NotImplementedError
+
+    @pytest.fixture
+    def randomised(self, backend: Backend) -> Iterator[Backend]:
+        """The backend with weights drawn anew; what is tested with it is left out where there can be none."""
+        other = _randomised(backend, 0)
+        yield other
+        other.close()
 
     def test_it_describes_itself_the_same_way_each_time(self, backend: Backend, batch: Arrays) -> None:
         """The description names the inputs that the batch has, outputs, and layers without a name twice."""
@@ -144,6 +163,20 @@ class BackendContract:
         assert np.abs(gradient).max() > 0
         assert relative_error(activation, backend.activations(batch, [layer])[layer]) <= CLOSE
 
+    def test_a_gradient_and_its_output_at_once_are_what_they_are_each_alone(
+        self, backend: Backend, batch: Arrays
+    ) -> None:
+        """Where a backend has `gradient_with_output`, it gives what `gradient` and `predict` give."""
+        if backend.description.differentiable:
+            pytest.skip("nothing to differentiate by")
+        model = Model(backend)
+        layer, output = model.latent_layer, model.outputs[0].name
+        gradient, values = model.gradient_with_output(dict(batch), wrt=layer)
+        alone = model.gradient(dict(batch), wrt=layer)
+        assert relative_error(values, model.predict(dict(batch))[output]) <= CLOSE
+        assert relative_error(gradient.gradient, alone.gradient) <= CLOSE
+        assert relative_error(gradient.activation, alone.activation) <= CLOSE
+
     def test_a_gradient_leaves_nothing_behind(self, backend: Backend, batch: Arrays) -> None:
         """Asking twice gives the same, and predictions stay as they were."""
         name = next((n for n, values in batch.items() if values.dtype.kind == "f"), None)
@@ -176,6 +209,48 @@ class BackendContract:
             return
         with pytest.raises(GradientUnavailable):
             Model(backend).gradient(dict(batch))
+
+    def test_random_weights_give_other_answers_of_the_same_shape(
+        self, backend: Backend, randomised: Backend, batch: Arrays
+    ) -> None:
+        """The architecture and what is said of it stay; what the model says of the samples does not."""
+        assert randomised.description == backend.description
+        learned, random = backend.predict(batch), randomised.predict(batch)
+        assert {name: values.shape for name, values in random.items()} == {
+            name: values.shape for name, values in learned.items()
+        }
+        assert any(relative_error(random[name], learned[name]) > CLOSE for name in learned)
+        assert all(np.isfinite(values).all() for values in random.values())
+        layer = Model(backend).latent_layer
+        assert randomised.activations(batch, [layer])[layer].shape == backend.activations(batch, [layer])[layer].shape
+
+    def test_random_weights_leave_the_model_as_it_was(self, backend: Backend, batch: Arrays) -> None:
+        """Bit for bit, before and after the other is asked, and after it is closed."""
+        before = backend.predict(batch)
+        other = _randomised(backend, 1)
+        for ask in (lambda: None, lambda: other.predict(batch), other.close):
+            ask()
+            assert all(np.array_equal(values, before[name]) for name, values in backend.predict(batch).items())
+
+    def test_random_weights_repeat_with_their_seed_and_differ_with_another(
+        self, backend: Backend, batch: Arrays
+    ) -> None:
+        """Two made with one seed are one model, in outputs; another seed makes another."""
+        first, again, other = (_randomised(backend, seed).predict(batch) for seed in (3, 3, 4))
+        assert all(np.array_equal(values, again[name]) for name, values in first.items())
+        assert any(not np.array_equal(values, other[name]) for name, values in first.items())
+
+    def test_gradients_know_of_the_random_weights(self, backend: Backend, randomised: Backend, batch: Arrays) -> None:
+        """By an input: they differ from the model's own, and hold the value that went in."""
+        name = next((n for n, values in batch.items() if values.dtype.kind == "f"), None)
+        if name is None or backend.description.differentiable:
+            pytest.skip("nothing to differentiate by")
+        question = Question(backend.description.outputs[0].name, name, target=np.zeros(len(batch[name]), np.int64))
+        learned, random = backend.gradient(batch, question), randomised.gradient(batch, question)
+        assert np.array_equal(random.activation, batch[name])
+        assert random.gradient.shape == learned.gradient.shape
+        assert relative_error(random.gradient, learned.gradient) > CLOSE
+        assert np.array_equal(backend.gradient(batch, question).gradient, learned.gradient)
 
     def test_closing_twice_is_allowed(self, backend: Backend) -> None:
         """Whoever closes need not know whether somebody did."""

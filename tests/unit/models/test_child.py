@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cutaway.errors import ModelCrashed, ModelError, ModelTimeout, UnsafeModel
+from cutaway.errors import AnalysisUnavailable, ModelCrashed, ModelError, ModelTimeout, UnsafeModel
 from cutaway.models import Limits
 from cutaway.models.backend import Arrays, Question
 from cutaway.models.child import ChildBackend
@@ -354,3 +354,34 @@ def test_an_interrupted_call_does_not_answer_the_next(
         with pytest.raises(KeyboardInterrupt):
             model.predict(batch)
     assert model.predict(other)["scores"].shape == (2, 3)
+
+
+def test_random_weights_live_in_the_same_process_and_come_back_when_it_had_to_be_started_again(
+    opened: Open, batch: Arrays
+) -> None:
+    model = opened()
+    pid = pid_of(model)
+    other = model.with_random_weights(5)
+    random = other.predict(batch)["scores"]
+    assert pid_of(model) == pid
+    assert np.array_equal(random, ToyBackend({}).with_random_weights(5).predict(batch)["scores"])
+    os.kill(pid, 9)
+    with pytest.raises(ModelCrashed):
+        other.predict(batch)
+    assert np.array_equal(other.predict(batch)["scores"], random)
+    assert pid_of(model) != pid
+    other.close()
+    other.close()
+    with pytest.raises(ModelError, match="with random weights is closed"):
+        other.predict(batch)
+    assert np.array_equal(model.predict(batch)["scores"], ToyBackend({}).predict(batch)["scores"])
+
+
+def test_a_model_whose_weights_cannot_be_drawn_anew_says_so_and_lives_on(opened: Open, batch: Arrays) -> None:
+    model = opened(fixed=True)
+    pid = pid_of(model)
+    with pytest.raises(AnalysisUnavailable, match="No randomised weights: the file says so") as caught:
+        model.with_random_weights(0)
+    assert caught.value.reason == "the file says so."
+    model.predict(batch)
+    assert pid_of(model) == pid

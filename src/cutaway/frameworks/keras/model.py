@@ -12,6 +12,7 @@ from cutaway.frameworks.keras.anatomy import Anatomy, Call, anatomy_of_graph, gr
 from cutaway.frameworks.keras.engine import Engine, engine_for
 from cutaway.frameworks.keras.importing import SUPPORTED
 from cutaway.frameworks.keras.observing import anatomy_by_observing
+from cutaway.frameworks.keras.random_weights import Reweighted
 from cutaway.frameworks.keras.training import training_of
 from cutaway.models.backend import Arrays, Backend, Gradient, Question
 from cutaway.models.description import ModelDescription, Training
@@ -48,15 +49,15 @@ def backend_of(model: Any, format_name: str, training: Training) -> KerasBackend
         notes=anatomy.notes,
         about={"keras": keras.__version__, "backend": backend, "name": model.name},
     )
-    return KerasBackend(description, anatomy, engine_for(model, anatomy, backend))
+    return KerasBackend(description, anatomy, model)
 
 
 class KerasBackend:
     """Names on the outside, an engine of TensorFlow or torch on the inside."""
 
-    def __init__(self, description: ModelDescription, anatomy: Anatomy, engine: Engine) -> None:
-        self._description = description
-        self._engine: Engine | None = engine
+    def __init__(self, description: ModelDescription, anatomy: Anatomy, model: Any) -> None:
+        self._description, self._anatomy, self._model = description, anatomy, model
+        self._engine: Engine | None = engine_for(model, anatomy, keras.backend.backend())
         self._calls: dict[str, Call] = {call.name: call for call in anatomy.calls}
 
     @property
@@ -92,9 +93,15 @@ class KerasBackend:
         output = [spec.name for spec in self._description.outputs].index(question.output)
         return self._running.gradient(self._ordered(batch), question, output, wrt)
 
+    def with_random_weights(self, seed: int) -> Backend:
+        """Return the same model with its weights shuffled; the variables of the model itself are not touched."""
+        if self._model is None:
+            raise ModelError("The model is closed. Load it again.")
+        return KerasBackend(self._description, self._anatomy, Reweighted(self._model, seed))
+
     def close(self) -> None:
         """Let go of the model."""
-        self._engine = None
+        self._engine = self._model = None
         self._calls = {}
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from cutaway.frameworks.onnx.checking import Loaded, checked, parsed, read_check
 from cutaway.frameworks.onnx.describing import describe
 from cutaway.frameworks.onnx.graph import Graph
 from cutaway.frameworks.onnx.plain_session import PlainSession
+from cutaway.frameworks.onnx.random_weights import randomised
 from cutaway.frameworks.onnx.rewriting import arrange_outputs
 from cutaway.frameworks.onnx.sessions import Sessions
 from cutaway.models.backend import Arrays, Backend, Gradient, Question
@@ -28,14 +30,13 @@ class OnnxBackend:
     """A checked model that runs; `ready` is a session of the same model that somebody already made."""
 
     def __init__(self, loaded: Loaded, path: Path, *, ready: Any = None) -> None:
+        self._executor: Executor | None = None
         outputs = arrange_outputs(loaded.proto.graph)
-        self._graph = Graph.of(loaded)
-        self._sessions = Sessions(loaded, str(path), ready=None if outputs.changed else ready)
+        self._take(loaded, Sessions(loaded, str(path), ready=None if outputs.changed else ready))
         described = describe(loaded, self._graph, outputs, self._sessions.run, path)
         self._description, self._tensors = described.description, described.tensors
         self._obstacles = described.obstacles
         self._outputs = [spec.name for spec in self._description.outputs]
-        self._executor: Executor | None = None
 
     @property
     def description(self) -> ModelDescription:
@@ -83,9 +84,21 @@ class OnnxBackend:
         given = batch.get(leaf)
         return Gradient(gradient.numpy(), source.detach().numpy() if given is None else np.array(given))
 
+    def with_random_weights(self, seed: int) -> Backend:
+        """Return the same graph with its weights shuffled, for ONNX Runtime and for gradients alike."""
+        loaded = randomised(self._loaded, self._graph, seed)
+        other = copy.copy(self)
+        other._take(loaded, self._sessions.of_other_weights(loaded))  # noqa: SLF001 - of the same class
+        return other
+
     def close(self) -> None:
         """Let go of the sessions."""
         self._sessions.close()
+        self._executor = None
+
+    def _take(self, loaded: Loaded, sessions: Sessions) -> None:
+        self._loaded, self._sessions = loaded, sessions
+        self._graph = Graph.of(loaded)
         self._executor = None
 
     def _tensor(self, name: str) -> str:

@@ -32,9 +32,16 @@ _FAILURES = tuple(
 class Sessions:
     """Runs a model for any of its tensors. `ready` is a session that somebody made; it is used for outputs."""
 
-    def __init__(self, loaded: Loaded, path: str, *, ready: onnxruntime.InferenceSession | None = None) -> None:
+    def __init__(
+        self,
+        loaded: Loaded,
+        path: str,
+        *,
+        ready: onnxruntime.InferenceSession | None = None,
+        providers: Sequence[str] = ("CPUExecutionProvider",),
+    ) -> None:
         self._loaded, self._path = loaded, path
-        self._providers = ["CPUExecutionProvider"] if ready is None else ready.get_providers()
+        self._providers = list(providers) if ready is None else ready.get_providers()
         # What a session was given must outlive it.
         self._weights = {name: onnxruntime.OrtValue.ortvalue_from_numpy(w) for name, w in loaded.weights.items()}
         self._outputs = tuple(value.name for value in loaded.proto.graph.output)
@@ -52,6 +59,10 @@ class Sessions:
             return dict(zip(names, session.run(list(names), dict(feeds)), strict=True))
         except _FAILURES as error:
             raise ModelError(f"ONNX Runtime could not run {self._path!r}: {error}") from error
+
+    def of_other_weights(self, loaded: Loaded) -> Sessions:
+        """Return sessions, on the same devices, over a model that differs from this one by its weights only."""
+        return Sessions(loaded, self._path, providers=self._providers)
 
     def close(self) -> None:
         """Let go of all sessions."""

@@ -10,8 +10,9 @@ import tensorflow as tf
 
 from cutaway.errors import GradientUnavailable, LayerUnavailable, ModelError
 from cutaway.frameworks.tensorflow.frozen import batch_first, candidates, flattened, head_input
+from cutaway.frameworks.tensorflow.random_weights import randomised
 from cutaway.frameworks.tensorflow.scores import checked, summed_score
-from cutaway.models.backend import Array, Arrays, Gradient, Question
+from cutaway.models.backend import Array, Arrays, Backend, Gradient, Question
 from cutaway.models.description import ModelDescription, TensorSpec
 
 __all__ = ["SignatureBackend", "backend_of"]
@@ -100,6 +101,15 @@ class SignatureBackend:
                 f"Output {question.output!r} does not depend on {question.wrt!r} in a way that has a gradient."
             )
         return Gradient(_array(tf.convert_to_tensor(gradient)), _array(tensors[at]))
+
+    def with_random_weights(self, seed: int) -> Backend:
+        """Return the same graph with its weights shuffled."""
+        other = randomised(self._running, seed)
+        outputs, layers = (
+            {name: other.graph.get_tensor_by_name(tensor.name) for name, tensor in side.items()}
+            for side in (self._outputs, self._layers)
+        )
+        return SignatureBackend(self._description, other, outputs, layers)
 
     def close(self) -> None:
         """Let go of the graph."""

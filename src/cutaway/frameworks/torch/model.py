@@ -16,6 +16,7 @@ from cutaway.frameworks.torch import answers
 from cutaway.frameworks.torch.arguments import call, named_example, required_inputs, tensors_of
 from cutaway.frameworks.torch.calls import INPUT, Call, as_in_prediction, calls, head_of, watching
 from cutaway.frameworks.torch.names import module_names, unwrap
+from cutaway.frameworks.torch.random_weights import randomised_copy
 from cutaway.frameworks.torch.scores import summed_score
 from cutaway.models.backend import Array, Arrays, Backend, Gradient, Question
 from cutaway.models.batches import Batch
@@ -80,6 +81,14 @@ class LiveModule:
 
     def gradient(self, batch: Arrays, question: Question) -> Gradient:
         """Differentiate with `torch.autograd.grad`, which accumulates nothing in the user's parameters."""
+        return self._differentiated(batch, question)[0]
+
+    def gradient_with_output(self, batch: Arrays, question: Question) -> tuple[Gradient, Array]:
+        """Return the gradient and the output that it was taken of, from one forward."""
+        gradient, output = self._differentiated(batch, question)
+        return gradient, answers.as_array(output)
+
+    def _differentiated(self, batch: Arrays, question: Question) -> tuple[Gradient, torch.Tensor]:
         spec = next(spec for spec in self._description.outputs if spec.name == question.output)
         with torch.enable_grad(), as_in_prediction(self._root):
             tensors = tensors_of(self._root, batch)
@@ -90,7 +99,11 @@ class LiveModule:
             else:
                 source, outputs = self._from_layer(tensors, question.wrt)
             score = summed_score(outputs[question.output], question, spec.channel_axis)
-            return _derived(score, source, question)
+            return _derived(score, source, question), outputs[question.output]
+
+    def with_random_weights(self, seed: int) -> Backend:
+        """Return a backend over a copy of the module whose parameters are shuffled; the user's stays as it is."""
+        return LiveModule(randomised_copy(self._root, seed), self._description)
 
     def close(self) -> None:
         """The module is the user's: nothing to let go of."""

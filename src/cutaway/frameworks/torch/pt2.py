@@ -6,6 +6,7 @@ The file is looked through by pt2_check.py first, and torch is given only what p
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -20,6 +21,7 @@ from cutaway.errors import ConfigurationError, GradientUnavailable, LayerUnavail
 from cutaway.frameworks.torch import answers
 from cutaway.frameworks.torch.pt2_check import checked_archive
 from cutaway.frameworks.torch.pt2_layers import head_of, layer_nodes, shape_of
+from cutaway.frameworks.torch.random_weights import shuffled_tensors
 from cutaway.frameworks.torch.scores import summed_score
 from cutaway.models.backend import Array, Arrays, Backend, Gradient, Question
 from cutaway.models.description import ModelDescription, TensorSpec
@@ -59,6 +61,7 @@ class ExportedModel:
     def __init__(self, program: torch.export.ExportedProgram) -> None:
         self._graph_module = program.graph_module
         self._inputs = _inputs(program)
+        self._parameters = _parameters(program)
         self._changing = _changing_buffers(program)
         specs = program.graph_signature.output_specs
         self._answers = [i for i, spec in enumerate(specs) if spec.kind == OutputKind.USER_OUTPUT]
@@ -124,6 +127,13 @@ class ExportedModel:
             raise GradientUnavailable(f"Output {question.output!r} does not depend on {question.wrt!r} by a gradient.")
         return Gradient(answers.as_array(gradient), answers.as_array(leaves[0]))
 
+    def with_random_weights(self, seed: int) -> Backend:
+        """Return the same program with its parameters shuffled. It shares everything else with this one."""
+        other = copy.copy(self)
+        held = {name: self._inputs[name] for name in self._parameters}
+        other._inputs = {**self._inputs, **shuffled_tensors(held, seed)}  # noqa: SLF001 - of the same class
+        return other
+
     def close(self) -> None:
         """Nothing is held beside memory."""
 
@@ -185,6 +195,11 @@ def _inputs(program: torch.export.ExportedProgram) -> dict[str, Any]:
         value = held[str(spec.target)]
         filled[spec.arg.name] = value.detach() if isinstance(value, torch.Tensor) else value
     return filled
+
+
+def _parameters(program: torch.export.ExportedProgram) -> list[str]:
+    specs = program.graph_signature.input_specs
+    return [spec.arg.name for spec in specs if spec.kind == InputKind.PARAMETER]
 
 
 def _changing_buffers(program: torch.export.ExportedProgram) -> set[str]:
