@@ -22,6 +22,10 @@ class Coded(NamedTuple):
     names: tuple[str, ...]
     codes: Ints
 
+    def of(self, rows: npt.NDArray[np.bool_]) -> Coded:
+        """Return some of the rows."""
+        return Coded(self.names, self.codes[rows])
+
 
 def coded(name: str, column: pa.ChunkedArray, order: Sequence[str] = ()) -> Coded:
     """Number the values of a column: those of `order` first, whether they occur or not, then the others ascending."""

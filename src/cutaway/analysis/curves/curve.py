@@ -103,12 +103,12 @@ def curve(
     if (own == own[0]).all():
         raise AnalysisUnavailable(analysis, f"{x} is the same for all of {count:,} samples that have both.")
     if isinstance(along, Coded):
-        axis = _along_values(x, Coded(along.names, along.codes[used]), kept, analysis)
+        axis = _along_values(x, along.of(used), kept, analysis)
     else:
         axis = _along_numbers(along[used], kept, bins, spacing)
     parts = None
     if by is not None and split is not None:
-        parts, more = _frequent(by, Coded(split.names, split.codes[used]), analysis)
+        parts, more = _frequent(by, split.of(used), analysis)
         notes += more
     kind: Literal["numbers", "values"] = "values" if isinstance(along, Coded) else "numbers"
     table = _table(parts, axis, kept)
@@ -127,7 +127,9 @@ def _refuse_absent(samples: Samples, name: str | None, analysis: str) -> None:
     """Say why the analysis does not apply where the samples lack a column that others have; a wrong name is another."""
     known = samples.table.column_names
     if name is not None and not samples.has(name) and name in (LABEL, PREDICTION, CORRECT, LOSS, *known):
-        raise AnalysisUnavailable(analysis, f"no sample has a value in column {name!r}. The columns are {', '.join(known)}.")
+        raise AnalysisUnavailable(
+            analysis, f"no sample has a value in column {name!r}. The columns are {', '.join(known)}."
+        )
 
 
 def _column(samples: Samples, name: str) -> Doubles | Coded:

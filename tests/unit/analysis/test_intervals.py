@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from cutaway.analysis.intervals import mean_interval, share_interval
+
+
+def test_shares_have_wilsons_interval() -> None:
+    yes, counts = np.array([0, 1, 3, 50, 7]), np.array([5, 1, 10, 100, 7])
+    low, high = share_interval(yes, counts)
+    for place in range(len(yes)):
+        expected = stats.binomtest(int(yes[place]), int(counts[place])).proportion_ci(method="wilson")
+        assert (low[place], high[place]) == pytest.approx((expected.low, expected.high))
+
+
+def test_a_share_of_nothing_has_no_interval() -> None:
+    low, high = share_interval([0], [0])
+    assert np.isnan(low[0])
+    assert np.isnan(high[0])
+
+
+def test_means_have_students_interval_and_one_sample_has_none() -> None:
+    values = np.array([1.0, 2.0, 4.0])
+    spread = np.array([values.std(ddof=1), 0.0])
+    low, high = mean_interval(np.array([values.mean(), 1.0]), spread, np.array([3, 1]))
+    expected = stats.ttest_1samp(values, 0).confidence_interval()
+    assert (low[0], high[0]) == pytest.approx((expected.low, expected.high))
+    assert np.isnan(low[1])
+    assert np.isnan(high[1])
