@@ -1,0 +1,201 @@
+"""Draws a map of points: with matplotlib, and as what `map.js` draws in a page. Chooses nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cutaway.analysis.figures.map_values import Classes, Name, Ramp, Sizes
+from cutaway.analysis.figures.packing import pack, pack_column
+from cutaway.analysis.figures.painting import plain
+from cutaway.analysis.figures.palettes import DARK, LIGHT, NO_VALUE, OTHER, Theme, shades
+from cutaway.analysis.figures.previews import Previews
+from cutaway.analysis.figures.words import clean, number
+from cutaway.analysis.samples import SAMPLE, Floats, Mask
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+__all__ = ["PointMap"]
+
+DIMMED = 0.1
+
+
+@dataclass(frozen=True)
+class PointMap:
+    """Points in the order of drawing; `table` has the columns that a page shows for one."""
+
+    positions: Floats
+    ids: tuple[str, ...]
+    table: pa.Table
+    colours: Classes | Ramp | None
+    sizes: Sizes | None
+    wrong: Mask
+    selected: Mask | None
+    names: tuple[Name, ...]
+    previews: Previews
+
+    @property
+    def scripts(self) -> tuple[str, ...]:
+        """The scripts of the page."""
+        return ("raster.js", "map_view.js", "map.js")
+
+    @property
+    def radius(self) -> float:
+        """How large the smallest point is drawn, in pixels: the more, the smaller."""
+        return float(np.clip(4.2 - 0.55 * np.log10(max(len(self.ids), 1)), 1.2, 4.0))
+
+    def paint(self, canvas: Canvas) -> None:
+        """Draw the points, their names and a legend."""
+        axes = canvas.add_subplot()
+        axes.set_axis_off()
+        axes.set_aspect("equal", adjustable="datalim")
+        if not self.ids:
+            axes.text(0.5, 0.5, "No sample has a position.", ha="center", va="center", color=LIGHT.muted, fontsize=12)
+            return
+        points = self._radii() * 72 / canvas.dpi
+        colours = self._rgba()
+        ring = np.where(self.wrong[:, None], np.array([*_rgb(LIGHT.ink), 1.0]) * [1, 1, 1, 0.9], colours)
+        if self.selected is not None:
+            ring[:, 3] = np.where(self.selected, ring[:, 3], DIMMED)
+        widths = np.where(self.wrong, 0.9, 0.0)
+        axes.scatter(*self.positions.T, s=(2 * points) ** 2, c=colours, edgecolors=ring, linewidths=widths)
+        self._paint_names(axes)
+        self._paint_legend(canvas, axes)
+
+    def _radii(self) -> Floats:
+        scale = np.zeros(len(self.ids)) if self.sizes is None else self.sizes.scale / 255
+        return np.asarray(self.radius * (1 + 2.2 * scale), np.float32)
+
+    def _rgba(self) -> npt.NDArray[np.float64]:
+        rgb = np.array([_rgb(one) for one in self._shades(LIGHT)])
+        rgba = np.concatenate([rgb[self._codes()], np.full((len(self.ids), 1), 0.8)], axis=1)
+        if self.selected is not None:
+            rgba[:, 3] = np.where(self.selected, 0.9, DIMMED)
+        return rgba
+
+    def _codes(self) -> npt.NDArray[np.uint8]:
+        return np.zeros(len(self.ids), np.uint8) if self.colours is None else self.colours.codes
+
+    def _shades(self, theme: Theme) -> list[str]:
+        """Return the 256 colours that codes stand for."""
+        if isinstance(self.colours, Ramp):
+            return [*shades(theme.ramp, NO_VALUE), theme.none]
+        return [*theme.classes, *[theme.other] * (NO_VALUE - len(theme.classes)), theme.none]
+
+    def _paint_names(self, axes: Axes) -> None:
+        from matplotlib.patheffects import withStroke
+
+        halo = [withStroke(linewidth=3, foreground="white")]
+        for name in self.names:
+            axes.text(
+                *(name.x, name.y, plain(name.text, 16)),
+                **{"ha": "center", "va": "center", "fontsize": 12, "fontweight": "bold"},
+                color=LIGHT.ink,
+                path_effects=halo,
+            )
+
+    def _paint_legend(self, canvas: Canvas, axes: Axes) -> None:
+        from matplotlib.cm import ScalarMappable
+        from matplotlib.colors import ListedColormap, Normalize
+
+        if isinstance(self.colours, Ramp):
+            colours = ListedColormap(shades(LIGHT.ramp, NO_VALUE))
+            scale = ScalarMappable(Normalize(self.colours.low, self.colours.high), colours)
+            bar = canvas.colorbar(scale, ax=axes, shrink=0.6, aspect=25, pad=0.02)
+            bar.set_label(plain(self.colours.column), color=LIGHT.ink)
+            bar.ax.tick_params(colors=LIGHT.muted, labelsize=9)
+            bar.outline.set_visible(False)  # type: ignore[operator]
+        handles = self._colour_handles() + self._other_handles(canvas.dpi)
+        if handles:
+            title = plain(self.colours.column) if isinstance(self.colours, Classes) else None
+            canvas.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=9, title=title)
+
+    def _colour_handles(self) -> list[Any]:
+        if not isinstance(self.colours, Classes):
+            return []
+        named = [
+            _dot(LIGHT.classes[place], f"{plain(name, 22)}  ({count:,})")
+            for place, (name, count) in enumerate(zip(self.colours.names, self.colours.counts, strict=True))
+        ]
+        if self.colours.others:
+            named.append(_dot(LIGHT.other, f"{self.colours.others:,} more  ({self.colours.other_count:,})"))
+        if self.colours.none_count:
+            named.append(_dot(LIGHT.none, f"no value  ({self.colours.none_count:,})"))
+        return named
+
+    def _other_handles(self, dpi: float) -> list[Any]:
+        handles = []
+        if self.wrong.any():
+            handles.append(_dot("white", f"read wrongly  ({int(self.wrong.sum()):,})", edge=LIGHT.ink))
+        if self.sizes is not None and self.sizes.high > self.sizes.low:
+            name = plain(self.sizes.column, 18)
+            for value, times, more in ((self.sizes.low, 1.0, ""), (self.sizes.high, 3.2, " or more")):
+                points = 2 * self.radius * times * 72 / dpi
+                handles.append(_dot(LIGHT.muted, f"{name} {number(value)}{more}", size=points))
+        return handles
+
+    def body(self) -> str:
+        """Return the controls and the places that the script fills."""
+        from cutaway.analysis.figures.page import asset
+
+        count = f"{len(self.ids):,} points"
+        column = escape(clean(self.colours.column)) if self.colours else ""
+        heading = f"<h2>{column}</h2>" if column else ""
+        return asset("map.html").replace("{{COUNT}}", count).replace("{{COLUMN}}", heading)
+
+    def data(self) -> dict[str, Any]:
+        """Return the points as typed arrays, and what is shown for each."""
+        return {
+            "x": pack(self.positions[:, 0]),
+            "y": pack(self.positions[:, 1]),
+            "codes": pack(self._codes()),
+            "scale": pack(np.zeros(len(self.ids), np.uint8) if self.sizes is None else self.sizes.scale),
+            "wrong": pack(self.wrong.astype(np.uint8)),
+            "selected": None if self.selected is None else pack(self.selected.astype(np.uint8)),
+            "radius": self.radius,
+            "ids": self.ids,
+            "columns": [pack_column(name, self.table[name]) for name in self.table.column_names if name != SAMPLE],
+            "colour": self._colour_data(),
+            "size": None
+            if self.sizes is None
+            else {"column": self.sizes.column, "low": self.sizes.low, "high": self.sizes.high},
+            "names": [{"text": one.text, "x": one.x, "y": one.y} for one in self.names],
+            "previews": self.previews.packed(),
+            "themes": {"light": self._theme(LIGHT), "dark": self._theme(DARK)},
+        }
+
+    def _theme(self, theme: Theme) -> dict[str, Any]:
+        return {"ground": theme.ground, "ink": theme.ink, "shades": self._shades(theme)}
+
+    def _colour_data(self) -> dict[str, Any] | None:
+        if self.colours is None:
+            return None
+        if isinstance(self.colours, Ramp):
+            return {"low": self.colours.low, "high": self.colours.high, "none": self.colours.none_count}
+        entries = [
+            {"code": place, "name": name, "count": count}
+            for place, (name, count) in enumerate(zip(self.colours.names, self.colours.counts, strict=True))
+        ]
+        if self.colours.others:
+            entries.append({"code": OTHER, "name": f"{self.colours.others:,} more", "count": self.colours.other_count})
+        if self.colours.none_count:
+            entries.append({"code": NO_VALUE, "name": "no value", "count": self.colours.none_count})
+        return {"entries": entries}
+
+
+def _rgb(colour: str) -> tuple[float, float, float]:
+    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    return red, green, blue
+
+
+def _dot(colour: str, label: str, *, edge: str = "none", size: float = 7) -> Any:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], marker="o", linestyle="none", color=colour, markeredgecolor=edge, markersize=size, label=label)
