@@ -1,1 +1,1 @@
-"""Heat maps: where a model looked. Functions over `predict`, `activations` and `gradient`, the same for every format."""
+"""Heat maps: where a model looked. Functions over what every `Model` answers, the same for every format."""
