@@ -42,15 +42,19 @@ _ABOUT = b"cutaway"
 
 @dataclass(frozen=True)
 class AnalysisName:
-    """What an analysis is of: `scope` is a subset, several joined by `+`, or `joint`; `kind` a word such as `map`."""
+    """What an analysis is of: `scope` is a subset, several joined by `+`, or `joint`; `kind` a word such as `map`.
+
+    `space` is the latent space that it is made in, empty for what is made in none.
+    """
 
     scope: str
     kind: str
-    space: str
+    space: str = ""
 
     def file(self, evaluation: Evaluation, ending: str) -> Path:
         """Return where it lies."""
-        return evaluation.path / f"{self.scope}.{self.kind}.{space_file_name(self.space)}.{ending}"
+        space = f".{space_file_name(self.space)}" if self.space else ""
+        return evaluation.path / f"{self.scope}.{self.kind}{space}.{ending}"
 
 
 @dataclass(frozen=True)

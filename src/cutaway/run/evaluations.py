@@ -91,6 +91,19 @@ class Evaluation:
 
         return pq.read_table(self._file(subset, "parquet"), columns=columns)
 
+    def column_names(self, subset: str) -> list[str]:
+        """Return the names of the columns of a subset's table, without reading it."""
+        import pyarrow.parquet as pq
+
+        return [str(name) for name in pq.read_schema(self._file(subset, "parquet")).names]
+
+    def in_blobs(self, subset: str, column: str) -> bool:
+        """Whether the values of a column are so large that they lie in a file of their own; `values` fetches them."""
+        import pyarrow.parquet as pq
+
+        field = pq.read_schema(self._file(subset, "parquet")).field(column)
+        return bool((field.metadata or {}).get(b"in") == b"blobs")
+
     def pieces(self, subset: str, beginnings: tuple[str, ...]) -> Iterator[pa.Table]:
         """Yield the columns whose names begin so, a few thousand rows at a time, so that no whole table is held."""
         import pyarrow.parquet as pq

@@ -1,0 +1,84 @@
+"""Questions about single samples that go to the model of a run: the gradient of its latent layer, and new inputs.
+
+Finds the samples and encodes them anew; heat maps are asked for in `asking_heat_maps`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from cutaway.analysis.origin import Origin
+from cutaway.analysis.samples import SUBSET, Array, Floats, Samples
+from cutaway.errors import AnalysisUnavailable, ConfigurationError, GradientUnavailable, LayerUnavailable
+from cutaway.evaluation.reopening import Reopened, Sample
+from cutaway.run.evaluations import LATENT, added_spaces
+
+__all__ = ["encoded_samples", "latent_gradient", "latent_of_input", "output_of"]
+
+
+def encoded_samples(origin: Origin, samples: Samples, rows: Sequence[int]) -> list[Sample]:
+    """Encode samples anew, checked to have the content that was evaluated."""
+    reopened = origin.reopened()
+    subsets = [str(samples.table[SUBSET][row].as_py()) for row in rows]
+    tables = {name: origin.evaluation.table(name, ["id"])["id"].to_pylist() for name in set(subsets)}
+    return [
+        reopened.sample(subset, tables[subset].index(samples.ids[row]))
+        for row, subset in zip(rows, subsets, strict=True)
+    ]
+
+
+def output_of(origin: Origin, reopened: Reopened) -> str:
+    """Return the output of the model that the population's predictions come from."""
+    by_prediction = {prediction: output for output, prediction in reopened.wiring.predictions.items()}
+    first = next(iter(by_prediction.values()))
+    return by_prediction.get(origin.answer.prediction or "", first)
+
+
+def latent_of_input(origin: Origin, inputs: Array | Mapping[str, Array]) -> Floats:
+    """Return the latent vector of a new sample, given as the encoders give one."""
+    reopened = origin.reopened()
+    names = [one.name for one in reopened.dataset.inputs]
+    given = dict(inputs) if isinstance(inputs, Mapping) else {names[0]: inputs}
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise ConfigurationError(
+            f"A new sample needs the inputs {', '.join(names)}, but {', '.join(missing)} is missing."
+        )
+    batch = reopened.batch_of({name: np.asarray(given[name])[np.newaxis] for name in names})
+    layers, scales = _layers(origin)
+    found = reopened.model.activations(batch, layers)
+    parts = [reopened.model.vectors(name, found[name])[0] / scale for name, scale in zip(layers, scales, strict=True)]
+    return np.concatenate(parts).astype(np.float32)
+
+
+def latent_gradient(origin: Origin, samples: Samples, row: int) -> Floats | None:
+    """Return the gradient of a sample's score by its latent vector; None where the model cannot give one."""
+    try:
+        layers, scales = _layers(origin)
+        reopened = origin.reopened()
+        batch = reopened.batch(encoded_samples(origin, samples, [row]))
+        parts = []
+        for name, scale in zip(layers, scales, strict=True):
+            gradient = reopened.model.gradient(batch, output_of(origin, reopened), wrt=name).gradient
+            # A latent vector is the mean over places: what it passes on is the sum of the gradients over them.
+            axis = next(layer.channel_axis for layer in reopened.model.layers if layer.name == name)
+            channels = np.moveaxis(gradient, axis, 1) if gradient.ndim > 1 else gradient[:, None]
+            parts.append(channels.reshape(*channels.shape[:2], -1).sum(axis=2)[0] * scale)
+    except (AnalysisUnavailable, GradientUnavailable, LayerUnavailable):
+        return None
+    return np.concatenate(parts).astype(np.float32)
+
+
+def _layers(origin: Origin) -> tuple[list[str], list[float]]:
+    """Return the layers of the latent space and how each was scaled. Raises for spaces of users' own functions."""
+    if origin.space == LATENT:
+        return [origin.evaluation.source["spaces"][LATENT]["layer"]], [1.0]
+    added = added_spaces(origin.evaluation).get(origin.space)
+    if added is None:
+        raise AnalysisUnavailable(
+            "latent vector of an input",
+            f"space {origin.space!r} is a function of the binding, not layers of the model.",
+        )
+    return list(added["layers"]), [float(one) for one in added["scales"]]

@@ -1,0 +1,143 @@
+"""The samples of an evaluation as `Samples`: the columns that analyses know, and latent vectors of one space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET, Floats, Samples
+from cutaway.errors import ConfigurationError, EvaluationError, did_you_mean
+from cutaway.run.evaluations import LATENT, Evaluation
+
+__all__ = ["Answer", "answer_of", "default_space", "read_samples"]
+
+# More classes than this times samples of probabilities are left in their file.
+MOST_PROBABILITIES = 50_000_000
+_KEPT = ("metadata.", "metric.", "loss.")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The prediction that analyses are about, the ground truth beside it, and the classes that it tells apart.
+
+    Where there is no class for each sample, `classes` is empty and `reason` says why.
+    """
+
+    prediction: str | None
+    truth: str | None
+    classes: tuple[str, ...] = ()
+    probabilities: bool = False
+    reason: str = ""
+
+
+def answer_of(evaluation: Evaluation, prediction: str | None = None) -> Answer:
+    """Return which prediction is analysed: the named one, else the first that has one class a sample."""
+    source = evaluation.source
+    scores, pairs = source.get("scores", {}), source.get("scores", {}).get("pairs", {})
+    truths = source.get("wiring", {}).get("ground_truths", {})
+    predictions = list(source.get("wiring", {}).get("predictions", {}).values())
+    if prediction is not None and prediction not in predictions:
+        raise ConfigurationError(
+            f"There is no prediction {prediction!r}.{did_you_mean(prediction, predictions)} "
+            f"There are {', '.join(predictions)}."
+        )
+    candidates = predictions if prediction is None else [prediction]
+    for name in candidates:
+        pair = pairs.get(name, {})
+        if pair.get("classes") and _is_label(evaluation, f"prediction.{name}.label"):
+            told = scores.get("labels", {}).get(f"prediction.{name}", {})
+            classes = tuple(told.get("names") or [str(one) for one in range(pair["classes"])])
+            return Answer(name, truths.get(name), classes, probabilities=bool(pair.get("probabilities")))
+    first = candidates[0] if candidates else None
+    return Answer(first, truths.get(first or ""), reason=_no_classes(pairs.get(first or "", {}), truths))
+
+
+def default_space(evaluation: Evaluation) -> str:
+    """Return the latent space that analyses take: one of the user's that is meant for it, else the model's."""
+    spaces = evaluation.source.get("spaces", {})
+    own = [name for name, about in spaces.items() if about.get("use_for_analysis")]
+    known = evaluation.spaces
+    if not known:
+        raise EvaluationError(
+            f"Evaluation {evaluation.number} has no latent vectors. Evaluate with `latent_layer=`, or `--layer`."
+        )
+    return own[0] if own else LATENT if LATENT in known else known[0]
+
+
+def read_samples(evaluation: Evaluation, subsets: Sequence[str], space: str, answer: Answer) -> Samples:
+    """Return the samples of some subsets, one after the other."""
+    tables = [_table(evaluation, name, answer) for name in subsets]
+    table = pa.concat_tables(tables, promote_options="permissive")
+    arrays = [evaluation.latents(name, space) for name in subsets]
+    # One subset stays where it lies on disk; several are put together.
+    latents = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+    probabilities = _probabilities(evaluation, subsets, answer, table.num_rows)
+    return Samples(table, latents, answer.classes, probabilities)
+
+
+def _table(evaluation: Evaluation, subset: str, answer: Answer) -> pa.Table:
+    whole = evaluation.table(subset, _columns(evaluation, subset, answer))
+    columns: dict[str, Any] = {SAMPLE: whole["id"], SUBSET: pa.array([subset] * whole.num_rows)}
+    label, predicted = f"ground_truth.{answer.truth}.label", f"prediction.{answer.prediction}.label"
+    if answer.classes and label in whole.column_names:
+        columns[LABEL] = whole[label].cast(pa.string())
+    if answer.classes and predicted in whole.column_names:
+        columns[PREDICTION] = whole[predicted].cast(pa.string())
+    if LABEL in columns and PREDICTION in columns:
+        columns[CORRECT] = pc.equal(columns[LABEL], columns[PREDICTION])
+    if LOSS in whole.column_names:
+        columns[LOSS] = whole[LOSS]
+    columns |= {name: whole[name] for name in whole.column_names if name.startswith(_KEPT)}
+    columns["error"] = whole["error"]
+    return pa.table(columns)
+
+
+def _columns(evaluation: Evaluation, subset: str, answer: Answer) -> list[str]:
+    wanted = {"id", "error", LOSS, f"ground_truth.{answer.truth}.label", f"prediction.{answer.prediction}.label"}
+    names = evaluation.column_names(subset)
+    return [name for name in names if name in wanted or name.startswith(_KEPT)]
+
+
+def _probabilities(evaluation: Evaluation, subsets: Sequence[str], answer: Answer, rows: int) -> Floats | None:
+    if not answer.classes or not answer.probabilities or rows * len(answer.classes) > MOST_PROBABILITIES:
+        return None
+    name = f"prediction.{answer.prediction}"
+    found = []
+    for subset in subsets:
+        if name not in evaluation.column_names(subset) or evaluation.in_blobs(subset, name):
+            return None
+        found.append(_dense(evaluation.table(subset, [name])[name].combine_chunks(), len(answer.classes)))
+    return np.concatenate(found)
+
+
+def _dense(column: Any, width: int) -> Floats:
+    """Return lists of one length as rows, NaN where there is none."""
+    dense = np.full((len(column), width), np.nan, np.float32)
+    valid = np.asarray(column.is_valid())
+    values = np.asarray(column.flatten(), np.float32)
+    if values.size == valid.sum() * width:
+        dense[valid] = values.reshape(-1, width)
+    return dense
+
+
+def _is_label(evaluation: Evaluation, column: str) -> bool:
+    """Whether a column holds a class for at least one sample; a segmentation has one for each place instead."""
+    for subset in evaluation.subsets:
+        if column in evaluation.column_names(subset):
+            held = evaluation.table(subset, [column])[column]
+            if held.null_count < len(held):
+                return True
+    return False
+
+
+def _no_classes(pair: dict[str, Any], truths: dict[str, str]) -> str:
+    if not truths:
+        return "no prediction is compared with a ground truth"
+    if pair.get("classes"):
+        return "the model tells classes apart at each place of a sample, not one class for each sample"
+    return "the model's answer is not one class for each sample"

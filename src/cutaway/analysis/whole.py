@@ -1,0 +1,162 @@
+"""Everything that applies to a population, part by part. A part that was kept in the run is read, so a rerun goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from cutaway.analysis.clusters import cluster_table, membership_table, trait_table
+from cutaway.analysis.population import Population
+from cutaway.analysis.samples import LOSS, SUBSET
+from cutaway.errors import AnalysisUnavailable
+from cutaway.evaluation.progress import Listener
+
+__all__ = ["Part", "analyze"]
+
+# Of clusters and curves, so many are put into words; the tables have all.
+MOST_SAID = 8
+
+
+@dataclass(frozen=True)
+class Part:
+    """One analysis: what it says in words, its tables by name, and where it does not apply, why."""
+
+    analysis: str
+    words: tuple[str, ...] = ()
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def analyze(population: Population, *, seed: int = 0, progress: Listener | None = None) -> Iterator[Part]:
+    """Yield every analysis of a population as it is done; those that do not apply with the reason."""
+    for applies in population.applies():
+        name = applies.analysis
+        if name not in _PARTS:
+            continue
+        if not applies.applies:
+            yield Part(name, reason=applies.reason)
+            continue
+        try:
+            yield _kept_or_made(population, name, seed, progress)
+        except AnalysisUnavailable as error:
+            yield Part(name, reason=error.reason.removesuffix("."))
+
+
+def _kept_or_made(population: Population, name: str, seed: int, progress: Listener | None) -> Part:
+    origin = population.keeping
+    make = _PARTS[name]
+    if origin is None or name == "map":
+        # A map keeps itself.
+        return make(population, seed, progress)
+    kind = name.replace(" ", "_")
+    settings = {"seed": seed}
+    held = origin.kept(kind, settings)
+    if held is not None:
+        others = {table: origin.kept(f"{kind}_{table}", settings) for table in held.about.get("tables", [])}
+        if all(others.values()):
+            tables = {name: held.table, **{table: one.table for table, one in others.items() if one is not None}}
+            return Part(name, tuple(held.about["words"]), tables, tuple(held.about["notes"]))
+    part = make(population, seed, progress)
+    main, *rest = part.tables
+    for table in rest:
+        origin.keep(f"{kind}_{table}", settings, part.tables[table])
+    # Last, since it says that the others are there.
+    origin.keep(kind, settings, part.tables[main], part.notes, words=list(part.words), tables=rest)
+    return part
+
+
+def _map(population: Population, seed: int, progress: Listener | None) -> Part:
+    """The map of each subset, and of all together."""
+    words, notes, tables = [], [], {}
+    for name, part in {**population.by_subset(), "joint": population}.items():
+        if name == "joint" and len(tables) == 1:
+            break
+        made = part.make_map(seed=seed, progress=progress)
+        placed = int((~_missing(made.positions)).sum())
+        trust = "" if made.trustworthiness is None else f", trustworthiness {made.trustworthiness:.4f}"
+        words.append(f"{name}: {placed:,} samples{trust}")
+        notes += [f"{name}: {note}" for note in made.notes]
+        x, y = made.positions.T
+        tables[name] = pa.table({"sample": part.ids, "x": x, "y": y})
+    return Part("map", tuple(words), tables, tuple(notes))
+
+
+def _missing(positions: Any) -> Any:
+    return (positions != positions).any(axis=1)
+
+
+def _clusters(population: Population, seed: int, progress: Listener | None) -> Part:
+    found = population.clusters(seed=seed, progress=progress)
+    described = population.describe(found)
+    words = [f"{len(found)} clusters by {found.method}"]
+    words += [f"cluster {one.cluster}: {one.words}" for one in described[:MOST_SAID]]
+    if len(described) > MOST_SAID:
+        words.append(f"and {len(described) - MOST_SAID} more in the table")
+    tables = {
+        "clusters": membership_table(found, population.ids),
+        "words": cluster_table(found, described),
+        "traits": trait_table(described),
+    }
+    return Part("clusters", tuple(words), tables, found.notes)
+
+
+def _class_distances(population: Population, seed: int, progress: Listener | None) -> Part:  # noqa: ARG001 - as all parts
+    found = population.class_distances()
+    return Part("class distances", (found.words(),), {"class distances": found.table(population.ids)}, found.notes)
+
+
+def _units(population: Population, seed: int, progress: Listener | None) -> Part:  # noqa: ARG001 - as all parts
+    found = population.units(progress=progress)
+    tables = {"units": found.units, "drivers": found.drivers, "classes": found.classes}
+    return Part("units", (found.words(),), tables, found.notes)
+
+
+def _curve(population: Population, seed: int, progress: Listener | None) -> Part:  # noqa: ARG001 - as all parts
+    """The loss, or the first metric, against every metadata column; the strongest first."""
+    columns = population.table.column_names
+    y = LOSS if population.samples.has(LOSS) else next(one for one in columns if one.startswith("metric."))
+    found, unsaid = [], []
+    for x in columns:
+        if not x.startswith("metadata."):
+            continue
+        try:
+            found.append(population.curve(x, y))
+        except AnalysisUnavailable as error:
+            unsaid.append(str(error))
+    if not found:
+        raise AnalysisUnavailable("curve", "there is no metadata to set the loss against." if not unsaid else unsaid[0])
+    found.sort(key=lambda one: -abs(one.strength.value) if one.strength else 0.0)
+    tables = {
+        "curve": pa.concat_tables(
+            [one.table.append_column("x", pa.array([one.x] * one.table.num_rows)) for one in found],
+            promote_options="permissive",
+        )
+    }
+    return Part("curve", tuple(one.words() for one in found[:MOST_SAID]), tables, tuple(unsaid))
+
+
+def _confusion(population: Population, seed: int, progress: Listener | None) -> Part:  # noqa: ARG001 - as all parts
+    found = population.confusion(by=SUBSET)
+    words = [f"{name}: {one.words()}" for name, one in found.parts.items()] or [found.words()]
+    tables = {"confusion": found.pairs, "classes": found.by_class}
+    return Part("confusion", tuple(words), tables, found.notes)
+
+
+def _batches(population: Population, seed: int, progress: Listener | None) -> Part:  # noqa: ARG001 - as all parts
+    found = population.batches()
+    return Part("batches", (found.words(),), {"batches": found.table}, found.notes)
+
+
+_PARTS: dict[str, Callable[[Population, int, Listener | None], Part]] = {
+    "map": _map,
+    "clusters": _clusters,
+    "class distances": _class_distances,
+    "units": _units,
+    "curve": _curve,
+    "confusion": _confusion,
+    "batches": _batches,
+}
