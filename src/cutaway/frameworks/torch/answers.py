@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from cutaway.models.description import Layer, TensorSpec
 __all__ = [
     "as_array",
     "as_tensor",
+    "channel_axes",
     "class_axis",
     "described",
     "dtype_name",
@@ -92,9 +93,24 @@ def layer_axis(kind: str, rank: int | None) -> int:
     return 1 if plain.startswith(_CHANNELS_FIRST) or (rank or 0) > 3 else -1
 
 
-def listed(name: str, kind: str, shape: tuple[int, ...] | None = None) -> Layer:
+def channel_axes(calls: Sequence[tuple[str, tuple[int | None, ...]]]) -> list[int]:
+    """Return the channel axis behind each layer, given by class and shape in the order of their calls.
+
+    Of three axes a class such as ReLU does not say whether they are (samples, channels, length) or (samples, length,
+    features): there a layer has its channels where the one before has them, if that gave the same shape.
+    """
+    axes: list[int] = []
+    before: tuple[int | None, ...] = ()
+    for kind, shape in calls:
+        told = len(shape) != 3 or kind.lower().replace("_", "").startswith(_CHANNELS_FIRST + _FEATURES_LAST)
+        axes.append(layer_axis(kind, len(shape)) if told or shape != before else axes[-1])
+        before = shape
+    return axes
+
+
+def listed(name: str, kind: str, shape: tuple[int, ...] | None = None, channel_axis: int | None = None) -> Layer:
     """Describe a layer by its class, and by one of its values where there is one."""
-    axis = layer_axis(kind, None if shape is None else len(shape))
+    axis = layer_axis(kind, None if shape is None else len(shape)) if channel_axis is None else channel_axis
     return Layer(name, kind, None if not shape else loose_shape(shape, axis), axis)
 
 

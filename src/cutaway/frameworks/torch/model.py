@@ -181,7 +181,11 @@ def _probed(root: torch.nn.Module, arrays: dict[str, Array]) -> ModelDescription
     if not kept:
         raise ModelError(f"{type(root).__name__} returned no tensor with a row for each of the {rows} samples.")
     by_rows = [call for call in order if call.shape[:1] == (rows,)]
-    layers = [answers.listed(call.name, type(call.module).__name__, call.shape) for call in by_rows]
+    kinds = [type(call.module).__name__ for call in by_rows]
+    axes = answers.channel_axes([(kind, call.shape) for kind, call in zip(kinds, by_rows, strict=True)])
+    layers = [
+        answers.listed(call.name, kind, call.shape, axis) for call, kind, axis in zip(by_rows, kinds, axes, strict=True)
+    ]
     latent, head = None, head_of(order)
     if head is not None and head.input_shape[:1] == (rows,) and ":" not in head.name:
         kind, latent = type(head.module).__name__, f"{head.name}{INPUT}"

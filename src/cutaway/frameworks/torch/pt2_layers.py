@@ -49,7 +49,12 @@ def layer_nodes(graph: torch.fx.Graph, batch: Any) -> dict[str, NamedNode]:
         chosen.setdefault(node.name, (_operator(node), node))
     order = {node: position for position, node in enumerate(graph.nodes)}
     ordered = sorted(chosen.items(), key=lambda item: order[item[1][1]])
-    return {name: NamedNode(_layer(name, kind, node), node) for name, (kind, node) in ordered if _has_rows(node, batch)}
+    kept = [(name, kind, node) for name, (kind, node) in ordered if _has_rows(node, batch)]
+    axes = answers.channel_axes([(kind, shape_of(node)) for _, kind, node in kept])
+    return {
+        name: NamedNode(Layer(name, kind, shape_of(node), axis), node)
+        for (name, kind, node), axis in zip(kept, axes, strict=True)
+    }
 
 
 def head_of(graph: torch.fx.Graph, batch: Any) -> tuple[str, NamedNode] | None:
@@ -98,11 +103,6 @@ def _value_of(nodes: list[torch.fx.Node]) -> torch.fx.Node | None:
         # Of several results, as LSTM and attention have them, the first.
         return next(n for n in leaving if n.target is operator.getitem and n.args[0] is last.args[0])
     return last
-
-
-def _layer(name: str, kind: str, node: torch.fx.Node) -> Layer:
-    shape = shape_of(node)
-    return Layer(name, kind, shape, answers.layer_axis(kind, len(shape)))
 
 
 def _operator(node: torch.fx.Node) -> str:
