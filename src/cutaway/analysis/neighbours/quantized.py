@@ -1,0 +1,229 @@
+"""Approximate search: rows in lists around centroids, with short codes, by faiss. Measures no recall, knows no files.
+
+A query looks through the lists whose centroids are nearest (`probes`), compares codes of 4 bits for each pair of
+dimensions, and measures the best candidates on the vectors themselves. Everything that was learned or assigned is in
+`Cells`, plain arrays, from which faiss's own structures are packed in a moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.analysis.counting import Counter
+from cutaway.analysis.neighbours.exact import measured
+from cutaway.analysis.neighbours.library import load_faiss
+from cutaway.analysis.neighbours.rows import Ids
+from cutaway.analysis.samples import Floats
+from cutaway.evaluation.progress import Listener
+
+__all__ = ["CENTROIDS", "Cells", "Quantized", "code_bytes", "learn", "pieces", "projected", "width_of_codes"]
+
+Bytes = npt.NDArray[np.uint8]
+
+# A piece of a vector is coded by the nearest of so many centroids: 4 bits, which faiss compares by table in registers.
+CENTROIDS = 16
+# Wider vectors are projected to their first so many principal components before they are coded.
+WIDEST = 128
+# Narrower ones are coded a dimension at a time, and by their distance from the list's centroid.
+NARROW, NARROWEST = 64, 32
+# Rows that k-means sees for each list, how often it passes over them, and rows that other statistics are made from.
+ROWS_A_LIST, PASSES, ROWS_OF_STATISTICS = 40, 8, 20_000
+BLOCK = 32_768
+# Below so many queries starting threads costs more than they save.
+THREADED_FROM = 8
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What an approximate index learned, and where it put each row: plain arrays."""
+
+    basis: Floats | None  # (d, width), where vectors are projected
+    centroids: Floats  # (lists, width)
+    codebooks: Floats  # (pieces, 16, width of a piece)
+    lists: npt.NDArray[np.int32]  # (n,): the list of each row
+    codes: Bytes  # (n, bytes)
+
+
+def width_of_codes(width: int) -> int:
+    """Return how wide the vectors are that are coded: at most 128, and an even number."""
+    return min(width + width % 2, WIDEST)
+
+
+def pieces(width: int) -> int:
+    """Return into how many pieces a coded vector of this width is cut."""
+    return width if width <= NARROW else width // 2
+
+
+def code_bytes(width: int) -> int:
+    """Return how many bytes the code of a vector of this width has."""
+    return (pieces(width) + 1) // 2
+
+
+def projected(vectors: Floats, basis: Floats | None, width: int) -> Floats:
+    """Return vectors as they are coded: projected, or filled up with zeros to `width`."""
+    if basis is not None:
+        return np.ascontiguousarray(vectors @ basis)
+    if vectors.shape[1] == width:
+        return np.ascontiguousarray(vectors)
+    return np.pad(vectors, ((0, 0), (0, width - vectors.shape[1])))
+
+
+def learn(vectors: Floats, *, seed: int, progress: Listener | None = None) -> Cells:
+    """Return lists and codes for vectors, the same for the same seed."""
+    count, width = len(vectors), width_of_codes(vectors.shape[1])
+    random = np.random.default_rng(seed)
+    lists = 2 ** round(np.log2(2 * np.sqrt(count)))
+    counter = Counter(progress, PASSES * lists * ROWS_A_LIST + count, "rows", "Indexing")
+    basis = _basis(_some(vectors, ROWS_OF_STATISTICS, random), width, random) if vectors.shape[1] > WIDEST else None
+    seen = projected(_some(vectors, lists * ROWS_A_LIST, random), basis, width)
+    centroids = _centroids(seen, lists, seed, counter)
+    codebooks = _codebooks(seen[:ROWS_OF_STATISTICS], centroids, seed)
+    own = np.empty(count, np.int32)
+    codes = np.empty((count, code_bytes(width)), np.uint8)
+    for start in range(0, count, BLOCK):
+        part = slice(start, start + BLOCK)
+        own[part], codes[part] = assigned(projected(vectors[part], basis, width), centroids, codebooks)
+        counter.advance(len(own[part]))
+    return Cells(basis, centroids, codebooks, own, codes)
+
+
+def assigned(block: Floats, centroids: Floats, codebooks: Floats) -> tuple[npt.NDArray[np.int32], Bytes]:
+    """Return the nearest list and the code of each of some coded vectors."""
+    faiss = load_faiss()
+
+    own = faiss.knn(block, centroids, 1)[1][:, 0].astype(np.int32)
+    return own, _quantizer(codebooks).compute_codes(_coded(block, centroids, own))
+
+
+class Quantized:
+    """Searches `Cells` for candidates, and measures them on the vectors that they were made from."""
+
+    def __init__(self, vectors: Floats, cells: Cells) -> None:
+        self._vectors, self.cells = vectors, cells
+        # faiss holds the other two by address only.
+        self._packed, *self._kept = _packed(cells)
+
+    @property
+    def lists(self) -> int:
+        """How many lists there are."""
+        return len(self.cells.centroids)
+
+    def nearest(
+        self, queries: Floats, k: int, *, probes: int, candidates: int, chosen: Ids | None = None
+    ) -> tuple[Floats, Ids]:
+        """Return squared distances and positions, nearest first; -1 where the lists held fewer than `k`."""
+        faiss = load_faiss()
+
+        selector = None if chosen is None else faiss.IDSelectorBitmap(_bits(chosen, len(self._vectors)))
+        options = faiss.SearchParametersIVF(nprobe=min(probes, self.lists), sel=selector)
+        with _threads_for(len(queries)):
+            coded = projected(queries, self.cells.basis, self.cells.centroids.shape[1])
+            places = self._packed.search(coded, min(candidates, len(self._vectors)), params=options)[1]
+            return measured(self._vectors, queries, places, k)
+
+
+def _some(vectors: Floats, count: int, random: np.random.Generator) -> Floats:
+    """Return some rows in random order; read in the order in which they lie, which a file on a disk needs."""
+    if count >= len(vectors):
+        return random.permutation(np.asarray(vectors))
+    rows = np.sort(random.choice(len(vectors), count, replace=False))
+    return random.permutation(vectors[rows])
+
+
+def _basis(seen: Floats, width: int, random: np.random.Generator) -> Floats:
+    """Return the principal components, turned at random so that each piece of a code has as much to say."""
+    centred = seen.astype(np.float64) - seen.mean(axis=0, dtype=np.float64)
+    components = np.linalg.eigh(centred.T @ centred)[1][:, ::-1][:, :width]
+    turn = np.linalg.qr(random.standard_normal((width, width)))[0]
+    return np.asarray(components @ turn, np.float32)
+
+
+def _centroids(seen: Floats, lists: int, seed: int, counter: Counter) -> Floats:
+    faiss = load_faiss()
+
+    found = None
+    for _ in range(PASSES):  # one at a time, so that progress can be told
+        means = faiss.Kmeans(seen.shape[1], lists, niter=1, seed=seed, min_points_per_centroid=1)
+        means.train(seen, init_centroids=found)
+        found = means.centroids
+        counter.advance(lists * ROWS_A_LIST)
+    return np.ascontiguousarray(found, np.float32)
+
+
+def _codebooks(seen: Floats, centroids: Floats, seed: int) -> Floats:
+    faiss = load_faiss()
+
+    width = seen.shape[1]
+    own = faiss.knn(seen, centroids, 1)[1][:, 0] if width <= NARROWEST else np.zeros(len(seen), np.int64)
+    quantizer = faiss.ProductQuantizer(width, pieces(width), 4)
+    quantizer.cp.seed = seed
+    quantizer.cp.min_points_per_centroid = 1
+    with _threads_for(1):  # many tiny searches, which threads only make slower
+        quantizer.train(_coded(seen, centroids, own))
+    learned = faiss.vector_to_array(quantizer.centroids)
+    return np.asarray(learned, np.float32).reshape(pieces(width), CENTROIDS, -1)
+
+
+def _coded(block: Floats, centroids: Floats, own: Any) -> Floats:
+    """Return what is coded of each vector: all of it, or its distance from the centroid where it is narrow.
+
+    A narrow vector has too few pieces to tell rows apart otherwise; a wide one would only be slower to compare.
+    """
+    return block - centroids[own] if block.shape[1] <= NARROWEST else block
+
+
+def _quantizer(codebooks: Floats) -> Any:
+    faiss = load_faiss()
+
+    count, _, piece = codebooks.shape
+    quantizer = faiss.ProductQuantizer(count * piece, count, 4)
+    faiss.copy_array_to_vector(codebooks.ravel(), quantizer.centroids)
+    return quantizer
+
+
+def _packed(cells: Cells) -> tuple[Any, Any, Any]:
+    """Return faiss's index of 4-bit codes, packed as its vector instructions want them, and what it refers to."""
+    faiss = load_faiss()
+
+    lists, width = cells.centroids.shape
+    coarse = faiss.IndexFlatL2(width)
+    coarse.add(cells.centroids)
+    plain = faiss.IndexIVFPQ(coarse, width, lists, pieces(width), 4)
+    plain.by_residual = width <= NARROWEST
+    faiss.copy_array_to_vector(cells.codebooks.ravel(), plain.pq.centroids)
+    plain.is_trained = True
+    order = np.argsort(cells.lists, kind="stable").astype(np.int64)
+    ends = np.cumsum(np.bincount(cells.lists, minlength=lists))
+    for number, end in enumerate(ends):
+        rows = order[ends[number - 1] if number else 0 : end]
+        if len(rows):
+            codes = np.ascontiguousarray(cells.codes[rows])
+            plain.invlists.add_entries(number, len(rows), faiss.swig_ptr(rows), faiss.swig_ptr(codes))
+    plain.ntotal = len(order)
+    return faiss.IndexIVFPQFastScan(plain), coarse, plain
+
+
+def _bits(chosen: Ids, count: int) -> Bytes:
+    mask = np.zeros(count, np.bool_)
+    mask[chosen] = True
+    return np.packbits(mask, bitorder="little")
+
+
+@contextmanager
+def _threads_for(queries: int) -> Iterator[None]:
+    """Let faiss use one thread for few queries, and as many as before afterwards."""
+    faiss = load_faiss()
+
+    before = faiss.omp_get_max_threads()
+    if queries < THREADED_FROM:
+        faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
