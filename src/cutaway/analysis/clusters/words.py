@@ -1,0 +1,140 @@
+"""What is known of a cluster, and how it reads in a line. Computes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["ClassShare", "ClusterWords", "Rate", "Trait"]
+
+# Of what sets a cluster apart, the strongest are told.
+MOST_TRAITS = 3
+# A class of a smaller share goes without saying.
+SMALLEST_SHARE = 0.1
+# Below so many samples a rate is given as a count: a percentage would sound surer than it is.
+FEW = 50
+
+
+@dataclass(frozen=True)
+class ClassShare:
+    """How many samples of a cluster have one label, and what share of its labelled samples they are."""
+
+    name: str
+    count: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share or a mean inside a cluster against the rest.
+
+    `count` samples of the cluster have a value. `low` and `high` hold the share with 95 % certainty (Wilson); they are
+    None for a mean. `differs` says whether the difference is more than chance, among all that were looked at.
+    """
+
+    inside: float
+    outside: float
+    count: int
+    differs: bool
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Trait:
+    """A column that sets a cluster apart from the rest.
+
+    For numbers, `inside` and `outside` are means, or medians where the means hide it (`figure` says which), and
+    `effect` is the difference of ranks, from -1 (all lower) to 1 (all higher). For yes and no, and for a `value` of a
+    category, they are shares, and `effect` is the difference. `score` is how much of the doubt about who is in the
+    cluster it settles (mutual information, 0 to 1); `count` samples of the cluster have a value.
+    """
+
+    column: str
+    kind: str
+    value: str | None
+    figure: str
+    inside: float
+    outside: float
+    direction: str
+    effect: float
+    score: float
+    count: int
+
+
+@dataclass(frozen=True)
+class ClusterWords:
+    """What there is to say of one cluster; a part that the samples have no column for is None or empty.
+
+    `classes` is sorted by size, and `purity` is the share of the first. `traits` is sorted by score.
+    """
+
+    cluster: int
+    size: int
+    classes: tuple[ClassShare, ...]
+    purity: float | None
+    errors: Rate | None
+    loss: Rate | None
+    traits: tuple[Trait, ...]
+
+    @property
+    def words(self) -> str:
+        """All of it in a line."""
+        return _in_words(self)
+
+
+def _in_words(cluster: ClusterWords) -> str:
+    """Return a line such as `412 samples, 96 % of them 4; read wrong in 7.5 % (elsewhere 1.2 %).`"""
+    parts = [_size(cluster.size) + _classes(cluster.classes)]
+    if cluster.errors is not None:
+        parts.append(_errors(cluster.errors))
+    if cluster.loss is not None and cluster.loss.differs:
+        parts.append(f"mean loss {_figure(cluster.loss.inside)} (elsewhere {_figure(cluster.loss.outside)})")
+    parts += [_trait(trait) for trait in cluster.traits[:MOST_TRAITS]]
+    return "; ".join(parts) + "."
+
+
+def _size(count: int) -> str:
+    return "1 sample" if count == 1 else f"{count:,} samples"
+
+
+def _classes(classes: tuple[ClassShare, ...]) -> str:
+    if not classes:
+        return ""
+    if len(classes) == 1:
+        return f", all of them {classes[0].name}"
+    told = [one for one in classes[:3] if one.share >= SMALLEST_SHARE]
+    if not told:
+        return f", of {len(classes)} classes"
+    first, *others = (f"{_percent(one.share)} of them {one.name}" for one in told)
+    return f", {', '.join([first, *(other.replace(' of them', '') for other in others)])}"
+
+
+def _errors(errors: Rate) -> str:
+    inside = f"{errors.inside * errors.count:.0f} of {errors.count}" if errors.count < FEW else _percent(errors.inside)
+    if errors.outside != errors.outside:  # no other sample has an answer
+        return f"read wrong in {inside}"
+    clear = "" if errors.differs else ", no clear difference"
+    return f"read wrong in {inside} (elsewhere {_percent(errors.outside)}{clear})"
+
+
+def _trait(trait: Trait) -> str:
+    name = trait.column.removeprefix("metadata.").removeprefix("metric.")
+    if trait.kind == "number":
+        median = "median " if trait.figure == "median" else ""
+        return f"{name} {median}{_figure(trait.inside)} against {_figure(trait.outside)}"
+    value = "yes" if trait.value is None else trait.value
+    return f"{name} {value} in {_percent(trait.inside)} against {_percent(trait.outside)}"
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent, with a decimal where it is small; never 0 % or 100 % for what is not quite that."""
+    percent = 100 * share
+    if 0 < percent < 0.1:
+        return "under 0.1 %"
+    if 99.5 <= percent < 100:
+        return "over 99 %"
+    return f"{percent:.1f} %" if 0 < percent < 9.95 else f"{percent:.0f} %"
+
+
+def _figure(number: float) -> str:
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
