@@ -18,7 +18,6 @@ import pyarrow as pa
 from cutaway.analysis.applicability import Applies, what_applies
 from cutaway.analysis.balancing import balanced_rows
 from cutaway.analysis.batches import BatchCurves, batch_curves
-from cutaway.analysis.class_distances import Distances, class_distances
 from cutaway.analysis.clusters import Clusters, ClusterWords, describe_clusters, find_clusters
 from cutaway.analysis.confusion import Confusion, confusion
 from cutaway.analysis.curves import Curve, curve
@@ -26,10 +25,11 @@ from cutaway.analysis.filters import Filter, parse_filter, rows_where
 from cutaway.analysis.mapping import Map, place
 from cutaway.analysis.neighbours import Index
 from cutaway.analysis.origin import Given, Origin, open_origin
+from cutaway.analysis.population_distances import Distances, population_distances
 from cutaway.analysis.population_index import population_index
 from cutaway.analysis.population_map import population_map
 from cutaway.analysis.run_samples import read_samples
-from cutaway.analysis.samples import LABEL, SUBSET, Array, Floats, Mask, Samples
+from cutaway.analysis.samples import SUBSET, Array, Floats, Mask, Samples
 from cutaway.analysis.similar import Similar, find_similar, rows_in_region
 from cutaway.analysis.units import SampleUnits, Units, unit_table, units_of_sample
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
@@ -257,16 +257,16 @@ class Population:
         """Return what distinguishes each cluster, in words and figures."""
         return describe_clusters(clusters, self.samples)
 
-    def class_distances(self) -> Distances:
-        """Return the distance of each sample to the centre of each class; the centres are the training subset's."""
-        if not self.samples.has(LABEL):
-            raise AnalysisUnavailable("class distances", self._no_labels())
-        labels = self.samples.column(LABEL).to_pylist()
-        subset = np.array(self.samples.column(SUBSET).to_pylist())
-        training = subset == "training"
-        return class_distances(
-            self.samples.latents, labels, self.samples.classes, centres_from=training if training.any() else None
-        )
+    def class_distances(self) -> pa.Table:
+        """Return the distance of each sample to the centre of each class, a column for each class.
+
+        The centres are those of the training samples where there are some. `distances()` also says them in words.
+        """
+        return self.distances().table
+
+    def distances(self) -> Distances:
+        """Return the distances to the classes with what they say about single samples and about errors."""
+        return population_distances(self.samples)
 
     def units(self, *, top: int = 10, progress: Listener | None = None) -> Units:
         """Return the feature view: for each latent unit what drives it most and which classes it serves."""
@@ -374,10 +374,6 @@ class Population:
         if self._origin is None:
             raise AnalysisUnavailable(what, "these samples come from arrays, and there is no model to ask.")
         return self._origin
-
-    def _no_labels(self) -> str:
-        reason = "" if self._origin is None else self._origin.answer.reason
-        return f"{reason or 'these samples have no labels'}."
 
 
 def _several(asked: Any) -> tuple[Any, ...]:

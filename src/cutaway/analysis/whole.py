@@ -1,11 +1,11 @@
-"""Everything that applies to a population, part by part. A part that was kept in the run is read, so a rerun goes on."""
+"""Everything that applies to a population, part by part. What was kept in the run is read, so a rerun goes on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis.clusters import cluster_table, membership_table, trait_table
@@ -76,17 +76,13 @@ def _map(population: Population, seed: int, progress: Listener | None) -> Part:
         if name == "joint" and len(tables) == 1:
             break
         made = part.make_map(seed=seed, progress=progress)
-        placed = int((~_missing(made.positions)).sum())
+        placed = int(np.isfinite(made.positions).all(axis=1).sum())
         trust = "" if made.trustworthiness is None else f", trustworthiness {made.trustworthiness:.4f}"
         words.append(f"{name}: {placed:,} samples{trust}")
         notes += [f"{name}: {note}" for note in made.notes]
         x, y = made.positions.T
         tables[name] = pa.table({"sample": part.ids, "x": x, "y": y})
     return Part("map", tuple(words), tables, tuple(notes))
-
-
-def _missing(positions: Any) -> Any:
-    return (positions != positions).any(axis=1)
 
 
 def _clusters(population: Population, seed: int, progress: Listener | None) -> Part:
@@ -105,8 +101,8 @@ def _clusters(population: Population, seed: int, progress: Listener | None) -> P
 
 
 def _class_distances(population: Population, seed: int, progress: Listener | None) -> Part:  # noqa: ARG001 - as all parts
-    found = population.class_distances()
-    return Part("class distances", (found.words(),), {"class distances": found.table(population.ids)}, found.notes)
+    found = population.distances()
+    return Part("class distances", (found.said,) if found.said else (), {"class distances": found.table}, found.notes)
 
 
 def _units(population: Population, seed: int, progress: Listener | None) -> Part:  # noqa: ARG001 - as all parts

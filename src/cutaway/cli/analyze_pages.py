@@ -1,0 +1,187 @@
+"""How the answers of `cutaway analyze` look, as text and JSON, and how they leave as files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from rich.text import Text
+
+from cutaway.cli.grid import Cell, Column
+from cutaway.cli.opening import shown_path
+from cutaway.cli.output import Screen, heading
+from cutaway.cli.words import number, printable
+from cutaway.errors import StorageError
+
+if TYPE_CHECKING:
+    from cutaway.analysis import Population
+    from cutaway.cli.analyze_answers import Answer
+
+__all__ = ["answers_object", "print_answer", "print_begin", "print_end", "save_answer"]
+
+MOST_ROWS = 20
+MOST_JSON_ROWS = 1_000
+MOST_NOTES = 6
+# Text columns that are long by nature give way first.
+MOST_TEXT = 40
+
+
+def print_begin(screen: Screen, population: Population) -> None:
+    """Say what is looked at."""
+    origin = population.origin
+    if origin is None:
+        return
+    sizes = ", ".join(origin.subsets)
+    screen.line(
+        Text(printable(origin.evaluation.run.name), style="bold"),
+        Text(
+            f"  evaluation {origin.evaluation.number}, {len(population):,} samples ({sizes}), "
+            f"space {printable(origin.space)} of {population.samples.latents.shape[1]} units",
+            style="dim",
+        ),
+    )
+
+
+def print_answer(screen: Screen, answer: Answer) -> None:
+    """Print one answer."""
+    screen.line()
+    if answer.reason:
+        screen.line(heading(answer.title, f"does not apply: {answer.reason}"))
+        return
+    screen.line(heading(answer.title))
+    for line in answer.words:
+        screen.line(f"  {line}")
+    if answer.shown is not None:
+        _print_rows(screen, answer.tables[answer.shown])
+    for note in answer.notes[:MOST_NOTES]:
+        screen.line(f"  {note}", style="dim")
+    if len(answer.notes) > MOST_NOTES:
+        screen.line(f"  and {len(answer.notes) - MOST_NOTES} more notes in --json", style="dim")
+
+
+def print_end(screen: Screen, population: Population, what: str | None, files: Sequence[Path]) -> None:
+    """Say where things went, and what can be asked next."""
+    screen.line()
+    run = "" if population.origin is None else population.origin.evaluation.run.name
+    pairs: list[tuple[Cell, Cell]] = []
+    if files:
+        pairs.append(("written", f"{len(files)} files in {shown_path(files[0].parent)}"))
+    elif what is None and population.origin is not None:
+        pairs.append(("kept in", shown_path(population.origin.evaluation.path)))
+    if not files:
+        again = f"cutaway analyze {printable(run)}{'' if what is None else f' {what} ...'} --out DIR"
+        pairs.append(("files", f"{again} writes tables and figures"))
+    if what is None and len(population):
+        pairs.append(("next", f"cutaway analyze {printable(run)} similar --sample {_hardest(population)}"))
+    screen.pairs(pairs)
+
+
+def answers_object(population: Population, answers: Sequence[Answer], files: Sequence[Path]) -> dict[str, Any]:
+    """Return answers as JSON values; long tables are cut, and say how long they are."""
+    origin = population.origin
+    about: dict[str, Any] = {}
+    if origin is not None:
+        about = {
+            "run": origin.evaluation.run.name,
+            "evaluation": origin.evaluation.number,
+            "subsets": list(origin.subsets),
+            "space": origin.space,
+        }
+    return {
+        **about,
+        "samples": len(population),
+        "analyses": [_object(one) for one in answers],
+        "files": [shown_path(path) for path in files],
+    }
+
+
+def save_answer(answer: Answer, folder: str) -> list[Path]:
+    """Write every table as CSV and Parquet and every figure as PNG and HTML; return where they are."""
+    import pyarrow.parquet as pq
+    from pyarrow import csv
+
+    into = Path(folder).expanduser()
+    written: list[Path] = []
+    try:
+        into.mkdir(parents=True, exist_ok=True)
+        for name, table in answer.tables.items():
+            stem = into / _stem(answer.name, name)
+            csv.write_csv(_flat(table), stem.with_name(f"{stem.name}.csv"))
+            pq.write_table(table, stem.with_name(f"{stem.name}.parquet"))
+            written += [stem.with_name(f"{stem.name}.csv"), stem.with_name(f"{stem.name}.parquet")]
+        for name, draw in answer.figures.items():
+            figure = draw()
+            written += [figure.save(into / f"{_stem(answer.name, name)}.{ending}") for ending in ("png", "html")]
+    except OSError as error:
+        raise StorageError(f"Cannot write to {folder!r}: {error.strerror or error}.") from error
+    return written
+
+
+def _stem(answer: str, name: str) -> str:
+    """Return the name of a file without its ending: the analysis, and what it is of where that is another word."""
+    words = answer if name == answer else f"{answer}.{name}"
+    return re.sub(r"[^A-Za-z0-9_.-]+", "_", words)
+
+
+def _flat(table: pa.Table) -> pa.Table:
+    """Return a table that CSV can hold: lists become text."""
+    columns = {}
+    for name in table.column_names:
+        column = table[name]
+        nested = pa.types.is_nested(column.type)
+        columns[name] = (
+            pa.array([None if one is None else str(one) for one in column.to_pylist()]) if nested else column
+        )
+    return pa.table(columns)
+
+
+def _print_rows(screen: Screen, table: pa.Table) -> None:
+    shown = [name for name in table.column_names if not pa.types.is_nested(table[name].type)]
+    columns = [
+        Column(name, "left" if _is_text(table[name]) else "right", drop=0 if i < 2 else i, least=8)
+        for i, name in enumerate(shown)
+    ]
+    rows: list[list[Cell]] = [[_cell(row[name]) for name in shown] for row in table.slice(0, MOST_ROWS).to_pylist()]
+    screen.table(columns, rows)
+    if table.num_rows > MOST_ROWS:
+        screen.line(f"  and {table.num_rows - MOST_ROWS:,} more rows", style="dim")
+
+
+def _is_text(column: pa.ChunkedArray) -> bool:
+    return not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
+
+
+def _cell(value: Any) -> Cell:
+    if value is None:
+        return "·"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return number(value)
+    return printable(str(value))[:MOST_TEXT]
+
+
+def _object(answer: Answer) -> dict[str, Any]:
+    return {
+        "analysis": answer.name,
+        "title": answer.title,
+        "applies": not answer.reason,
+        "reason": answer.reason or None,
+        "words": list(answer.words),
+        "notes": list(answer.notes),
+        "tables": {
+            name: {"rows": table.num_rows, "first": table.slice(0, MOST_JSON_ROWS).to_pylist()}
+            for name, table in answer.tables.items()
+        },
+    }
+
+
+def _hardest(population: Population) -> str:
+    if not population.samples.has("loss"):
+        return population.ids[0]
+    losses = population.samples.numbers("loss")
+    return population.ids[int(np.nan_to_num(losses, nan=-np.inf).argmax())]
