@@ -6,15 +6,49 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from cutaway.analysis.figures import Figure, map_figure
-from cutaway.analysis.samples import SUBSET, Floats
+from cutaway.analysis.batches import BatchCurves
+from cutaway.analysis.clusters import Clusters
+from cutaway.analysis.confusion import Confusion
+from cutaway.analysis.curves import Curve
+from cutaway.analysis.figures import (
+    Figure,
+    Tile,
+    batches_figure,
+    confusion_figure,
+    curve_figure,
+    distances_figure,
+    heat_map_figure,
+    map_figure,
+    similar_figure,
+    units_figure,
+)
+from cutaway.analysis.heat_maps.drawing import draw_heat_map
+from cutaway.analysis.heat_maps.sanity import sanity_words
+from cutaway.analysis.heat_maps.values import HeatMap
+from cutaway.analysis.population_distances import Distances
+from cutaway.analysis.samples import LABEL, PREDICTION, SAMPLE, SUBSET, Floats
+from cutaway.analysis.similar import Similar
+from cutaway.analysis.units import Units
+from cutaway.errors import AnalysisUnavailable
 from cutaway.run.preview_files import has_previews, previews
 
 if TYPE_CHECKING:
     from cutaway.analysis.population import Population
 
-__all__ = ["plot_map", "previews_of"]
+__all__ = [
+    "plot_batches",
+    "plot_clusters",
+    "plot_confusion",
+    "plot_curve",
+    "plot_distances",
+    "plot_heat_maps",
+    "plot_map",
+    "plot_similar",
+    "plot_units",
+    "previews_of",
+]
 
 
 def plot_map(
@@ -51,6 +85,112 @@ def previews_of(population: Population, ids: Sequence[str] | None = None) -> dic
         if has_previews(run, subset):
             found |= {name: png for name, png in previews(run, subset) if png is not None and name in wanted}
     return found
+
+
+def plot_similar(population: Population, query: str, found: Similar) -> Figure:
+    """Return the samples that were asked for and those that are similar, as pictures."""
+    asked = population.table.filter(pc.is_in(population.table[SAMPLE], pa.array(list(found.queries), pa.string())))
+    if not asked.num_rows:
+        asked = pa.table({SAMPLE: [query]})
+    shown = previews_of(population, [*asked[SAMPLE].to_pylist(), *found.table[SAMPLE].to_pylist()])
+    return similar_figure(asked, found.table, shown, title=f"Similar to {query}")
+
+
+def plot_clusters(population: Population, clusters: Clusters, *, seed: int = 0) -> Figure:
+    """Return the map, coloured by cluster."""
+    names = [f"cluster {one}" if one >= 0 else "none" for one in clusters.labels.tolist()]
+    table = population.table.append_column("cluster", pa.array(names))
+    return map_figure(
+        population.map(seed=seed), table, color="cluster", previews=previews_of(population), title=_title(population)
+    )
+
+
+def plot_distances(population: Population, distances: Distances, row: int) -> Figure:
+    """Return how far one sample lies from each class."""
+    if distances.values is None:
+        raise AnalysisUnavailable("figure of distances", f"{len(distances.classes):,} classes are too many to draw.")
+    one = population.table.slice(row, 1).to_pylist()[0]
+    preview = previews_of(population, [one[SAMPLE]]).get(one[SAMPLE])
+    return distances_figure(
+        distances.values[row],
+        distances.classes,
+        sample=one[SAMPLE],
+        label=one.get(LABEL),
+        prediction=one.get(PREDICTION),
+        preview=preview,
+        title=f"{one[SAMPLE]}: distance to each class",
+    )
+
+
+def plot_units(population: Population, units: Units) -> Figure:
+    """Return what drives each unit most, as pictures."""
+    shown = previews_of(population, list(dict.fromkeys(units.drivers[SAMPLE].to_pylist())))
+    return units_figure(units.drivers, shown, classes=units.classes, title="Units", words=units.words())
+
+
+def plot_curve(curve: Curve) -> Figure:
+    """Return a metric along a column."""
+    return curve_figure(
+        curve.table, x=curve.x, y=curve.y, by=curve.by, title=f"{curve.y} against {curve.x}", words=curve.words()
+    )
+
+
+def plot_confusion(confusion: Confusion) -> Figure:
+    """Return which classes are taken for which."""
+    return confusion_figure(confusion.pairs, confusion.classes, title="Confusion", words=confusion.words())
+
+
+def plot_batches(batches: BatchCurves) -> Figure:
+    """Return loss and accuracy along the batches of the training."""
+    modes = batches.table["mode"].unique().to_pylist()
+    mode = "TRAIN" if "TRAIN" in modes else modes[0]
+    own = batches.of(mode)
+    # The figure says `smoothed`, the table `smooth`.
+    own = own.rename_columns([name.replace("_smooth", "_smoothed") for name in own.column_names])
+    return batches_figure(own, title=f"{batches.run}: {mode} batches", words=batches.words())
+
+
+def plot_heat_maps(population: Population, sample: str, maps: Sequence[HeatMap]) -> Figure:
+    """Return the maps of one sample beside it, each with how far it is to be trusted."""
+    from cutaway.analysis.asking_model import encoded_samples
+
+    row = population.row(sample)
+    origin = population.origin
+    if origin is None:
+        raise AnalysisUnavailable(
+            "figure of heat maps", "these samples come from arrays, and there is no model to ask."
+        )
+    found = encoded_samples(origin, population.samples, [row])[0]
+    reopened = origin.reopened()
+    drawn = [draw_heat_map(reopened.dataset, reopened.wiring, found, one) for one in maps]
+    one = population.table.slice(row, 1).to_pylist()[0]
+    about = [f"{name} {one[name]}" for name in (LABEL, PREDICTION) if one.get(name) is not None]
+    first = Tile(previews_of(population, [sample]).get(sample), sample, tuple(about))
+    tiles = [
+        Tile(png, _map_title(population, each), _map_lines(each), "wrong" if _doubtful(each) else "")
+        for png, each in zip(drawn, maps, strict=True)
+    ]
+    return heat_map_figure([first], [tiles], title=f"Where the model looked: {sample}")
+
+
+def _map_title(population: Population, one: HeatMap) -> str:
+    classes = population.samples.classes
+    if one.loss is not None:
+        about = "loss"
+    elif one.target is None:
+        about = "whole output"
+    else:
+        about = classes[one.target] if one.target < len(classes) else str(one.target)
+    return f"{about}, {one.method}" + (f" by {one.layer}" if one.layer else "")
+
+
+def _map_lines(one: HeatMap) -> tuple[str, ...]:
+    trust = () if one.sanity is None else (sanity_words(one.sanity),)
+    return (f"score {one.score:.4g}", *trust)
+
+
+def _doubtful(one: HeatMap) -> bool:
+    return one.sanity is not None and not one.sanity.better_than_random
 
 
 def _title(population: Population) -> str:

@@ -14,6 +14,7 @@ from cutaway.analysis import plotting as plots
 from cutaway.analysis.clusters import cluster_table, membership_table, trait_table
 from cutaway.analysis.heat_maps.sanity import sanity_words
 from cutaway.analysis.heat_maps.values import HeatMap
+from cutaway.analysis.part_figures import figures_of_part
 from cutaway.analysis.whole import analyze as analyze_all
 from cutaway.errors import ConfigurationError
 from cutaway.evaluation.progress import Listener
@@ -77,7 +78,7 @@ def answers(population: Population, asked: Asked, progress: Listener | None = No
 
 def _everything(population: Population, asked: Asked, progress: Listener | None) -> Iterator[Answer]:
     for part in analyze_all(population, seed=asked.seed, progress=progress):
-        figures = plots.figures_of_part(population, part, seed=asked.seed)
+        figures = figures_of_part(population, part, seed=asked.seed)
         yield Answer(part.analysis, part.analysis, part.words, part.tables, figures, part.notes, reason=part.reason)
 
 
