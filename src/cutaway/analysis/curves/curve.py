@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -28,11 +28,10 @@ FEWEST_A_VALUE = 2
 
 
 class _Axis(NamedTuple):
-    """The bin of each sample, -1 where it has none; what the bins are; how strongly `y` goes with them; what to say."""
+    """The bin of each sample, -1 where it has none; what the bins are; what is to be said of them."""
 
     places: Ints
     columns: dict[str, pa.Array]
-    strength: Strength | None
     notes: tuple[str, ...]
 
 
@@ -45,7 +44,8 @@ class Curve:
     how many samples the bin holds; `mean`, `median`, `min` and `max` are those of `y`; `low` and `high` a 95 %
     interval of the mean (Wilson's where `y` is yes or no, else Student's; null for one sample). A split table begins
     with the column `by`. `strength` says how strongly the two go together over all samples, split or not; None where
-    one of them is constant or the samples are too few.
+    one of them is constant or the samples are too few. `within` says it for each part of a split curve: classes that
+    differ in both columns can hide what holds in each of them.
     """
 
     x: str
@@ -57,6 +57,7 @@ class Curve:
     count: int
     missing: int
     notes: tuple[str, ...]
+    within: Mapping[str, Strength] = field(default_factory=dict)
 
     def words(self) -> str:
         """Say in one sentence what the curve shows: `loss rises with metadata.distance: rank correlation 0.41 ...`."""
@@ -64,10 +65,16 @@ class Curve:
             return f"{self.y} against {self.x}: nothing can be said of how they go together, {self.count:,} samples"
         if self.kind == "values":
             differs = "differs" if self.strength.p_value < 0.05 else "hardly differs"
-            return f"{self.y} {differs} by {self.x}: {self.strength}"
+            return f"{self.y} {differs} by {self.x}: {self.strength}{self._words_within()}"
         low, high = self.strength.low or 0.0, self.strength.high or 0.0
         goes = "rises" if low > 0 else "falls" if high < 0 else "neither rises nor falls"
-        return f"{self.y} {goes} with {self.x}: {self.strength}"
+        return f"{self.y} {goes} with {self.x}: {self.strength}{self._words_within()}"
+
+    def _words_within(self) -> str:
+        found = sorted(one.value for one in self.within.values())
+        if not found:
+            return ""
+        return f"; within {self.by} {found[0]:z.2f} to {found[-1]:z.2f}, median {np.median(found):z.2f}"
 
 
 def curve(
@@ -95,25 +102,22 @@ def curve(
         _refuse_absent(samples, name, analysis)
     numbers, along = samples.numbers(y), _column(samples, x)
     split = None if by is None else coded(by, samples.column(by), _order(samples, by))
-    used, notes = _usable({y: numbers, x: along, by or "": split})
-    kept, count = numbers[used], int(used.sum())
+    given = [(y, numbers), (x, along), *([] if by is None or split is None else [(by, split)])]
+    used, notes = _usable(len(samples), given)
+    kept, own, count = numbers[used], _some(along, used), int(used.sum())
     if not count:
         raise AnalysisUnavailable(analysis, f"none of {len(samples):,} samples has both. {' '.join(notes)}".strip())
-    own = along.codes[used] if isinstance(along, Coded) else along[used]
-    if (own == own[0]).all():
-        raise AnalysisUnavailable(analysis, f"{x} is the same for all of {count:,} samples that have both.")
-    if isinstance(along, Coded):
-        axis = _along_values(x, along.of(used), kept, analysis)
-    else:
-        axis = _along_numbers(along[used], kept, bins, spacing)
-    parts = None
+    axis = _axis(x, own, bins, spacing, analysis)
+    parts, within = None, {}
     if by is not None and split is not None:
         parts, more = _frequent(by, split.of(used), analysis)
         notes += more
+        within = _within(parts, own, kept)
+    strength = _strength(own, kept)
     kind: Literal["numbers", "values"] = "values" if isinstance(along, Coded) else "numbers"
-    table = _table(parts, axis, kept)
-    said = (*notes, *axis.notes, *_why_no_strength(axis.strength, y, count))
-    return Curve(x, y, by, kind, table, axis.strength, count, len(samples) - count, said)
+    said = (*notes, *axis.notes, *_why_no_strength(strength, y, count))
+    missing = len(samples) - count
+    return Curve(x, y, by, kind, _table(parts, axis, kept), strength, count, missing, said, within)
 
 
 def _check(bins: int, spacing: str) -> None:
@@ -143,32 +147,49 @@ def _order(samples: Samples, name: str) -> tuple[str, ...]:
     return samples.classes if name in (LABEL, PREDICTION) else ()
 
 
-def _usable(columns: Mapping[str, Doubles | Coded | None]) -> tuple[Mask, tuple[str, ...]]:
+def _usable(rows: int, columns: Sequence[tuple[str, Doubles | Coded]]) -> tuple[Mask, tuple[str, ...]]:
     """Return which rows have a value in all columns, and in words how many lack one, each counted once."""
-    rows = max(len(one.codes if isinstance(one, Coded) else one) for one in columns.values() if one is not None)
     used, reasons = np.ones(rows, np.bool_), {}
-    for name, column in columns.items():
-        if column is None:
-            continue
+    for name, column in columns:
         good = column.codes >= 0 if isinstance(column, Coded) else np.isfinite(column)
-        reasons[f"without a {'value' if isinstance(column, Coded) else 'finite number'} in {name}"] = int(
-            (used & ~good).sum()
-        )
+        kind = "value" if isinstance(column, Coded) else "finite number"
+        reasons[f"without a {kind} in {name}"] = int((used & ~good).sum())
         used &= good
     return used, left_out(rows, reasons)
 
 
-def _along_numbers(x: Doubles, y: Doubles, bins: int, spacing: Spacing) -> _Axis:
+def _some(column: Doubles | Coded, rows: Mask) -> Doubles | Coded:
+    return column.of(rows) if isinstance(column, Coded) else column[rows]
+
+
+def _strength(x: Doubles | Coded, y: Doubles) -> Strength | None:
+    return rank_share(x.codes, y) if isinstance(x, Coded) else rank_correlation(x, y)
+
+
+def _within(parts: Coded, x: Doubles | Coded, y: Doubles) -> dict[str, Strength]:
+    rows = ((name, parts.codes == number) for number, name in enumerate(parts.names))
+    found = ((name, _strength(_some(x, own), y[own])) for name, own in rows)
+    return {name: strength for name, strength in found if strength is not None}
+
+
+def _axis(name: str, x: Doubles | Coded, bins: int, spacing: Spacing, analysis: str) -> _Axis:
+    values = x.codes if isinstance(x, Coded) else x
+    if (values == values[0]).all():
+        raise AnalysisUnavailable(analysis, f"{name} is the same for all of {len(values):,} samples that have both.")
+    return _along_values(name, x, analysis) if isinstance(x, Coded) else _along_numbers(x, bins, spacing)
+
+
+def _along_numbers(x: Doubles, bins: int, spacing: Spacing) -> _Axis:
     places = bin_numbers(x, bins, spacing)
     smallest, largest = np.full(places.max() + 1, np.inf), np.full(places.max() + 1, -np.inf)
     np.minimum.at(smallest, places, x)
     np.maximum.at(largest, places, x)
-    return _Axis(places, {"from": pa.array(smallest), "to": pa.array(largest)}, rank_correlation(x, y), ())
+    return _Axis(places, {"from": pa.array(smallest), "to": pa.array(largest)}, ())
 
 
-def _along_values(name: str, values: Coded, y: Doubles, analysis: str) -> _Axis:
+def _along_values(name: str, values: Coded, analysis: str) -> _Axis:
     shown, notes = _frequent(name, values, analysis)
-    return _Axis(shown.codes, {"value": pa.array(shown.names, pa.string())}, rank_share(values.codes, y), notes)
+    return _Axis(shown.codes, {"value": pa.array(shown.names, pa.string())}, notes)
 
 
 def _frequent(name: str, values: Coded, analysis: str) -> tuple[Coded, tuple[str, ...]]:

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
 
 from cutaway.analysis.curves import curve
 from cutaway.analysis.samples import Samples
@@ -37,6 +39,21 @@ def test_a_rising_curve_rises_bin_by_bin_and_says_so() -> None:
     assert (found.count, found.missing, found.notes) == (600, 0, ())
 
 
+def test_on_digits_the_loss_rises_with_the_distance_from_the_mean_image_of_the_class() -> None:
+    images, labels = load_digits(return_X_y=True)
+    images = images / 16
+    model = LogisticRegression(max_iter=500).fit(images[:900], labels[:900])
+    means = np.stack([images[:900][labels[:900] == one].mean(axis=0) for one in range(10)])
+    distance = np.linalg.norm(images - means[labels], axis=1)[900:]
+    chances = model.predict_proba(images[900:])
+    samples = Samples.from_arrays(images[900:], labels[900:], chances, {"metadata.distance": distance})
+    found = curve(samples, "metadata.distance", bins=5, by="label")
+    assert found.words().startswith("loss rises with metadata.distance: rank correlation ")
+    assert sum(one.value > 0 for one in found.within.values()) >= 9
+    whole = curve(samples, "metadata.distance", bins=5).table
+    assert whole["low"].to_pylist()[-1] > whole["high"].to_pylist()[0]
+
+
 def test_a_curve_by_class_has_the_same_bins_for_each_and_all_samples() -> None:
     samples = _rising()
     whole, split = (curve(samples, "metadata.distance", bins=4, by=by) for by in (None, "label"))
@@ -50,6 +67,17 @@ def test_a_curve_by_class_has_the_same_bins_for_each_and_all_samples() -> None:
     row = split.table.slice(6, 1).to_pylist()[0]
     inside = (samples.table["label"].to_numpy() == "1") & (distance >= row["from"]) & (distance <= row["to"])
     assert row["mean"] == pytest.approx(loss[inside].mean())
+
+
+def test_what_holds_within_each_class_is_said_where_the_classes_hide_it() -> None:
+    rng = np.random.default_rng(5)
+    labels = np.repeat([0, 1, 2], 200)
+    x = rng.normal(size=600) + 10 * labels
+    loss = x - 25 * labels
+    found = curve(Samples.from_arrays(np.zeros((600, 1)), labels, columns={"x": x, "loss": loss}), "x", by="label")
+    assert found.words().startswith("loss falls with x: rank correlation -0.")
+    assert found.words().endswith("; within label 1.00 to 1.00, median 1.00")
+    assert {name: one.count for name, one in found.within.items()} == {"0": 200, "1": 200, "2": 200}
 
 
 def test_noise_neither_rises_nor_falls() -> None:
