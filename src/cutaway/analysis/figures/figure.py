@@ -1,4 +1,4 @@
-"""`Figure`: something drawn, as PNG, as a page of its own and in a notebook. Knows no data: its content draws itself."""
+"""`Figure`: something drawn, as PNG, as a page and in a notebook. Knows no data: its content draws itself."""
 
 from __future__ import annotations
 
@@ -121,5 +121,5 @@ class Figure:
         self.content.paint(canvas)
         written = io.BytesIO()
         # Without the version of matplotlib, so that the same figure is the same bytes.
-        agg.print_png(written, metadata={"Software": None})
+        agg.print_png(written, metadata={"Software": None})  # type: ignore[no-untyped-call]
         return written.getvalue()

@@ -135,7 +135,9 @@ def _caption(content: PointMap, notes: list[str], selected: Sequence[str] | None
     if content.wrong.any():
         said.append(f"A ring marks {counted(int(content.wrong.sum()), 'sample')} that the model reads wrongly.")
     if content.selected is not None:
-        said.append(f"{int(content.selected.sum()):,} of {counted(len(selected or ()), 'selected sample')} in full colour.")
+        said.append(
+            f"{int(content.selected.sum()):,} of {counted(len(selected or ()), 'selected sample')} in full colour."
+        )
     return " ".join(one for one in (*said, *notes, content.previews.said()) if one)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cutaway.analysis.figures.palettes import LIGHT
 from cutaway.analysis.figures.words import clean, short
@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-__all__ = ["frame", "paint_grid", "plain"]
+__all__ = ["frame", "move_frame", "paint_grid", "plain"]
 
 # About as wide as a letter of the caption, in inches.
 LETTER = 0.071
+TITLE: dict[str, Any] = {"fontsize": 14, "color": LIGHT.ink, "fontweight": "bold"}
+CAPTION: dict[str, Any] = {"fontsize": 9, "color": LIGHT.muted, "x": 0.02, "ha": "left"}
 
 
 def frame(canvas: Canvas, title: str, caption: str) -> None:
@@ -27,10 +29,16 @@ def frame(canvas: Canvas, title: str, caption: str) -> None:
         layout.set(w_pad=0.12, h_pad=0.12)  # type: ignore[call-arg]
     if title:
         lines = textwrap.wrap(clean(title), max(10, int(wide / (LETTER * 1.9))))[:3]
-        canvas.suptitle(plain("\n".join(lines), most=None), fontsize=14, color=LIGHT.ink, fontweight="bold")
+        canvas.suptitle(plain("\n".join(lines), most=None), **TITLE)
     if caption:
         lines = textwrap.wrap(clean(caption), max(10, int((wide - 0.4) / LETTER)))
-        canvas.supxlabel(plain("\n".join(lines), most=None), fontsize=9, color=LIGHT.muted, x=0.02, ha="left")
+        canvas.supxlabel(plain("\n".join(lines), most=None), **CAPTION)
+
+
+def move_frame(canvas: Canvas, *, top: float, bottom: float) -> None:
+    """Put the title and the caption where no layout does it: in very tall figures a share of the height is far off."""
+    canvas.suptitle(canvas.get_suptitle(), y=top, va="top", **TITLE)
+    canvas.supxlabel(canvas.get_supxlabel(), y=bottom, va="bottom", **CAPTION)
 
 
 def plain(text: str, most: int | None = 40) -> str:

@@ -61,11 +61,12 @@ class PointMap:
             return
         points = self._radii() * 72 / canvas.dpi
         colours = self._rgba()
-        ring = np.where(self.wrong[:, None], np.array([*_rgb(LIGHT.ink), 1.0]) * [1, 1, 1, 0.9], colours)
-        if self.selected is not None:
-            ring[:, 3] = np.where(self.selected, ring[:, 3], DIMMED)
-        widths = np.where(self.wrong, 0.9, 0.0)
-        axes.scatter(*self.positions.T, s=(2 * points) ** 2, c=colours, edgecolors=ring, linewidths=widths)
+        area = (2 * points) ** 2
+        # The wrong ones come last in the order of drawing; without rims the others take half the time.
+        for rows, width in ((~self.wrong, 0.0), (self.wrong, 0.9)):
+            x, y = self.positions[rows].T
+            rims: Any = np.column_stack([np.tile(_rgb(LIGHT.ink), (len(x), 1)), colours[rows, 3]]) if width else "none"
+            axes.scatter(x, y, s=area[rows], c=colours[rows], edgecolors=rims, linewidths=width)
         self._paint_names(axes)
         self._paint_legend(canvas, axes)
 
@@ -96,7 +97,10 @@ class PointMap:
         for name in self.names:
             axes.text(
                 *(name.x, name.y, plain(name.text, 16)),
-                **{"ha": "center", "va": "center", "fontsize": 12, "fontweight": "bold"},
+                ha="center",
+                va="center",
+                fontsize=12,
+                fontweight="bold",
                 color=LIGHT.ink,
                 path_effects=halo,
             )
@@ -111,7 +115,7 @@ class PointMap:
             bar = canvas.colorbar(scale, ax=axes, shrink=0.6, aspect=25, pad=0.02)
             bar.set_label(plain(self.colours.column), color=LIGHT.ink)
             bar.ax.tick_params(colors=LIGHT.muted, labelsize=9)
-            bar.outline.set_visible(False)  # type: ignore[operator]
+            bar.outline.set_visible(False)
         handles = self._colour_handles() + self._other_handles(canvas.dpi)
         if handles:
             title = plain(self.colours.column) if isinstance(self.colours, Classes) else None
@@ -198,4 +202,6 @@ def _rgb(colour: str) -> tuple[float, float, float]:
 def _dot(colour: str, label: str, *, edge: str = "none", size: float = 7) -> Any:
     from matplotlib.lines import Line2D
 
-    return Line2D([], [], marker="o", linestyle="none", color=colour, markeredgecolor=edge, markersize=size, label=label)
+    return Line2D(
+        [], [], marker="o", linestyle="none", color=colour, markeredgecolor=edge, markersize=size, label=label
+    )

@@ -1,4 +1,4 @@
-"""Texts as figures show them: sample ids and labels are anybody's strings. Changes how they look, never what they are."""
+"""Texts as figures show them: ids and labels are anybody's strings. Changes how they look, never what they are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["clean", "counted", "natural_order", "number", "said", "short"]
+__all__ = ["clean", "counted", "natural_order", "number", "said", "sentence", "short"]
 
 # They turn the text around them, so that a line could read as another than it is.
 TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
@@ -42,13 +42,13 @@ def short(text: str, most: int) -> str:
 
 
 def number(value: Any) -> str:
-    """Return a number with at most four digits that matter, or a dash where there is none.
+    """Return a number with at most four digits that matter, or `none`.
 
     >>> number(0.123456), number(60000), number(None), number(1.5e-7)
-    ('0.1235', '60,000', '–', '1.5e-07')
+    ('0.1235', '60,000', 'none', '1.5e-07')
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "–"
+        return "none"
     if isinstance(value, int) or (float(value).is_integer() and abs(value) < 1e15):
         return f"{int(value):,}"
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
@@ -58,11 +58,20 @@ def said(value: Any) -> str:
     """Return any value of a table in words.
 
     >>> said(True), said(0.5), said(None), said("a")
-    ('yes', '0.5', '–', 'a')
+    ('yes', '0.5', 'none', 'a')
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
     return number(value) if value is None or isinstance(value, int | float) else clean(str(value))
+
+
+def sentence(text: str) -> str:
+    """Return a text as a sentence.
+
+    >>> sentence("loss rises with age"), sentence("")
+    ('Loss rises with age.', '')
+    """
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}" if text else ""
 
 
 def counted(count: int, noun: str) -> str:
@@ -71,7 +80,8 @@ def counted(count: int, noun: str) -> str:
     >>> counted(1, "sample"), counted(60000, "sample")
     ('1 sample', '60,000 samples')
     """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    many = "es" if noun.endswith(("ch", "ss")) else "s"
+    return f"{count:,} {noun}{'' if count == 1 else many}"
 
 
 def natural_order(names: Iterable[str]) -> list[str]:

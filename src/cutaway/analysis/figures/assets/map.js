@@ -31,7 +31,7 @@ begin((data) => {
   function valueText(column, index) {
     const value = column.values[index];
     if (!column.names) return numberText(value);
-    return value ? column.names[value - 1] : "–";
+    return value ? column.names[value - 1] : "none";
   }
 
   function cardOf(index) {

@@ -23,7 +23,7 @@ async function readData() {
 
 // As in Python: at most four digits that matter.
 function numberText(value) {
-  if (value === null || Number.isNaN(value)) return "–";
+  if (value === null || Number.isNaN(value)) return "none";
   if (Number.isInteger(value) || Math.abs(value) >= 1e4) {
     return Math.abs(value) < 1e15 ? value.toLocaleString("en", { maximumFractionDigits: 0 }) : value.toPrecision(4);
   }

@@ -1,0 +1,143 @@
+"""Grids of samples as figures: similar samples, what drives each unit, and heat maps beside their sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from cutaway.analysis.figures.figure import Figure
+from cutaway.analysis.figures.tiles import Group, Tile, Tiles
+from cutaway.analysis.figures.words import counted, number, said, sentence
+from cutaway.analysis.samples import CORRECT, LABEL, PREDICTION, SAMPLE
+from cutaway.errors import AnalysisUnavailable, ConfigurationError
+
+__all__ = ["heat_map_figure", "similar_figure", "units_figure"]
+
+# A page of more pictures is scrolled, not read.
+MOST_TILES, MOST_UNITS, MOST_ROWS = 100, 40, 40
+
+
+def similar_figure(
+    queries: pa.Table, similar: pa.Table, previews: Mapping[str, bytes], *, title: str = "", words: str = ""
+) -> Figure:
+    """Return samples and those that are similar to them, as pictures with label, prediction and distance.
+
+    `queries` and `similar` have a row for each sample: `sample`, and where they are known `label`, `prediction`,
+    `correct`; `similar` also `distance`, and is drawn in its order. `previews` are PNG by the id of the sample.
+    """
+    for name, table in (("queries", queries), ("similar", similar)):
+        if SAMPLE not in table.column_names:
+            raise ConfigurationError(
+                f"`{name}` must have a column {SAMPLE!r}, but has {', '.join(table.column_names)}."
+            )
+    asked = [_sample_tile(row, previews, "first") for row in queries.slice(0, MOST_TILES).to_pylist()]
+    found = [_sample_tile(row, previews) for row in similar.slice(0, MOST_TILES).to_pylist()]
+    groups = (Group(tuple(asked), "Asked for"), Group(tuple(found), "Most similar first"))
+    shown = f"{counted(len(found), 'sample')} most similar to {counted(queries.num_rows, 'sample')}."
+    counts = _labels_in_words(similar)
+    wrong = " A dashed frame: the model reads it wrongly." if any(one.mark == "wrong" for one in found) else ""
+    cut = f" {MOST_TILES} of {similar.num_rows:,} are shown." if similar.num_rows > MOST_TILES else ""
+    content = Tiles(groups)
+    return Figure(title, f"{shown}{counts}{wrong}{cut} {sentence(words)}".strip(), content, height=content.height)
+
+
+def _labels_in_words(table: pa.Table) -> str:
+    if LABEL not in table.column_names or table[LABEL].null_count == table.num_rows:
+        return ""
+    counts: dict[str, int] = {}
+    for one in table[LABEL].to_pylist():
+        counts[said(one)] = counts.get(said(one), 0) + 1
+    most = sorted(counts, key=lambda one: (-counts[one], one))[:5]
+    rest = f", {len(counts) - len(most)} more labels" if len(counts) > len(most) else ""
+    return f" Labels: {', '.join(f'{counts[one]} of {one}' for one in most)}{rest}."
+
+
+def _sample_tile(row: dict[str, Any], previews: Mapping[str, bytes], mark: Literal["", "first"] = "") -> Tile:
+    lines = [f"{name} {said(row[name])}" for name in (LABEL, PREDICTION) if row.get(name) is not None]
+    if row.get("distance") is not None:
+        lines.append(f"distance {number(row['distance'])}")
+    return Tile(
+        previews.get(str(row[SAMPLE])),
+        str(row[SAMPLE]),
+        tuple(lines),
+        mark or ("wrong" if row.get(CORRECT) is False else ""),
+    )
+
+
+def units_figure(
+    drivers: pa.Table,
+    previews: Mapping[str, bytes],
+    *,
+    classes: pa.Table | None = None,
+    top: int = 7,
+    title: str = "",
+    words: str = "",
+) -> Figure:
+    """Return for each unit the samples that drive it most, as pictures, and the classes that it answers to.
+
+    `drivers` has `unit`, `sample` and `value`, and where it is known `label`, best first in each unit; `classes` has
+    `unit`, `class` and `auc`, best first, and `serves` where it is known. The first 40 units of `drivers` are shown:
+    filter it to show others.
+    """
+    missing = {"unit", SAMPLE, "value"} - set(drivers.column_names)
+    if missing:
+        raise ConfigurationError(f"`drivers` lacks the columns {', '.join(sorted(missing))}.")
+    if not drivers.num_rows:
+        raise AnalysisUnavailable("feature view", "no unit has a sample that drives it.")
+    by_unit: dict[Any, list[dict[str, Any]]] = {}
+    for row in drivers.to_pylist():
+        by_unit.setdefault(row["unit"], []).append(row)
+    answers = _answers(classes)
+    groups = []
+    for unit in list(by_unit)[:MOST_UNITS]:
+        tiles = tuple(_driver_tile(row, previews) for row in by_unit[unit][:top])
+        groups.append(Group(tiles, f"Unit {said(unit)}", answers.get(unit, "")))
+    content = Tiles(tuple(groups), columns=max(6, min(top, 10)))
+    shown = f"The samples with the highest values of {counted(len(groups), 'unit')}, highest first."
+    if len(by_unit) > MOST_UNITS:
+        shown += f" {MOST_UNITS} of {len(by_unit):,} units are shown."
+    return Figure(title, f"{shown} {sentence(words)}".strip(), content, height=content.height)
+
+
+def _driver_tile(row: dict[str, Any], previews: Mapping[str, bytes]) -> Tile:
+    label = [f"{LABEL} {said(row[LABEL])}"] if row.get(LABEL) is not None else []
+    return Tile(previews.get(str(row[SAMPLE])), str(row[SAMPLE]), (*label, f"value {number(row['value'])}"))
+
+
+def _answers(classes: pa.Table | None) -> dict[Any, str]:
+    """Return for each unit in words which classes it answers to."""
+    found: dict[Any, list[str]] = {}
+    for row in [] if classes is None else classes.to_pylist():
+        serves = "serves " if row.get("serves") else "answers to "
+        if len(found.setdefault(row["unit"], [])) < 3 and row.get("auc") is not None:
+            found[row["unit"]].append(f"{serves}{said(row['class'])} (AUC {row['auc']:.2f})")
+    return {unit: ", ".join(parts) for unit, parts in found.items()}
+
+
+def heat_map_figure(
+    samples: Sequence[Tile], maps: Sequence[Sequence[Tile]], *, title: str = "", words: str = ""
+) -> Figure:
+    """Return a row for each sample: its picture, then its heat maps, with what is to be said of each below it.
+
+    `samples` and `maps` belong together one by one. A `Tile` has a picture (PNG, or an array of rows, columns and
+    channels), a title such as the class and the method, and lines such as what the sanity figures say. A map that is
+    no better than a random one has `mark="wrong"`.
+    """
+    if len(samples) != len(maps):
+        raise ConfigurationError(f"`maps` must have a row for each of {len(samples)} samples, but has {len(maps)}.")
+    if not samples:
+        raise AnalysisUnavailable("heat maps", "there are no samples.")
+    rows = list(zip(samples, maps, strict=True))[:MOST_ROWS]
+    groups = [
+        Group((Tile(sample.picture, sample.title, sample.lines, "first"), *own[: MOST_TILES - 1]))
+        for sample, own in rows
+    ]
+    widest = max(len(group.tiles) for group in groups)
+    content = Tiles(tuple(groups), columns=max(4, min(widest, 7)))
+    shown = f"{counted(sum(len(own) for _, own in rows), 'heat map')} of {counted(len(rows), 'sample')}."
+    doubtful = any(one.mark == "wrong" for _, own in rows for one in own)
+    shown += " A dashed frame: no better than a random map." if doubtful else ""
+    shown += f" {MOST_ROWS} of {len(samples):,} samples are shown." if len(samples) > MOST_ROWS else ""
+    return Figure(title, f"{shown} {sentence(words)}".strip(), content, height=content.height)

@@ -1,0 +1,59 @@
+"""Pictures of samples for figures: PNG or arrays in, pixels or PNG out. Changes no data of anybody's."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+
+from cutaway.analysis.samples import Array
+from cutaway.errors import ConfigurationError
+
+__all__ = ["Picture", "pixels_of", "png_of"]
+
+Picture = bytes | Array
+# What a picture in a figure may have; previews are far smaller.
+MOST_PIXELS = 16_000_000
+
+
+def pixels_of(picture: Picture) -> Array | None:
+    """Return a picture as an array of uint8, rows by columns or with three or four channels; None for what is none."""
+    from PIL import Image, UnidentifiedImageError
+
+    if not isinstance(picture, bytes):
+        return _as_bytes(np.asarray(picture))
+    try:
+        with Image.open(io.BytesIO(picture), formats=("PNG",)) as opened:
+            if opened.width * opened.height > MOST_PIXELS:
+                return None
+            return np.asarray(opened if opened.mode in ("L", "RGB", "RGBA") else opened.convert("RGB"))
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError):
+        return None  # cut short, or not a PNG: a figure says so in its place
+
+
+def _as_bytes(array: Array) -> Array:
+    pixels = array[..., 0] if array.ndim == 3 and array.shape[-1] == 1 else array
+    if pixels.ndim not in (2, 3) or (pixels.ndim == 3 and pixels.shape[-1] not in (3, 4)) or 0 in pixels.shape:
+        raise ConfigurationError(
+            f"A picture has rows, columns and 1, 3 or 4 channels, but got an array of shape {array.shape}."
+        )
+    if pixels.dtype == np.uint8:
+        return pixels
+    if pixels.dtype.kind not in "biuf":
+        raise ConfigurationError(f"A picture is made of numbers, but got an array of {array.dtype}.")
+    numbers = np.nan_to_num(pixels.astype(np.float64), posinf=0, neginf=0)
+    low, high = numbers.min(), numbers.max()
+    if pixels.dtype.kind == "f" and low >= 0 and high <= 1:
+        low, high = 0.0, 1.0
+    return np.asarray(np.rint((numbers - low) / ((high - low) or 1.0) * 255), np.uint8)
+
+
+def png_of(picture: Picture) -> bytes | None:
+    """Return a picture as PNG; None for bytes that are no PNG."""
+    from PIL import Image
+
+    if isinstance(picture, bytes):
+        return picture if pixels_of(picture) is not None else None
+    written = io.BytesIO()
+    Image.fromarray(_as_bytes(np.asarray(picture))).save(written, "PNG")
+    return written.getvalue()
