@@ -22,22 +22,21 @@ DIMENSIONS = 10
 MOST_ROWS, MOST_ROWS_IN_MANY = 20_000, 10_000
 # How many neighbours say how dense a place is, and how many say where a sample outside of the part belongs.
 NEIGHBOURS = 5
-# A unit that hardly varies is not blown up to the others' size: it would be noise.
-SMALLEST_SPREAD = 0.01
 
 
 def smallest_of(rows: int) -> int:
-    """Return how many samples a cluster has at least, where nobody says it: 1 % of them, but no fewer than 5."""
-    return max(5, round(rows / 100))
+    """Return how many samples a cluster has at least, where nobody says it: 1 % of them, but no fewer than 10."""
+    return max(10, round(rows / 100))
 
 
 def few_dimensions(rows: Floats) -> Floats:
-    """Return the main directions of the standardised columns; rows must be finite and centred."""
-    spread = rows.std(axis=0)
-    scaled = rows / np.maximum(spread, SMALLEST_SPREAD * spread.max(initial=0.0) or 1.0)
-    # The covariance is small and exact; it repeats, and needs no choice of a solver.
-    _, directions = np.linalg.eigh((scaled.T @ scaled).astype(np.float64))
-    return np.asarray(scaled @ directions[:, ::-1][:, :DIMENSIONS].astype(np.float32))
+    """Return the main directions of finite, centred rows.
+
+    The columns keep their sizes: standardised ones let those that hold only noise drown the others.
+    """
+    # By the covariance, which is small: it repeats, and needs no choice of a solver.
+    _, directions = np.linalg.eigh((rows.T @ rows).astype(np.float64))
+    return np.asarray(rows @ directions[:, ::-1][:, :DIMENSIONS].astype(np.float32))
 
 
 def dense_groups(
@@ -49,11 +48,11 @@ def dense_groups(
     rows = len(space)
     chosen = np.sort(rng.permutation(rows)[:many])
     part = np.ascontiguousarray(space[chosen])
-    least = max(2, round(smallest * len(part) / rows))
+    # In a part, so few of a small group are left that chance makes groups of them.
+    least = smallest if len(part) == rows else max(NEIGHBOURS, round(smallest * len(part) / rows))
     if len(part) <= max(least, NEIGHBOURS):
         return np.full(rows, NONE, np.int64), len(part)
-    found = HDBSCAN(min_cluster_size=least, min_samples=min(NEIGHBOURS, least), copy=True).fit_predict(part)
-    found = found.astype(np.int64)
+    found = HDBSCAN(min_cluster_size=least, min_samples=NEIGHBOURS, copy=True).fit_predict(part).astype(np.int64)
     advance()
     if len(part) == rows:
         return found, rows
@@ -62,6 +61,8 @@ def dense_groups(
     near = search.fit(part).kneighbors(space[others], return_distance=False)
     labels = np.empty(rows, np.int64)
     labels[chosen], labels[others] = found, _most_common(found[near])
+    small = np.bincount(labels[labels >= 0], minlength=1) < smallest
+    labels[(labels >= 0) & small[labels]] = NONE
     return labels, len(part)
 
 

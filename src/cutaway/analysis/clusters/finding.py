@@ -37,7 +37,7 @@ def find_clusters(
 
     `hdbscan` finds dense groups of whatever number, and leaves samples between them out. It runs on `positions`, the
     places of the samples on a map, where they are given, otherwise on the main directions of the latent vectors. No
-    group has fewer than `smallest` samples (by default 1 % of them, at least 5). `kmeans` parts the latent vectors
+    group has fewer than `smallest` samples (by default 1 % of them, at least 10). `kmeans` parts the latent vectors
     into `count` groups, by default as many as the silhouette prefers, and leaves none out. Rows that are not finite
     are in no cluster.
 
@@ -108,7 +108,7 @@ def _centred(rows: Array) -> Floats:
 def _all_equal(rows: int, method: str, smallest: int | None) -> _Found:
     least = 1 if method == "kmeans" else smallest or smallest_of(rows)
     if rows < least:
-        return np.full(rows, -1, np.int64), (f"No cluster: {rows} samples, where one has at least {least}.",)
+        return np.full(rows, -1, np.int64), (f"{_samples(rows)} too few for a cluster, which has at least {least}.",)
     return np.zeros(rows, np.int64), ("All latent vectors are equal: they are one cluster.",) if rows > 1 else ()
 
 
