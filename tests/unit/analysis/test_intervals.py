@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from cutaway.analysis.intervals import mean_interval, share_interval
+from cutaway.errors import MissingExtraError
 
 
 def test_shares_have_wilsons_interval() -> None:
@@ -29,3 +32,9 @@ def test_means_have_students_interval_and_one_sample_has_none() -> None:
     assert (low[0], high[0]) == pytest.approx((expected.low, expected.high))
     assert np.isnan(low[1])
     assert np.isnan(high[1])
+
+
+def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.special", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'cutaway\[analysis\]'"):
+        mean_interval(np.ones(1), np.ones(1), np.array([3]))

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from cutaway.analysis.curves.strength import rank_correlation, rank_share
+from cutaway.errors import MissingExtraError
 
 
 @pytest.mark.parametrize("count", [10, 57, 1000])
@@ -64,3 +67,11 @@ def test_one_value_or_as_many_as_samples_have_no_rank_share() -> None:
     assert rank_share(np.zeros(20, np.int64), np.arange(20.0)) is None
     assert rank_share(np.arange(20), np.arange(20.0)) is None
     assert rank_share(np.arange(20) % 2, np.ones(20)) is None
+
+
+def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.special", None)
+    x = np.random.default_rng(0).normal(size=20)
+    for measure in (lambda: rank_correlation(x, x**2), lambda: rank_share(np.arange(20) % 2, x)):
+        with pytest.raises(MissingExtraError, match=r"pip install 'cutaway\[analysis\]'"):
+            measure()
