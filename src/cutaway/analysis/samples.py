@@ -62,7 +62,8 @@ class Samples:
     @cached_property
     def finite(self) -> Mask:
         """Which rows have a latent vector that can be used."""
-        return np.asarray(np.isfinite(self.latents).all(axis=1))
+        # In float64 no sum of finite float32 numbers overflows, and no mask as large as the latents is made.
+        return np.asarray(np.isfinite(self.latents.sum(axis=1, dtype=np.float64)))
 
     def has(self, column: str) -> bool:
         """Whether there is such a column, with at least one value."""
