@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cutaway.analysis.clusters.splits import Split, Tested, splits_of, tested
+from cutaway.analysis.clusters.splits import Split, Tested, compare_splits, splits_of
 from cutaway.analysis.clusters.values import Clusters
 from cutaway.analysis.clusters.words import ClassShare, ClusterWords, Rate, Trait
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, Mask, Samples
@@ -36,7 +36,7 @@ def describe_clusters(clusters: Clusters, samples: Samples) -> tuple[ClusterWord
     if len(clusters.labels) != len(samples):
         raise ConfigurationError(f"There are {len(samples)} samples, but clusters of {len(clusters.labels)}.")
     wrong, loss = _wrong(samples), _loss(samples)
-    results = tested(_asked(samples, wrong, loss), clusters.labels, len(clusters))
+    results = compare_splits(_asked(samples, wrong, loss), clusters.labels, len(clusters))
     numbers = {one.column: samples.numbers(one.column) for one in results if one.kind == "number"}
     ranks = {name: _ranks(values) for name, values in numbers.items()}
     found = []

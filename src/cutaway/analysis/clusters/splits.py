@@ -20,7 +20,7 @@ from cutaway.analysis.clusters.values import Ints
 from cutaway.analysis.samples import Mask
 from cutaway.errors import MissingExtraError
 
-__all__ = ["FALSE_ALARMS", "Split", "Tested", "splits_of", "tested"]
+__all__ = ["FALSE_ALARMS", "Split", "Tested", "compare_splits", "splits_of"]
 
 # How often anything at all is found where there is nothing.
 FALSE_ALARMS = 0.05
@@ -101,7 +101,7 @@ def _values(name: str, column: pa.ChunkedArray, known: Mask) -> Iterator[Split]:
             yield Split(name, "category", str(encoded.dictionary[int(code)]), known, codes == code)
 
 
-def tested(splits: Iterable[Split], labels: Ints, count: int) -> list[Tested]:
+def compare_splits(splits: Iterable[Split], labels: Ints, count: int) -> list[Tested]:
     """Return each split against each of `count` clusters; samples in none belong to the rest of every cluster."""
     # One split at a time: those of all values of all columns together would fill gigabytes.
     found = [_compared(split, labels, count) for split in splits]

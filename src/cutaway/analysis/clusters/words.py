@@ -89,7 +89,11 @@ def _in_words(cluster: ClusterWords) -> str:
         parts.append(_errors(cluster.errors))
     if cluster.loss is not None and cluster.loss.differs:
         parts.append(f"mean loss {_figure(cluster.loss.inside)} (elsewhere {_figure(cluster.loss.outside)})")
-    parts += [_trait(trait) for trait in cluster.traits[:MOST_TRAITS]]
+    # A value that is common in a cluster makes the column's other values rare there: the strongest says it all.
+    strongest: dict[str, Trait] = {}
+    for trait in cluster.traits:
+        strongest.setdefault(trait.column, trait)
+    parts += [_trait(trait) for trait in strongest.values()][:MOST_TRAITS]
     return "; ".join(parts) + "."
 
 
