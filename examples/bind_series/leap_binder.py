@@ -36,7 +36,7 @@ def preprocess() -> list[PreprocessResponse]:
 
 @tensorleap_input_encoder("vibration", channel_dim=-1)
 def vibration(index: int, subset: PreprocessResponse) -> np.ndarray:
-    """The recording as the model gets it: times, directions."""
+    """The recording as the model gets it: times, directions, in g."""
     return subset.data[index].signal
 
 
@@ -91,14 +91,14 @@ def heat_of_trace(vibration: np.ndarray) -> np.ndarray:
 def trace(vibration: np.ndarray) -> LeapGraph:
     """Both directions over 50 milliseconds."""
     duration = 1000 * (LENGTH - 1) / RATE
-    return LeapGraph(vibration.astype(np.float32), x_label="ms", y_label="m/s²", x_range=(0.0, duration))
+    return LeapGraph(vibration.astype(np.float32), x_label="ms", y_label="g", x_range=(0.0, duration))
 
 
 @tensorleap_custom_visualizer("spectrum", LeapDataType.Graph)
 def spectrum(vibration: np.ndarray) -> LeapGraph:
     """How strong each frequency is, in both directions."""
     strengths = np.abs(np.fft.rfft(vibration * np.hanning(LENGTH)[:, None], axis=0)) * 4 / LENGTH
-    return LeapGraph(strengths.astype(np.float32), x_label="Hz", y_label="m/s²", x_range=(0.0, RATE / 2))
+    return LeapGraph(strengths.astype(np.float32), x_label="Hz", y_label="g", x_range=(0.0, RATE / 2))
 
 
 leap_binder.add_prediction("prediction", LABELS)

@@ -25,10 +25,10 @@ NAMES = {"scipy", "scikit", "sklearn", "torch", "pytorch", "numpy", "np"}
 NUMBER = "<number>"
 
 # What shows in which style a package writes, and not what about: `axis : int, optional` and `Args:`, which stand alone,
-# `input (Tensor): `, before what is said about it, and `:attr:`, before a name.
+# `input (Tensor): `, before what is said about it, `:attr:`, before a name, and `<target>`, behind the words of a link.
 _TITLE = re.compile(r"\s*([\w*, .`]+ : .*|\w+:)$")
 _PARAMETER = re.compile(r"^[\w*, .`]+(\([^)]*\))?: ")
-_ROLE = re.compile(r":\w+:(?=`)")
+_MARKUP = re.compile(r":\w+:(?=`)|\s*<[^<>]*>(?=`)")
 
 _SUBSETS = ("training",) * 14 + ("validation",) * 3 + ("test",) * 3
 
@@ -95,4 +95,4 @@ def _prose(docstring: str) -> Iterator[str]:
         lines = [line.strip() for line in paragraph.splitlines() if not _TITLE.match(line)]
         for text in re.split(r"(?<=[.!?])\s+(?=[A-Z])", " ".join(_PARAMETER.sub("", line) for line in lines)):
             if re.match(r"[A-Z].*\.$", text):
-                yield _ROLE.sub("", text)
+                yield _MARKUP.sub("", text)

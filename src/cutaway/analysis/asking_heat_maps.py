@@ -91,7 +91,9 @@ class _Question:
         maps = self._first_that_applies(target, layer)
         if not self.asked.sanity:
             return maps
-        remake = partial(self._make, maps[0].method, target, layer)
+        # The same classes, whatever the model with random weights would predict.
+        classes = None if maps[0].target is None else [one.target or 0 for one in maps]
+        remake = partial(self._make, maps[0].method, classes, layer)
         figures = check_sanity(
             self.model,
             self.batch,
@@ -117,7 +119,9 @@ class _Question:
             return tuple(replace(one, notes=(*one.notes, note)) for one in maps)
         raise AnalysisUnavailable("heat map", " ".join(reasons))
 
-    def _make(self, method: str, target: int | None, layer: str | None, model: Model) -> tuple[HeatMap, ...]:
+    def _make(
+        self, method: str, target: int | list[int] | None, layer: str | None, model: Model
+    ) -> tuple[HeatMap, ...]:
         return heat_map(
             model,
             self.batch,

@@ -87,13 +87,11 @@ def previews_of(population: Population, ids: Sequence[str] | None = None) -> dic
     return found
 
 
-def plot_similar(population: Population, query: str, found: Similar) -> Figure:
-    """Return the samples that were asked for and those that are similar, as pictures."""
-    asked = population.table.filter(pc.is_in(population.table[SAMPLE], pa.array(list(found.queries), pa.string())))
-    if not asked.num_rows:
-        asked = pa.table({SAMPLE: [query]})
+def plot_similar(population: Population, queries: Sequence[str], found: Similar, title: str) -> Figure:
+    """Return the samples that were asked for, none where it was a new input, and those that are similar, as pictures."""
+    asked = population.table.filter(pc.is_in(population.table[SAMPLE], pa.array(queries, pa.string())))
     shown = previews_of(population, [*asked[SAMPLE].to_pylist(), *found.table[SAMPLE].to_pylist()])
-    return similar_figure(asked, found.table, shown, title=f"Similar to {query}")
+    return similar_figure(asked, found.table, shown, title=title)
 
 
 def plot_clusters(population: Population, clusters: Clusters, *, seed: int = 0) -> Figure:

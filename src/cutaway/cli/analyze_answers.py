@@ -112,7 +112,7 @@ def _similar(population: Population, asked: Asked, progress: Listener | None) ->
         raise ConfigurationError("`similar` needs one of `--sample`, `--region` and `--input` to be similar to.")
     if asked.input_file is not None:
         found = population.similar_to_input(_array(asked.input_file), asked.k)
-        query = Path(asked.input_file).name
+        ids, query = [], Path(asked.input_file).name
     else:
         ids = list(asked.samples) or population.in_region(_corners(str(asked.region)), seed=asked.seed).ids
         found = population.find_similar(ids if len(ids) > 1 else ids[0], asked.k, where=asked.where, progress=progress)
@@ -120,7 +120,7 @@ def _similar(population: Population, asked: Asked, progress: Listener | None) ->
     counts = ", ".join(f"{count} x {name}" for name, count in found.counts.items())
     words = tuple(line for line in (f"labels among them: {counts}" if counts else "",) if line)
     tables = {"similar": found.table, "units": found.units}
-    figures = {"similar": lambda: plots.plot_similar(population, query, found)}
+    figures = {"similar": lambda: plots.plot_similar(population, ids, found, f"Similar to {query}")}
     return Answer(
         "similar", f"{found.table.num_rows} nearest to {query}", words, tables, figures, found.notes, shown="similar"
     )

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cutaway import __version__
-from cutaway.cli import check, control, demo, evaluate, runs, tensors, watch
+from cutaway.cli import analyze, check, control, demo, evaluate, runs, tensors, watch
 
 __all__ = ["app"]
 
@@ -46,4 +46,5 @@ app.command("control", short_help="Ask a running training to stop, pause, save o
 app.command("tensors", short_help="Show what every tensor of a run did, also live.")(tensors.tensors)
 app.command("check", short_help="Try a binding, and a model with it, before using them.")(check.check)
 app.command("evaluate", short_help="Evaluate a model on every sample of a data set.")(evaluate.evaluate)
+app.command("analyze", short_help="Show what a model sees in the samples of an evaluation.")(analyze.analyze)
 app.command("watch", short_help="Let rules look at a run, also live.")(watch.watch)

@@ -17,7 +17,16 @@ from cutaway.cli.app import app
 from cutaway.cli.output import split_hint
 
 COMMANDS = [["demo"], ["runs"], ["runs", "list"], ["runs", "show"], ["runs", "compare"], ["runs", "size"]]
-COMMANDS += [["runs", "prune"], ["runs", "rm"], ["tensors"], ["control"], ["watch"], ["check"], ["evaluate"]]
+COMMANDS += [
+    ["runs", "prune"],
+    ["runs", "rm"],
+    ["tensors"],
+    ["control"],
+    ["watch"],
+    ["check"],
+    ["evaluate"],
+    ["analyze"],
+]
 
 
 def start(*words: str, **options: object) -> subprocess.Popen[str]:

@@ -67,7 +67,9 @@ def heat_map(
     aim = aim_at(model, axes.shape[0], output=output, target=target, loss=loss, labels=labels)
     if not axes.shape[0]:
         return ()
-    memory = estimate(model, arrays, axes, gradients=way.gradients, batch_size=batch_size, memory_mb=memory_mb)
+    memory = estimate(
+        model, arrays, axes, gradients=way.gradients, packs=way.baseline, batch_size=batch_size, memory_mb=memory_mb
+    )
     removed, words = baseline_of(arrays[axes.name], axes, baseline) if way.baseline else (None, "")
     options = Options(layer, steps, window, stride, masks, seed)
     asked = Asked(model, arrays, axes, aim, options, memory.rows, removed, progress)
@@ -154,8 +156,10 @@ def estimate_memory(
     """Return what `heat_map` would take, from shapes alone: nothing runs."""
     arrays = named_arrays(model, batch)
     axes = _axes(model, arrays, input)
-    gradients = method_named(method).gradients
-    return estimate(model, arrays, axes, gradients=gradients, batch_size=batch_size, memory_mb=memory_mb)
+    way = method_named(method)
+    return estimate(
+        model, arrays, axes, gradients=way.gradients, packs=way.baseline, batch_size=batch_size, memory_mb=memory_mb
+    )
 
 
 def _axes(model: Model, arrays: dict[str, Array], name: str | None) -> InputAxes:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
 
 from cutaway.analysis.heat_maps.places import InputAxes
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
@@ -23,6 +22,8 @@ _COPIES = 5
 # Layers that say nothing of their shape: as if they had this many channels at every place of the input.
 _CHANNELS = 32
 _SHARE_OF_FREE = 0.25
+# What takes less is never too much, and not worth to ask the system for.
+_LITTLE_MB = 64.0
 _WHERE_NOTHING_SAYS = 2048.0
 
 
@@ -51,10 +52,11 @@ def estimate(
     axes: InputAxes,
     *,
     gradients: bool,
+    packs: bool,
     batch_size: int,
     memory_mb: float | None,
 ) -> MemoryEstimate:
-    """Return what a method takes. Raises `AnalysisUnavailable` where not even one row fits."""
+    """Return what a method takes; `packs` says that it changes every sample many times. Raises where no row fits."""
     if batch_size < 1:
         raise ConfigurationError(f"`batch_size >= 1` must hold, but got batch_size={batch_size}.")
     if memory_mb is not None and not memory_mb > 0:
@@ -65,17 +67,22 @@ def estimate(
     held = 2 * sum(layers) if gradients else sum(sorted(layers)[-2:])
     row = (_COPIES * sum(_row_bytes(values) for values in arrays.values()) + 4 * held) / _MB
     fixed = count * 3 * _row_bytes(arrays[axes.name]) / _MB
-    bound = _SHARE_OF_FREE * free_mb() if memory_mb is None else float(memory_mb)
-    fitting = int((bound - fixed) // max(row, 1e-9)) if bound > fixed else 0
     # A model with a batch size of its own gets whole batches, however few samples are in them.
     least = next((spec.batch_size for spec in model.inputs if spec.batch_size is not None), None) or 1
+    wanted = -(-(batch_size if packs else max(min(batch_size, count), 1)) // least) * least
+    bound = _bound(fixed + wanted * row) if memory_mb is None else float(memory_mb)
+    fitting = int((bound - fixed) // max(row, 1e-9)) if bound > fixed else 0
     if fitting < least:
         raise AnalysisUnavailable(
             "heat map in so little memory",
             f"the result takes about {fixed:.1f} MB and a batch of {least} for the model {row * least:.1f} MB, "
             f"but {bound:.1f} MB are allowed. Give fewer samples at once, or more with `memory_mb`.",
         )
-    return MemoryEstimate(row, fixed, bound, max(min(batch_size, fitting) // least, 1) * least)
+    return MemoryEstimate(row, fixed, bound, min(wanted, fitting // least * least))
+
+
+def _bound(needed: float) -> float:
+    return _LITTLE_MB if needed <= _LITTLE_MB else max(_LITTLE_MB, _SHARE_OF_FREE * free_mb())
 
 
 def free_mb() -> float:
@@ -96,13 +103,12 @@ def free_mb() -> float:
 
 
 def _row_bytes(values: Array) -> int:
-    return int(np.prod(values.shape[1:], dtype=np.int64)) * max(values.dtype.itemsize, 4)
+    return math.prod(values.shape[1:]) * max(values.dtype.itemsize, 4)
 
 
 def _size(layer: Layer, axes: InputAxes) -> int:
     """Return how many values a layer has for one sample, at most."""
-    places = int(np.prod(axes.sizes, dtype=np.int64))
     if layer.shape is None:
-        return _CHANNELS * places
+        return _CHANNELS * math.prod(axes.sizes)
     unknown = iter(axes.sizes)
-    return int(np.prod([next(unknown, 1) if size is None else size for size in layer.shape[1:]], dtype=np.int64))
+    return math.prod(next(unknown, 1) if size is None else size for size in layer.shape[1:])

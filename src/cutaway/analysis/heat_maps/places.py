@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
 from cutaway.models.backend import Array
@@ -41,12 +42,12 @@ class InputAxes:
         """Whether a sample is a row of numbers that have no neighbours, as the columns of a table are."""
         return not self.whole and len(self.shape) == 2
 
-    @property
+    @cached_property
     def places(self) -> tuple[int, ...]:
         """The axes of the places."""
         return tuple(axis for axis in range(1, len(self.shape)) if axis != self.channel)
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[int, ...]:
         """How many places there are along each of them."""
         return tuple(self.shape[axis] for axis in self.places)

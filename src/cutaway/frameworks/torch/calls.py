@@ -45,8 +45,10 @@ def as_in_prediction(root: torch.nn.Module) -> Iterator[None]:
     modes = [module.training for module in modules]
     hung = [(hooks, dict(hooks)) for module in modules for hooks in _hooks(module) if _has_taps(hooks)]
     try:
+        # Setting costs a module more than looking, and most are as they should be.
         for module in modules:
-            module.training = False
+            if module.training:
+                module.training = False
         for hooks, before in hung:
             for key, hook in before.items():
                 if isinstance(hook, Tap):
@@ -57,7 +59,8 @@ def as_in_prediction(root: torch.nn.Module) -> Iterator[None]:
             hooks.clear()
             hooks.update(before)
         for module, mode in zip(modules, modes, strict=True):
-            module.training = mode
+            if module.training != mode:
+                module.training = mode
 
 
 @contextmanager

@@ -42,16 +42,16 @@ def _class_scores(output: torch.Tensor, question: Question, channel_axis: int | 
     if output.dim() < 2 or channel_axis is None or output.shape[channel_axis] == 1:
         return output
     classes = output.movedim(channel_axis, 1)
-    scores = classes.reshape(*classes.shape[:2], -1).sum(dim=2)
+    scores = classes if classes.dim() == 2 else classes.reshape(*classes.shape[:2], -1).sum(dim=2)
     if question.target is None:
         return scores.max(dim=1).values
-    target = torch.as_tensor(question.target, dtype=torch.int64, device=output.device)
+    target = np.asarray(question.target, np.int64)
     wrong = target[(target < 0) | (target >= scores.shape[1])]
     if len(wrong):
         raise ConfigurationError(
             f"Output {question.output!r} has {scores.shape[1]} classes, but `target` asks for {int(wrong[0])}."
         )
-    return scores.gather(1, target[:, None])
+    return scores.gather(1, torch.tensor(target[:, None], device=output.device))
 
 
 def _elementwise(output: torch.Tensor, labels: torch.Tensor, loss: str) -> torch.Tensor:
