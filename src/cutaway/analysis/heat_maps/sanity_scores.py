@@ -1,0 +1,71 @@
+"""What is followed while places of a sample are taken away: the explained score, as a share of what it was.
+
+- Of an output with classes: the probability of the explained class, averaged over the places of an output that has
+  some. Answers outside of 0 to 1 are taken for logits, and their softmax for probabilities. A probability that was
+  below chance is a share of chance.
+- Of an output without classes, and of a loss: how far the value moved from where it was, in units of the distance
+  between the sample and the baseline alone, plus 1. It begins at 1; a loss that falls goes below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.analysis.heat_maps.aims import Aim, Ints
+from cutaway.models.backend import Array
+
+__all__ = ["Followed", "follow"]
+
+Floats = npt.NDArray[np.float64]
+
+_LEAST = 1e-12
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What is followed of each sample: `first` where it is whole, `last` where all of it is taken away.
+
+    `logits` says whether answers go through a softmax; `chance` is one of as many as there are classes.
+    """
+
+    aim: Aim
+    logits: bool
+    chance: float
+    first: Floats
+    last: Floats
+
+    def scores(self, answer: Array, samples: Ints) -> Floats:
+        """Return the score of each row of an answer; `samples` says which sample each of them is."""
+        return _scores(answer, samples, self.aim, logits=self.logits)
+
+    def shares(self, scores: Floats, sample: int) -> Floats:
+        """Return scores of one sample as shares of what its score was."""
+        first = float(self.first[sample])
+        if self.aim.targets is not None:
+            return np.asarray(scores / max(first, self.chance), np.float64)
+        scale = max(abs(first - float(self.last[sample])), _LEAST * max(1.0, abs(first)))
+        return np.asarray(1 + (scores - first) / scale, np.float64)
+
+
+def follow(aim: Aim, whole: Array, blank: Array) -> Followed:
+    """Return what is followed, from the answers to the samples as they are and to the baseline alone."""
+    samples = np.arange(len(whole))
+    classes = whole.shape[aim.axis] if aim.axis is not None and whole.ndim > 1 else 1
+    both = np.concatenate([whole.reshape(-1), blank.reshape(-1)])
+    logits = bool(aim.targets is not None and not ((both >= 0) & (both <= 1)).all())
+    first, last = (_scores(answer, samples, aim, logits=logits) for answer in (whole, blank))
+    return Followed(aim, logits, 1 / classes, first, last)
+
+
+def _scores(answer: Array, samples: Ints, aim: Aim, *, logits: bool) -> Floats:
+    if aim.targets is None or aim.axis is None:
+        return aim.scores(answer, samples, None)
+    classes = np.moveaxis(answer, aim.axis, 1).astype(np.float64)
+    if logits:
+        classes = np.exp(classes - classes.max(axis=1, keepdims=True))
+        classes /= classes.sum(axis=1, keepdims=True)
+    chosen = classes[np.arange(len(classes)), aim.targets[samples]]
+    return np.asarray(chosen.reshape(len(chosen), -1).mean(axis=1), np.float64)
