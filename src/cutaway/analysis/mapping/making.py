@@ -1,0 +1,145 @@
+"""`make_map`: chooses the method, says what a reader should know, and keeps rows that have no place out of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cutaway.analysis.counting import Counter
+from cutaway.analysis.devices import choose_device
+from cutaway.analysis.mapping.aligning import Earlier, anchored_start, earlier_map, turned
+from cutaway.analysis.mapping.graph import neighbour_graph
+from cutaway.analysis.mapping.layout import lay_out
+from cutaway.analysis.mapping.nearest import nearest_rows
+from cutaway.analysis.mapping.pca import two_directions
+from cutaway.analysis.mapping.tsne import tsne_positions
+from cutaway.analysis.mapping.values import Map, PreviousMap
+from cutaway.analysis.mapping.vectors import FAR, Vectors, prepare
+from cutaway.analysis.samples import Array, Floats
+from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.evaluation.progress import Listener
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["make_map"]
+
+METHODS = ("umap", "tsne", "pca")
+# Few samples need more steps to find their places, and take them in no time.
+FEW, STEPS_OF_FEW, STEPS, STEPS_ALIGNED = 10_000, 500, 250, 100
+# How far out the first positions reach.
+START_WIDTH = 10.0
+# Samples below this number are put down by their principal directions, whatever the method.
+FEWEST = 4
+
+
+def make_map(
+    latents: Array,
+    *,
+    method: str = "umap",
+    seed: int = 0,
+    neighbours: int = 15,
+    previous: PreviousMap | None = None,
+    device: str | None = None,
+    progress: Listener | None = None,
+) -> Map:
+    """Return a map of latent vectors (n, d): positions in the plane, near where they are alike.
+
+    `method` is `umap` (the objective of UMAP on a graph of `neighbours` nearest neighbours), `tsne` or `pca`. The
+    same `seed` gives the same map on the same device and number of threads. With `previous`, samples that kept at
+    least half of their neighbours stay within 2 % of the earlier map's width (`umap`), or the map is turned as a
+    whole to lie like the earlier one (`tsne`, `pca`). Rows that are not finite get NaN.
+
+    >>> import numpy as np
+    >>> latents = np.random.default_rng(0).normal(size=(50, 8))
+    >>> make_map(latents, method="pca").positions.shape
+    (50, 2)
+    """
+    if method not in METHODS:
+        raise ConfigurationError(
+            f"`method` must be one of {', '.join(METHODS)}, but got {method!r}.{did_you_mean(method, METHODS)}"
+        )
+    if neighbours < 2:
+        raise ConfigurationError(f"`neighbours >= 2` must hold, but got neighbours={neighbours}.")
+    vectors = prepare(latents)
+    earlier = None if previous is None else earlier_map(previous, vectors.finite)
+    notes = _notes(vectors)
+    if earlier is not None and (earlier.known.sum() <= FEWEST or not earlier.width > 0):
+        notes.append("The earlier map shares too few samples with this one to align them.")
+        earlier = None
+    values = vectors.values
+    if method == "umap" and len(values) >= FEWEST:
+        positions = _umap(values, seed=seed, neighbours=neighbours, earlier=earlier, device=device, progress=progress)
+    else:
+        positions, said = _whole_turn(values, method, seed, earlier)
+        notes += said
+    return Map(vectors.spread(positions), method, seed, None, tuple(notes))
+
+
+def _notes(vectors: Vectors) -> list[str]:
+    lost, rows = int((~vectors.finite).sum()), len(vectors.values)
+    notes = []
+    if lost:
+        notes.append(f"{lost} of {len(vectors.finite)} samples have no position: their latent vector is not finite.")
+    if vectors.clipped:
+        notes.append(
+            f"{vectors.clipped} samples lie more than {FAR:.0f} times as far out as the typical one; "
+            "they are drawn at that distance."
+        )
+    if rows > 1 and not (vectors.values != vectors.values[:1]).any():
+        notes.append(f"All {rows} samples have the same latent vector, so their places in the map mean nothing.")
+    elif 0 < rows < FEWEST:
+        notes.append(f"{rows} samples are too few for neighbourhoods; they lie along their principal directions.")
+    return notes
+
+
+def _whole_turn(values: Floats, method: str, seed: int, earlier: Earlier | None) -> tuple[Floats, list[str]]:
+    """Return positions by the methods that know no anchor, and notes."""
+    notes: list[str] = []
+    if method == "tsne" and len(values) >= FEWEST:
+        positions, said = tsne_positions(values, seed)
+        notes += said
+    else:
+        positions = two_directions(values, seed)
+    if earlier is None:
+        return positions, notes
+    notes.append("The map is turned to lie like the earlier one; its samples are not held in place.")
+    return turned(positions, earlier), notes
+
+
+def _umap(
+    values: Floats,
+    *,
+    seed: int,
+    neighbours: int,
+    earlier: Earlier | None,
+    device: str | None,
+    progress: Listener | None,
+) -> Floats:
+    where = choose_device(device)
+    import torch
+
+    rows = len(values)
+    points = torch.from_numpy(values).to(where)
+    search = Counter(progress, rows, "samples", "finding neighbours")
+    numbers, distances = nearest_rows(points, min(neighbours, rows - 1), seed=seed, counter=search)
+    graph = neighbour_graph(numbers, distances)
+    anchor = None
+    if earlier is None:
+        start, steps = _first_positions(values, seed).to(where), STEPS_OF_FEW if rows <= FEW else STEPS
+    else:
+        start, anchor = anchored_start(earlier, points, numbers, seed)
+        steps = STEPS_ALIGNED
+    layout = Counter(progress, steps, "steps", "laying the map out")
+    return lay_out(graph, start, steps=steps, seed=seed, anchor=anchor, counter=layout).cpu().numpy()
+
+
+def _first_positions(values: Floats, seed: int) -> torch.Tensor:
+    """Return the principal directions, with a little noise: rows that begin at one place would never part."""
+    import torch
+
+    start = two_directions(values, seed)
+    start *= START_WIDTH / max(float(np.abs(start).max()), 1e-12)
+    noise = np.random.default_rng(seed).standard_normal(start.shape, np.float32)
+    return torch.from_numpy(start + 1e-3 * noise)

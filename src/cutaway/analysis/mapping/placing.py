@@ -1,0 +1,83 @@
+"""Puts new samples on a map that exists, near the samples that they are like. The map itself does not move."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cutaway.analysis.devices import choose_device
+from cutaway.analysis.mapping.graph import membership
+from cutaway.analysis.mapping.nearest import nearest_rows
+from cutaway.analysis.mapping.vectors import checked_positions, prepare
+from cutaway.analysis.samples import Array, Floats
+from cutaway.errors import AnalysisUnavailable, ConfigurationError
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["place", "place_near"]
+
+# How often a place is drawn to the bulk of its neighbours, away from the few that lie elsewhere.
+ROUNDS = 5
+
+
+def place(
+    new: Array,
+    latents: Array,
+    positions: Array,
+    *,
+    neighbours: int = 15,
+    seed: int = 0,
+    device: str | None = None,
+) -> Floats:
+    """Return positions (m, 2) of new latent vectors on the map of `latents` that `positions` is.
+
+    A new sample comes to lie among its nearest neighbours; one whose vector is not finite gets NaN.
+    """
+    known = prepare(latents)
+    plane = checked_positions(positions, len(known.finite))[known.finite]
+    there = np.isfinite(plane).all(axis=1)
+    if not there.any():
+        raise AnalysisUnavailable("placing samples", "no sample of the map has a position and a finite latent vector")
+    if neighbours < 1:
+        raise ConfigurationError(f"`neighbours >= 1` must hold, but got neighbours={neighbours}.")
+    width = known.values.shape[1]
+    asked = known.like(new)
+    if asked.values.shape[1] != width:
+        raise ConfigurationError(
+            f"`new` must be as wide as `latents` ({width}), but got {asked.values.shape[1]} columns."
+        )
+    where = choose_device(device)
+    import torch
+
+    points = torch.from_numpy(np.ascontiguousarray(known.values[there])).to(where)
+    queries = torch.from_numpy(asked.values).to(where)
+    placed = place_near(queries, points, torch.from_numpy(plane[there]).to(where), neighbours=neighbours, seed=seed)
+    return asked.spread(placed.cpu().numpy())
+
+
+def place_near(
+    queries: torch.Tensor, points: torch.Tensor, plane: torch.Tensor, *, neighbours: int, seed: int
+) -> torch.Tensor:
+    """Return where `queries` lie on the `plane` of `points`."""
+    import torch
+
+    if not len(queries):
+        return torch.zeros((0, 2), device=points.device)
+    k = min(neighbours, len(points))
+    numbers, distances = nearest_rows(points, k, queries=queries, seed=seed)
+    around = plane[numbers]
+    sure = membership(distances)[..., None]
+    # A mean of neighbours in two clusters would lie in neither. Each round trusts those more that are near the place,
+    # measured by how far apart neighbours usually are here.
+    at = _mean(around, sure)
+    for _ in range(ROUNDS):
+        away = (around - at[:, None]).square().sum(2, keepdim=True)
+        usual = away.median(dim=1, keepdim=True).values.clamp_min(1e-12)
+        at = _mean(around, sure / (1 + away / usual))
+    return at
+
+
+def _mean(around: torch.Tensor, sure: torch.Tensor) -> torch.Tensor:
+    return (around * sure).sum(1) / sure.sum(1)
