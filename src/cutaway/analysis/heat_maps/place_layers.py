@@ -95,11 +95,23 @@ def _looked_at(asked: Asked, layers: Sequence[Layer]) -> Iterator[PlaceLayer]:
     size = _FIRST_LOOK
     while group := list(islice(waiting, size)):
         size *= 2
-        values = _values(asked, [layer.name for layer in group])
+        # Most formats say all sizes; where one does not, a sample shows them.
+        values = _values(asked, [layer.name for layer in group if _declared(layer) is None])
         for layer in group:
-            seen = None if layer.name not in values else _placed(asked, layer, values[layer.name])
+            seen = _declared(layer)
+            if seen is None and layer.name in values:
+                seen = _placed(asked, layer, values[layer.name])
             if seen is not None:
                 yield seen
+
+
+def _declared(layer: Layer) -> PlaceLayer | None:
+    if layer.shape is None:
+        return None
+    sizes = tuple(size for size in layer.shape[1:] if size is not None)
+    if len(sizes) < len(layer.shape) - 1:
+        return None
+    return PlaceLayer(layer.name, layer.channel_axis % len(layer.shape), sizes)
 
 
 def _placed(asked: Asked, layer: Layer, values: Array) -> PlaceLayer | None:
@@ -124,6 +136,8 @@ def _input_channel(asked: Asked, otherwise: int) -> int:
 
 def _values(asked: Asked, names: list[str]) -> dict[str, Array]:
     """Ask for the values of layers of one sample; those that it does not go through are left out."""
+    if not names:
+        return {}
     one = {name: values[:1] for name, values in asked.arrays.items()}
     try:
         return asked.model.activations(one, names)

@@ -43,7 +43,7 @@ def as_in_prediction(root: torch.nn.Module) -> Iterator[None]:
     """
     modules = list(root.modules())
     modes = [module.training for module in modules]
-    hung = [(hooks, dict(hooks)) for module in modules for hooks in _hooks(module) if _has_taps(hooks)]
+    hung = [(hooks, dict(hooks)) for module in modules for hooks in _hooks(module) if hooks and _has_taps(hooks)]
     try:
         # Setting costs a module more than looking, and most are as they should be.
         for module in modules:
