@@ -88,7 +88,7 @@ def previews_of(population: Population, ids: Sequence[str] | None = None) -> dic
 
 
 def plot_similar(population: Population, queries: Sequence[str], found: Similar, title: str) -> Figure:
-    """Return the samples that were asked for, none where it was a new input, and those that are similar, as pictures."""
+    """Return the samples that were asked for, and those that are similar, as pictures."""
     asked = population.table.filter(pc.is_in(population.table[SAMPLE], pa.array(queries, pa.string())))
     shown = previews_of(population, [*asked[SAMPLE].to_pylist(), *found.table[SAMPLE].to_pylist()])
     return similar_figure(asked, found.table, shown, title=title)

@@ -360,8 +360,11 @@ class Population:
         return type(self)(self.samples.take(rows), self._origin, part=True)
 
     def _mask(self, conditions: Sequence[Condition]) -> Mask:
-        filters = [one if isinstance(one, Filter) else parse_filter(one, self.table) for one in conditions]
-        return rows_where(self.table, filters)
+        filters = [one if isinstance(one, Filter) else parse_filter(one) for one in conditions]
+        table = self.table
+        if any(one.column == "cluster" for one in filters) and "cluster" not in table.column_names:
+            table = table.append_column("cluster", pa.array(self.clusters().labels))
+        return rows_where(table, filters)
 
     def _query(self, sample: One | Sequence[One] | Array) -> Any:
         if isinstance(sample, str | int | np.integer):
