@@ -57,7 +57,7 @@ def confusion_figure(counts: Array | pa.Table, classes: Sequence[str], *, title:
     np.add.at(matrix, (place[rows], place[columns]), values)
     total, right = int(values.sum()), int(values[rows == columns].sum())
     share = f", {right / total:.1%} on the diagonal, where the model is right" if total else ""
-    colours = "blue is its share that is right, orange its errors, the darkest the most frequent"
+    colours = "blue is its share that is right, orange its errors, the strongest the most frequent"
     said = f"{counted(total, 'sample')}{share}. Each row is a true class: {colours}."
     side = min(1600, 300 + 42 * len(shown))
     content = Matrix(tuple(shown), matrix, of_others=len(kept) < len(names))

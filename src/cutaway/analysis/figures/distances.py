@@ -51,7 +51,7 @@ def distances_figure(
     if not known:
         raise AnalysisUnavailable("distances to the classes", "none of the distances is finite.")
     marked = [place for place in known if names[place] in (label, prediction)]
-    kept = set(known[: MOST_BARS - len(marked)]) | set(marked) if len(known) > MOST_BARS else set(known)
+    kept = set([*marked, *(place for place in known if place not in marked)][:MOST_BARS])
     order = [place for place in known if place in kept]
     bars = Bars(
         tuple(names[place] for place in order),

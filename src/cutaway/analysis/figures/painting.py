@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["frame", "move_frame", "paint_grid", "plain"]
 
-# About as wide as a letter of the caption, in inches.
+# About as wide as a letter of the caption and as high as its lines, in inches.
 LETTER = 0.071
+LINE = 0.16
 TITLE: dict[str, Any] = {"fontsize": 14, "color": LIGHT.ink, "fontweight": "bold"}
 CAPTION: dict[str, Any] = {"fontsize": 9, "color": LIGHT.muted, "x": 0.02, "ha": "left"}
 
@@ -28,10 +29,13 @@ def frame(canvas: Canvas, title: str, caption: str) -> None:
     if layout is not None:
         layout.set(w_pad=0.12, h_pad=0.12)  # type: ignore[call-arg]
     if title:
-        lines = textwrap.wrap(clean(title), max(10, int(wide / (LETTER * 1.9))))[:3]
+        lines = textwrap.wrap(clean(title), max(10, int(wide / (LETTER * 1.9))))[:2]
         canvas.suptitle(plain("\n".join(lines), most=None), **TITLE)
     if caption:
-        lines = textwrap.wrap(clean(caption), max(10, int((wide - 0.4) / LETTER)))
+        # At most a quarter of the height: the drawing needs the rest. A page has the whole caption.
+        most = max(1, int(canvas.get_figheight() / 4 / LINE))
+        across = max(10, int((wide - 0.4) / LETTER))
+        lines = textwrap.wrap(clean(caption), across, max_lines=most, placeholder=" …")
         canvas.supxlabel(plain("\n".join(lines), most=None), **CAPTION)
 
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["PointMap"]
 
 DIMMED = 0.1
+# A legend beside the points would leave them no room in a figure that is narrower, in inches.
+NARROWEST = 4.5
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ class PointMap:
             bar.ax.tick_params(colors=LIGHT.muted, labelsize=9)
             bar.outline.set_visible(False)
         handles = self._colour_handles() + self._other_handles(canvas.dpi)
-        if handles:
+        if handles and canvas.get_figwidth() >= NARROWEST:
             title = plain(self.colours.column) if isinstance(self.colours, Classes) else None
             canvas.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=9, title=title)
 
