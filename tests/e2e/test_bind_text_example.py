@@ -69,8 +69,8 @@ def arrays(dataset: Dataset, subset: str) -> Arrays:
     return tokens, labels.argmax(axis=1)
 
 
-def test_the_binding_fits_its_model_and_it_is_right() -> None:
-    report = check(EXAMPLE, EXAMPLE / MODEL)
+def test_the_binding_fits_its_model_and_it_is_right(model: Model) -> None:
+    report = check(EXAMPLE, model)
     assert report.findings == ()
     assert {row.status for row in report.rows} == {CheckStatus.PASS}
 
