@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.analysis.counting import Counter
 from cutaway.analysis.samples import Array, Floats, Mask
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
+from cutaway.evaluation.progress import Listener
 
 __all__ = ["ClassCentres", "NearestClasses", "class_centres", "class_distances", "in_words", "nearest_classes"]
 
@@ -99,7 +101,13 @@ def class_distances(
 
 
 def nearest_classes(
-    latents: Array, labels: Labels, classes: Sequence[str], count: int = 5, *, centres_from: Mask | None = None
+    latents: Array,
+    labels: Labels,
+    classes: Sequence[str],
+    count: int = 5,
+    *,
+    centres_from: Mask | None = None,
+    progress: Listener | None = None,
 ) -> NearestClasses:
     """Return the classes whose centres lie nearest to each sample, however many classes there are."""
     if count < 1:
@@ -108,6 +116,7 @@ def nearest_classes(
     kept = min(count, len(classes))
     numbers = np.full((len(latents), count), -1, np.int64)
     distances = np.full((len(latents), count), np.nan, np.float32)
+    counter = Counter(progress, len(latents), "samples", "measuring distances to classes")
     for rows, block in _blocks(_checked(latents), middles):
         compared = np.where(np.isnan(block), np.inf, block)
         near = np.argpartition(compared, kept - 1, axis=1)[:, :kept]
@@ -117,6 +126,7 @@ def nearest_classes(
         found = np.take_along_axis(block, near, axis=1)
         numbers[rows, :kept] = np.where(np.isnan(found), -1, near)
         distances[rows, :kept] = found
+        counter.advance(len(block))
     return NearestClasses(tuple(classes), numbers, distances)
 
 

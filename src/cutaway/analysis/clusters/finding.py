@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Literal
 
 import numpy as np
@@ -58,7 +59,8 @@ def find_clusters(
     if not rows.any():
         found, said = _all_equal(len(rows), method, smallest)
     elif method == "kmeans":
-        found, said = _parted(rows, count, rng, progress)
+        with _one_thread():
+            found, said = _parted(rows, count, rng, progress)
     else:
         space = None if positions is None else _centred(np.asarray(positions)[usable])
         found, said = _dense(rows, space, smallest, rng, progress)
@@ -103,6 +105,16 @@ def _centred(rows: Array) -> Floats:
     noise = 4 * np.finfo(np.float32).eps * np.abs(rows).max(initial=0.0)
     largest = float(np.abs(away).max(initial=0.0))
     return np.asarray(away / largest if largest > noise else np.zeros_like(away), np.float32)
+
+
+def _one_thread() -> AbstractContextManager[object]:
+    """Keep products of small matrices on one thread: on a busy machine, waiting for others costs ten times the work."""
+    try:
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
+    except ImportError:
+        return nullcontext()
+    limits: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
+    return limits
 
 
 def _all_equal(rows: int, method: str, smallest: int | None) -> _Found:

@@ -88,7 +88,8 @@ def _in_words(cluster: ClusterWords) -> str:
     if cluster.errors is not None:
         parts.append(_errors(cluster.errors))
     if cluster.loss is not None and cluster.loss.differs:
-        parts.append(f"mean loss {_figure(cluster.loss.inside)} (elsewhere {_figure(cluster.loss.outside)})")
+        inside, outside = _figures(cluster.loss.inside, cluster.loss.outside)
+        parts.append(f"mean loss {inside} (elsewhere {outside})")
     # A value that is common in a cluster makes the column's other values rare there: the strongest says it all.
     strongest: dict[str, Trait] = {}
     for trait in cluster.traits:
@@ -125,7 +126,8 @@ def _trait(trait: Trait) -> str:
     name = trait.column.removeprefix("metadata.").removeprefix("metric.")
     if trait.kind == "number":
         median = "median " if trait.figure == "median" else ""
-        return f"{name} {median}{_figure(trait.inside)} against {_figure(trait.outside)}"
+        inside, outside = _figures(trait.inside, trait.outside)
+        return f"{name} {median}{inside} against {outside}"
     value = "yes" if trait.value is None else trait.value
     return f"{name} {value} in {_percent(trait.inside)} against {_percent(trait.outside)}"
 
@@ -140,5 +142,14 @@ def _percent(share: float) -> str:
     return f"{percent:.1f} %" if 0 < percent < 9.95 else f"{percent:.0f} %"
 
 
-def _figure(number: float) -> str:
-    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
+def _figures(inside: float, outside: float) -> tuple[str, str]:
+    """Return two numbers in so few digits that they still differ."""
+    for digits in (3, 5, 8):
+        pair = (_figure(inside, digits), _figure(outside, digits))
+        if pair[0] != pair[1]:
+            break
+    return pair
+
+
+def _figure(number: float, digits: int) -> str:
+    return f"{number:,.0f}" if abs(number) >= 1000 and digits == 3 else f"{number:.{digits}g}"

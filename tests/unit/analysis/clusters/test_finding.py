@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import pytest
+import threadpoolctl
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
@@ -96,13 +97,16 @@ def test_distances_are_to_the_mean_of_the_cluster_in_latent_space(method: Method
 
 
 @both
-def test_it_repeats_and_leaves_the_common_random_numbers_alone(
+def test_it_repeats_and_leaves_random_numbers_and_threads_alone(
     digits: tuple[Floats, Floats, list[int]], method: Method
 ) -> None:
-    before = np.random.get_state()[1].copy()
+    before, threads = np.random.get_state()[1].copy(), threadpoolctl.threadpool_info()
     latents = digits[0][:700]
     assert _same(find_clusters(latents, method=method, seed=3), find_clusters(latents, method=method, seed=3))
     assert np.array_equal(before, np.random.get_state()[1])
+    assert [one["num_threads"] for one in threadpoolctl.threadpool_info()][: len(threads)] == [
+        one["num_threads"] for one in threads
+    ]
 
 
 @both
