@@ -98,11 +98,13 @@ def test_most_answers_that_differ_from_wrong_labels_are_what_the_machine_was(eva
     assert np.mean(seen_through) >= 0.7
 
 
-def test_the_bearings_that_it_misses_are_weak(evaluated: Evaluation) -> None:
-    bearings = [row for row in unseen(evaluated).to_pylist() if row["metadata.true_state"] == "bearing"]
-    missed = [row for row in bearings if row["prediction.prediction.label"] != "bearing"]
+def test_most_errors_are_bearings_and_those_are_weak(evaluated: Evaluation) -> None:
+    rows = unseen(evaluated).to_pylist()
+    errors = [row for row in rows if row["prediction.prediction.label"] != row["metadata.true_state"]]
+    bearings = [row for row in rows if row["metadata.true_state"] == "bearing"]
+    missed = [row for row in errors if row["metadata.true_state"] == "bearing"]
+    assert len(missed) > len(errors) / 2
     found = [row for row in bearings if row["prediction.prediction.label"] == "bearing"]
-    assert len(missed) >= 5
     for column in ("metadata.machine_load", "metadata.signal_snr"):
         assert np.mean([row[column] for row in missed]) < np.mean([row[column] for row in found])
 
