@@ -13,7 +13,13 @@ ROOT = Path(__file__).resolve().parent.parent
 BENCH = ROOT / ".bench"
 REQUIREMENTS = Path(__file__).resolve().parent / "peers"
 # Which environment has which tool; ours runs in the one that runs this.
-ENVIRONMENTS = {"smdebug": "smdebug", "tensorboard": "loggers", "safetensors": "loggers"}
+ENVIRONMENTS = {
+    "smdebug": "smdebug",
+    "tensorboard": "loggers",
+    "safetensors": "loggers",
+    "umap-learn": "maps",
+    "pacmap": "maps",
+}
 # Charity to a peer: its trial sleeps a second when a job has ended, in case remote files are late.
 SETTINGS = {"smdebug": {"SMDEBUG_TRAINING_END_DELAY_REFRESH": "0", "SMDEBUG_LOG_LEVEL": "error"}}
 
@@ -42,7 +48,7 @@ def interpreter(tool: str, say: Callable[[str], None]) -> Path:
     stamp, python = folder / "requirements.sha256", folder / "bin" / "python"
     if stamp.exists() and stamp.read_text() == digest and python.exists():
         return python
-    say(f"making the environment of {name} (torch and its requirements; once, about a minute from cached wheels)")
+    say(f"making the environment of {name} (once, about a minute from cached wheels)")
     _run([sys.executable, "-m", "venv", "--clear", str(folder)], name)
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     _run([*pip, "--requirement", str(requirements)], name)

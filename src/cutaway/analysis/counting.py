@@ -13,18 +13,18 @@ SECONDS_BETWEEN = 0.1
 
 
 class Counter:
-    """Tells `listener` how much of `total` is done; `what` names the work. Without a listener it costs nothing."""
+    """Tells `listener` how much of `total` is done; `stage` names the work. Without a listener it costs nothing."""
 
     def __init__(
         self,
         listener: Listener | None,
         total: int,
         unit: str,
-        what: str = "",
+        stage: str = "",
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._listener, self._total, self._unit, self._what, self._clock = listener, total, unit, what, clock
+        self._listener, self._total, self._unit, self._stage, self._clock = listener, total, unit, stage, clock
         self._done = 0
         self._start = self._told = clock()
 
@@ -38,4 +38,4 @@ class Counter:
             return
         self._told = now
         seconds = now - self._start
-        self._listener(Progress(self._done, self._total, self._unit, seconds, self._done, what=self._what))
+        self._listener(Progress(self._done, self._total, self._unit, seconds, self._done, stage=self._stage))

@@ -40,7 +40,11 @@ def _curves(population: Population, part: Part, _: int) -> dict[str, Draw]:
     columns = population.table.column_names
     y = LOSS if population.samples.has(LOSS) else next(one for one in columns if one.startswith("metric."))
     names = part.tables["curve"]["x"].unique().to_pylist()
-    return {name: lambda name=name: plot_curve(population.curve(name, y)) for name in names}
+    return {name: partial(_curve, population, name, y) for name in names}
+
+
+def _curve(population: Population, x: str, y: str) -> Figure:
+    return plot_curve(population.curve(x, y))
 
 
 _FIGURES: dict[str, Callable[[Population, Part, int], dict[str, Draw]]] = {

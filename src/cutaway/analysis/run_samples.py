@@ -92,7 +92,10 @@ def _table(evaluation: Evaluation, subset: str, answer: Answer) -> pa.Table:
         columns[CORRECT] = pc.equal(columns[LABEL], columns[PREDICTION])
     if LOSS in whole.column_names:
         columns[LOSS] = whole[LOSS]
-    columns |= {name: whole[name] for name in whole.column_names if name.startswith(_KEPT)}
+    kept = [name for name in whole.column_names if name.startswith(_KEPT)]
+    losses = [name for name in kept if name.startswith("loss.")]
+    # The only loss is the loss; it would be told twice.
+    columns |= {name: whole[name] for name in kept if len(losses) > 1 or name not in losses}
     columns["error"] = whole["error"]
     return pa.table(columns)
 

@@ -71,7 +71,9 @@ def _kept_or_made(population: Population, name: str, seed: int, progress: Listen
 
 def _map(population: Population, seed: int, progress: Listener | None) -> Part:
     """The map of each subset, and of all together."""
-    words, notes, tables = [], [], {}
+    words: list[str] = []
+    notes: list[str] = []
+    tables: dict[str, pa.Table] = {}
     for name, part in {**population.by_subset(), "joint": population}.items():
         if name == "joint" and len(tables) == 1:
             break

@@ -63,7 +63,7 @@ def analyze(
             "input_gradient, occlusion, rise.",
         ),
     ] = None,
-    k: Annotated[int, typer.Option(metavar="N", min=1, help="similar: how many.")] = 20,
+    k: Annotated[int, typer.Option("-k", "--k", metavar="N", min=1, help="similar: how many.")] = 20,
     region: Annotated[
         _Text, typer.Option(metavar="X,Y,X,Y", help="similar: to the samples in this box, or polygon, of the map.")
     ] = None,

@@ -241,9 +241,8 @@ def _curve(population: Population, asked: Asked, _: Listener | None) -> Answer:
         raise ConfigurationError(f"`curve` needs `--x`, a column such as {', '.join(columns[:5]) or 'label'}.")
     found = population.curve(asked.x, asked.y or "loss", bins=asked.bins, by=asked.by)
     figures = {"curve": lambda: plots.plot_curve(found)}
-    return Answer(
-        f"{found.y} against {found.x}", (found.words(),), {"curve": found.table}, figures, found.notes, "curve"
-    )
+    title = f"{found.y} against {found.x}"
+    return Answer("curve", title, (found.words(),), {"curve": found.table}, figures, found.notes, shown="curve")
 
 
 def _confusion(population: Population, asked: Asked, _: Listener | None) -> Answer:

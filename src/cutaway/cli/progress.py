@@ -39,7 +39,10 @@ def shown_progress(label: str, clock: Callable[[], float] = time.monotonic) -> I
 
         def show(progress: Progress) -> None:
             say(progress)
-            bar.update(task, completed=progress.done, total=progress.total, words=_words(progress))
+            described = _named(label, progress)
+            bar.update(
+                task, description=described, completed=progress.done, total=progress.total, words=_words(progress)
+            )
 
         yield show
 
@@ -51,11 +54,15 @@ def progress_line(label: str, progress: Progress) -> str:
     >>> progress_line("evaluate", Progress(500, 2000, seconds=10.0, fresh=500))
     'evaluate: 25 %, 500 of 2,000 samples, 50/s, 30 s left'
     """
-    return f"{label}: {100 * progress.done // max(progress.total, 1)} %, {_words(progress)}"
+    return f"{_named(label, progress)}: {100 * progress.done // max(progress.total, 1)} %, {_words(progress)}"
+
+
+def _named(label: str, progress: Progress) -> str:
+    return f"{label}, {progress.stage}" if progress.stage else label
 
 
 def _words(progress: Progress) -> str:
-    words = [f"{progress.done:,} of {count(progress.total, 'sample')}"]
+    words = [f"{progress.done:,} of {count(progress.total, progress.unit.removesuffix('s'))}"]
     if progress.rate is not None:
         words.append(f"{progress.rate:,.0f}/s" if progress.rate >= 10 else f"{progress.rate:.1f}/s")
     if progress.eta is not None and progress.done < progress.total:

@@ -150,8 +150,8 @@ class _Pass:
             count[0] += more
             if self._progress is not None:
                 fresh = count[0] - before
-                what = f"Latent space {self._space}"
-                self._progress(Progress(count[0], total, "samples", self._clock() - began, fresh, what=what))
+                stage = f"latent space {self._space}"
+                self._progress(Progress(count[0], total, "samples", self._clock() - began, fresh, stage=stage))
 
         return tell
 

@@ -13,6 +13,7 @@ class Progress:
     """How far it is: `done` of `total`, `fresh` of them since this process began `seconds` ago.
 
     `failed` counts the samples that failed since then; `what` says in words that something unfinished is gone on with.
+    `stage` names the piece of work where there are several.
     """
 
     done: int
@@ -22,6 +23,7 @@ class Progress:
     fresh: int = 0
     failed: int = 0
     what: str = ""
+    stage: str = ""
 
     @property
     def rate(self) -> float | None:

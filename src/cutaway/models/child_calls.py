@@ -46,3 +46,10 @@ class ChildCalls(ABC):
         wanted = ["gradient", "activation"]
         answer = self.ask({"do": "gradient", "question": plain}, batch, wanted, "give a gradient", arrays)
         return Gradient(answer["gradient"], answer["activation"])
+
+    def gradient_with_output(self, batch: Arrays, question: Question) -> tuple[Gradient, Array]:
+        """Return the gradient and the output that it was taken of, from one question."""
+        plain, arrays = question_to(question)
+        wanted = ["gradient", "activation", "output"]
+        answer = self.ask({"do": "gradient_with_output", "question": plain}, batch, wanted, "give a gradient", arrays)
+        return Gradient(answer["gradient"], answer["activation"]), answer["output"]

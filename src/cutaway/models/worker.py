@@ -46,6 +46,7 @@ class Worker:
             "activations": self._activations,
             "predict_with": self._predict_with,
             "gradient": self._gradient,
+            "gradient_with_output": self._gradient_with_output,
             "randomise": self._randomise,
             "forget": self._forget,
         }
@@ -94,6 +95,16 @@ class Worker:
         question = question_from(request["question"], self._arrays(request, "question/"))
         gradient, activation = self._model(request).gradient(self._arrays(request, "batch/"), question)
         return self._answered({"gradient": gradient, "activation": activation})
+
+    def _gradient_with_output(self, request: Mapping[str, Any]) -> Answer:
+        question = question_from(request["question"], self._arrays(request, "question/"))
+        model, batch = self._model(request), self._arrays(request, "batch/")
+        together = getattr(model, "gradient_with_output", None)
+        if together is None:
+            (gradient, activation), output = model.gradient(batch, question), model.predict(batch)[question.output]
+        else:
+            (gradient, activation), output = together(batch, question)
+        return self._answered({"gradient": gradient, "activation": activation, "output": output})
 
     def _randomise(self, request: Mapping[str, Any]) -> Answer:
         self._model(request)

@@ -13,7 +13,7 @@ def test_the_last_step_is_always_told_and_others_a_few_times_a_second() -> None:
         counter.advance()
     assert heard[-1].done == heard[-1].total == 100
     assert 8 <= len(heard) <= 12
-    assert (heard[0].what, heard[0].unit) == ("layout", "steps")
+    assert (heard[0].stage, heard[0].unit) == ("layout", "steps")
     assert heard[4].eta is not None
 
 

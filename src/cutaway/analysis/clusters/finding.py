@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Literal
 
 import numpy as np
 
@@ -27,7 +26,7 @@ _Found = tuple[Ints, tuple[str, ...]]
 def find_clusters(
     latents: Array,
     *,
-    method: Literal["hdbscan", "kmeans"] = "hdbscan",
+    method: str = "hdbscan",
     positions: Array | None = None,
     count: int | None = None,
     smallest: int | None = None,

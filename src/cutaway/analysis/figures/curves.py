@@ -122,6 +122,9 @@ def batches_figure(table: pa.Table, *, title: str = "", words: str = "") -> Figu
     _refuse_absent(table, (), ("step", "batch"))
     if not table.num_rows:
         raise AnalysisUnavailable("loss and accuracy against batches", "the table has no batches.")
+    known = [name for name in ("loss", "accuracy") if _has_numbers(table, name)]
+    if not known:
+        raise AnalysisUnavailable("loss and accuracy against batches", "no batch has a finite loss or accuracy.")
     axis = "step" if "step" in table.column_names else "batch"
     table = table.sort_by(axis)
     steps = _doubles(table, axis)
@@ -130,22 +133,25 @@ def batches_figure(table: pa.Table, *, title: str = "", words: str = "") -> Figu
     x = _pooled(steps, each)[0]
     spots = Spots(axis, tuple(x), tuple(f"{axis} {number(float(round(one)))}" for one in x), (1.0,) * len(x))
     series: list[Series] = []
-    for name, colour in (("loss", 0), ("accuracy", 1)):
-        if name in table.column_names:
-            series += _raw_and_smoothed(table, name, colour, each, window)
-    names = [one.name for one in series if not one.faint]
-    panel = Panel(names[0], tuple(series), "accuracy" if series[-1].right else "")
+    for name in known:
+        right = name == "accuracy" and "loss" in known
+        series += _raw_and_smoothed(table, name, right=right, each=each, window=window)
+    panel = Panel(known[0], tuple(series), "accuracy" if series[-1].right else "")
     pooled = f" Each point is the mean of {each:,} batches, with their extremes." if each > 1 else ""
     smooth = "" if "loss_smoothed" in table.column_names else f", smoothed over {counted(window, 'batch')}"
-    shown = f"{' and '.join(names).capitalize()} along {len(steps):,} batches, raw behind the line{smooth}.{pooled}"
+    shown = f"{' and '.join(known).capitalize()} along {len(steps):,} batches, raw behind the line{smooth}.{pooled}"
     return Figure(title, f"{shown} {sentence(words)}".strip(), Chart(spots, (panel,)), height=560)
 
 
-def _raw_and_smoothed(table: pa.Table, name: str, colour: int, each: int, window: int) -> list[Series]:
+def _has_numbers(table: pa.Table, name: str) -> bool:
+    return name in table.column_names and bool(np.isfinite(_doubles(table, name)).any())
+
+
+def _raw_and_smoothed(table: pa.Table, name: str, *, right: bool, each: int, window: int) -> list[Series]:
     raw = _doubles(table, name)
     known = f"{name}_smoothed"
     line = _doubles(table, known) if known in table.column_names else _smoothed(raw, window)
-    right = name == "accuracy" and "loss" in table.column_names
+    colour = 0 if name == "loss" else 1
     mean, low, high = (tuple(one.tolist()) for one in _pooled(raw, each))
     behind = Series(f"{name} raw", mean, colour, faint=True, right=right)
     if each > 1:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from cutaway.analysis.figures.figure import Figure
+from cutaway.analysis.figures.pictures import extent_of
 from cutaway.analysis.figures.tiles import Group, Tile, Tiles
 from cutaway.analysis.figures.words import counted, number, said, sentence
 from cutaway.analysis.samples import CORRECT, LABEL, PREDICTION, SAMPLE
@@ -135,7 +136,9 @@ def heat_map_figure(
         for sample, own in rows
     ]
     widest = max(len(group.tiles) for group in groups)
-    content = Tiles(tuple(groups), columns=max(4, min(widest, 7)))
+    # Texts and series are drawn broad, and cannot be read when they are small.
+    broad = any(wide >= 2 * high > 0 for wide, high in map(extent_of, (one.picture for own in maps for one in own)))
+    content = Tiles(tuple(groups), columns=2 if broad else max(4, min(widest, 7)))
     shown = f"{counted(sum(len(own) for _, own in rows), 'heat map')} of {counted(len(rows), 'sample')}."
     doubtful = any(one.mark == "wrong" for _, own in rows for one in own)
     shown += " A dashed frame: no better than a random map." if doubtful else ""

@@ -9,7 +9,7 @@ import numpy as np
 from cutaway.analysis.samples import Array
 from cutaway.errors import ConfigurationError
 
-__all__ = ["Picture", "pixels_of", "png_of"]
+__all__ = ["Picture", "extent_of", "pixels_of", "png_of"]
 
 Picture = bytes | Array
 # What a picture in a figure may have; previews are far smaller.
@@ -46,6 +46,19 @@ def _as_bytes(array: Array) -> Array:
     if pixels.dtype.kind == "f" and low >= 0 and high <= 1:
         low, high = 0.0, 1.0
     return np.asarray(np.rint((numbers - low) / ((high - low) or 1.0) * 255), np.uint8)
+
+
+def extent_of(picture: Picture | None) -> tuple[int, int]:
+    """Return how wide and how high a picture is; 0 and 0 for what is none."""
+    from PIL import Image, UnidentifiedImageError
+
+    if picture is None or not isinstance(picture, bytes):
+        return (0, 0) if picture is None else (picture.shape[1], picture.shape[0])
+    try:
+        with Image.open(io.BytesIO(picture), formats=("PNG",)) as opened:
+            return opened.size
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError):
+        return 0, 0  # as above
 
 
 def png_of(picture: Picture) -> bytes | None:

@@ -6,12 +6,13 @@ import math
 import textwrap
 from base64 import b64encode
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Literal
 
 from cutaway.analysis.figures.painting import move_frame, plain
 from cutaway.analysis.figures.palettes import LIGHT
-from cutaway.analysis.figures.pictures import Picture, pixels_of, png_of
+from cutaway.analysis.figures.pictures import Picture, extent_of, pixels_of, png_of
 from cutaway.analysis.figures.words import clean
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Group", "Tile", "Tiles"]
 
 WIDTH, MARGIN = 1000, 116
+# Larger pictures are drawings, not pixels to be told apart.
+LARGE = 160
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,18 @@ class Tiles:
         """None: the pictures and their words are HTML."""
         return ()
 
+    @cached_property
+    def _aspect(self) -> float:
+        """How high a tile is for its width: low where all pictures are, as those of texts and series."""
+        sizes = [extent_of(tile.picture) for group in self.groups for tile in group.tiles]
+        known = [high / wide for wide, high in sizes if wide and high]
+        return min(1.0, max(0.25, *known)) if known else 1.0
+
+    @property
+    def _side(self) -> float:
+        """How wide a picture is, in pixels."""
+        return (WIDTH - 30) / self.columns - 14
+
     @property
     def _letters(self) -> int:
         """How many letters fit below a tile."""
@@ -77,7 +92,7 @@ class Tiles:
 
     def _heights(self) -> list[float]:
         """Return the height of each row in pixels: heading, picture, words."""
-        side = (WIDTH - 30) / self.columns - 14
+        side = self._side * self._aspect
         tall = []
         for said, tiles in self._rows():
             heading = 17 * len(textwrap.wrap(clean(said), 130)) + 8 if said else 0
@@ -96,7 +111,7 @@ class Tiles:
         whole = sum(heights) + MARGIN
         move_frame(canvas, top=1 - 12 / whole, bottom=12 / whole)
         top = 1 - 52 / whole
-        side = ((WIDTH - 30) / self.columns - 14) / whole
+        side = self._side * self._aspect / whole
         for (said, tiles), tall in zip(self._rows(), heights, strict=True):
             under = top
             if said:
@@ -105,7 +120,7 @@ class Tiles:
                 under -= (17 * len(lines) + 8) / whole
             for column, tile in enumerate(tiles):
                 left = (18 + column * (WIDTH - 30) / self.columns) / WIDTH
-                axes = canvas.add_axes((left, under - side, ((WIDTH - 30) / self.columns - 14) / WIDTH, side))
+                axes = canvas.add_axes((left, under - side, self._side / WIDTH, side))
                 self._paint_tile(axes, tile)
             top -= tall / whole
 
@@ -138,7 +153,9 @@ class Tiles:
         return "".join(found)
 
     def _tile(self, tile: Tile) -> str:
-        kinds = {"first": " first", "wrong": " marked", "": ""}[tile.mark] + (" wide" if self.columns <= 5 else "")
+        kinds = {"first": " first", "wrong": " marked", "": ""}[tile.mark]
+        kinds += " broad" if self.columns <= 3 else " wide" if self.columns <= 5 else ""
+        kinds += " large" if max(extent_of(tile.picture)) > LARGE else ""
         png = None if tile.picture is None else png_of(tile.picture)
         name = escape(clean(tile.title))
         shown = '<div class="missing">no picture</div>'

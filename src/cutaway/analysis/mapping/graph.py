@@ -41,11 +41,12 @@ def neighbour_graph(numbers: torch.Tensor, distances: torch.Tensor) -> Graph:
     first = torch.ones(len(keys), dtype=torch.bool, device=keys.device)
     first[1:] = keys[1:] != keys[:-1]
     at = first.nonzero()[:, 0]
-    nearer = weights[at]
+    one = weights[at]
     following = (at + 1).clamp_max(len(keys) - 1)
     both = (following > at) & ~first[following]
     other = torch.where(both, weights[following], 0.0)
-    together = nearer + other - nearer * other
+    surer, other = torch.maximum(one, other), torch.minimum(one, other)
+    together = surer + other * (1 - surer)
     kept = together > 0
     edges = keys[at[kept]]
     return Graph(rows, edges // rows, edges % rows, together[kept])

@@ -42,12 +42,7 @@ def place(
         raise AnalysisUnavailable("placing samples", "no sample of the map has a position and a finite latent vector")
     if neighbours < 1:
         raise ConfigurationError(f"`neighbours >= 1` must hold, but got neighbours={neighbours}.")
-    width = known.values.shape[1]
     asked = known.like(new)
-    if asked.values.shape[1] != width:
-        raise ConfigurationError(
-            f"`new` must be as wide as `latents` ({width}), but got {asked.values.shape[1]} columns."
-        )
     where = choose_device(device)
     import torch
 

@@ -44,7 +44,10 @@ class Vectors:
 
     def like(self, others: Array) -> Vectors:
         """Return other vectors of the same space, with this centre and this unit."""
-        return _scaled(*_finite_rows(_checked(others, "new")), self.centre, self.unit)
+        given, width = _checked(others, "new"), len(self.centre)
+        if given.shape[1] != width:
+            raise ConfigurationError(f"`new` must be as wide as `latents` ({width}), but got {given.shape[1]} columns.")
+        return _scaled(*_finite_rows(given), self.centre, self.unit)
 
 
 def prepare(latents: Array, name: str = "latents") -> Vectors:

@@ -11,9 +11,9 @@ from cutaway.analysis.neighbours.quantized import (
     Cells,
     assigned,
     code_bytes,
+    may_be_coded,
     pieces,
     projected,
-    width_of_codes,
 )
 from cutaway.analysis.neighbours.rows import Rows
 from cutaway.analysis.neighbours.tuning import MOST, Effort
@@ -46,16 +46,17 @@ def arrays_of(cells: Cells, effort: Effort, rows: Rows) -> dict[str, Array]:
 
 def cells_of(parts: Mapping[str, Array], rows: Rows) -> tuple[Cells, Effort]:
     """Return what the arrays hold, checked against the rows that they should belong to."""
-    width = width_of_codes(rows.width)
+    basis = _part(parts, "basis", np.float32, (rows.width, None)) if "basis" in parts else None
+    width = rows.width + rows.width % 2 if basis is None else basis.shape[1]
+    fits = may_be_coded(width, projected_from=None if basis is None else rows.width)
+    _must(fits, f"it codes vectors of {rows.width} numbers as {width}")
     cut = pieces(width)
-    wide = {"basis": (rows.width, width)} if rows.width > width else {}
     settings = _part(parts, "settings", np.int64, (3,))
     recall = float(_part(parts, "recall", np.float64, (1,))[0])
     centroids = _part(parts, "centroids", np.float32, (None, width))
     codebooks = _part(parts, "codebooks", np.float32, (cut, CENTROIDS, width // cut))
     lists = _part(parts, "lists", np.int32, (rows.total,))
     codes = _part(parts, "codes", np.uint8, (rows.total, code_bytes(width)))
-    basis = _part(parts, "basis", np.float32, wide["basis"]) if wide else None
     version, probes, candidates = (int(one) for one in settings)
     _must(version == VERSION, f"its version is {version}, but {VERSION} is known")
     _must(1 <= len(centroids) <= max(len(rows), 1), f"it has {len(centroids)} lists for {len(rows)} rows")

@@ -1,14 +1,11 @@
 """Approximate search: rows in lists around centroids, with short codes, by faiss. Measures no recall, knows no files.
 
-A query looks through the lists whose centroids are nearest (`probes`), compares codes of 4 bits for each pair of
-dimensions, and measures the best candidates on the vectors themselves. Everything that was learned or assigned is in
+A query looks through the lists whose centroids are nearest (`probes`), compares codes of 4 bits a dimension or two, and measures the best candidates on the vectors themselves. Everything that was learned or assigned is in
 `Cells`, plain arrays, from which faiss's own structures are packed in a moment.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,26 +14,27 @@ import numpy.typing as npt
 
 from cutaway.analysis.counting import Counter
 from cutaway.analysis.neighbours.exact import measured
-from cutaway.analysis.neighbours.library import load_faiss
+from cutaway.analysis.neighbours.library import load_faiss, threads_for
 from cutaway.analysis.neighbours.rows import Ids
 from cutaway.analysis.samples import Floats
 from cutaway.evaluation.progress import Listener
 
-__all__ = ["CENTROIDS", "Cells", "Quantized", "code_bytes", "learn", "pieces", "projected", "width_of_codes"]
+__all__ = ["CENTROIDS", "Cells", "Quantized", "assigned", "code_bytes", "learn", "may_be_coded", "pieces", "projected"]
 
 Bytes = npt.NDArray[np.uint8]
 
 # A piece of a vector is coded by the nearest of so many centroids: 4 bits, which faiss compares by table in registers.
 CENTROIDS = 16
-# Wider vectors are projected to their first so many principal components before they are coded.
-WIDEST = 128
-# Narrower ones are coded a dimension at a time, and by their distance from the list's centroid.
-NARROW, NARROWEST = 64, 32
+# Vectors are projected to their first principal components before they are coded: to the fewest of these numbers of
+# them that keep most of the variance. What that loses the measuring of candidates makes up for.
+WIDTHS, KEPT = (32, 64, 128), 0.97
+# Up to this width a dimension has a code of its own, above each two have one.
+ONE_BY_ONE = 64
+# Up to this width the distance from the list's centroid is coded: there are too few codes to tell rows apart otherwise.
+NARROW = 16
 # Rows that k-means sees for each list, how often it passes over them, and rows that other statistics are made from.
 ROWS_A_LIST, PASSES, ROWS_OF_STATISTICS = 40, 8, 20_000
 BLOCK = 32_768
-# Below so many queries starting threads costs more than they save.
-THREADED_FROM = 8
 
 
 @dataclass(frozen=True)
@@ -50,14 +48,16 @@ class Cells:
     codes: Bytes  # (n, bytes)
 
 
-def width_of_codes(width: int) -> int:
-    """Return how wide the vectors are that are coded: at most 128, and an even number."""
-    return min(width + width % 2, WIDEST)
+def may_be_coded(width: int, *, projected_from: int | None) -> bool:
+    """Whether vectors that are coded can be so wide, as they are or as a projection of wider ones."""
+    if projected_from is None:
+        return width % 2 == 0 and width <= WIDTHS[-1]
+    return width in WIDTHS and width < projected_from
 
 
 def pieces(width: int) -> int:
     """Return into how many pieces a coded vector of this width is cut."""
-    return width if width <= NARROW else width // 2
+    return width if width <= ONE_BY_ONE else width // 2
 
 
 def code_bytes(width: int) -> int:
@@ -76,11 +76,12 @@ def projected(vectors: Floats, basis: Floats | None, width: int) -> Floats:
 
 def learn(vectors: Floats, *, seed: int, progress: Listener | None = None) -> Cells:
     """Return lists and codes for vectors, the same for the same seed."""
-    count, width = len(vectors), width_of_codes(vectors.shape[1])
+    count = len(vectors)
     random = np.random.default_rng(seed)
     lists = 2 ** round(np.log2(2 * np.sqrt(count)))
     counter = Counter(progress, PASSES * lists * ROWS_A_LIST + count, "rows", "Indexing")
-    basis = _basis(_some(vectors, ROWS_OF_STATISTICS, random), width, random) if vectors.shape[1] > WIDEST else None
+    basis = _basis(_some(vectors, ROWS_OF_STATISTICS, random), random)
+    width = vectors.shape[1] + vectors.shape[1] % 2 if basis is None else basis.shape[1]
     seen = projected(_some(vectors, lists * ROWS_A_LIST, random), basis, width)
     centroids = _centroids(seen, lists, seed, counter)
     codebooks = _codebooks(seen[:ROWS_OF_STATISTICS], centroids, seed)
@@ -122,7 +123,7 @@ class Quantized:
 
         selector = None if chosen is None else faiss.IDSelectorBitmap(_bits(chosen, len(self._vectors)))
         options = faiss.SearchParametersIVF(nprobe=min(probes, self.lists), sel=selector)
-        with _threads_for(len(queries)):
+        with threads_for(len(queries)):
             coded = projected(queries, self.cells.basis, self.cells.centroids.shape[1])
             places = self._packed.search(coded, min(candidates, len(self._vectors)), params=options)[1]
             return measured(self._vectors, queries, places, k)
@@ -136,12 +137,19 @@ def _some(vectors: Floats, count: int, random: np.random.Generator) -> Floats:
     return random.permutation(vectors[rows])
 
 
-def _basis(seen: Floats, width: int, random: np.random.Generator) -> Floats:
-    """Return the principal components, turned at random so that each piece of a code has as much to say."""
+def _basis(seen: Floats, random: np.random.Generator) -> Floats | None:
+    """Return the principal components, turned at random so that each piece of a code has as much to say.
+
+    None where the vectors are coded as they are.
+    """
     centred = seen.astype(np.float64) - seen.mean(axis=0, dtype=np.float64)
-    components = np.linalg.eigh(centred.T @ centred)[1][:, ::-1][:, :width]
-    turn = np.linalg.qr(random.standard_normal((width, width)))[0]
-    return np.asarray(components @ turn, np.float32)
+    sizes, components = np.linalg.eigh(centred.T @ centred)
+    kept = np.cumsum(sizes[::-1]) >= KEPT * sizes.sum()
+    fit = [one for one in WIDTHS if one < len(sizes) and (kept[one - 1] or one == WIDTHS[-1])]
+    if not fit:
+        return None
+    turn = np.linalg.qr(random.standard_normal((fit[0], fit[0])))[0]
+    return np.asarray(components[:, ::-1][:, : fit[0]] @ turn, np.float32)
 
 
 def _centroids(seen: Floats, lists: int, seed: int, counter: Counter) -> Floats:
@@ -160,22 +168,19 @@ def _codebooks(seen: Floats, centroids: Floats, seed: int) -> Floats:
     faiss = load_faiss()
 
     width = seen.shape[1]
-    own = faiss.knn(seen, centroids, 1)[1][:, 0] if width <= NARROWEST else np.zeros(len(seen), np.int64)
+    own = faiss.knn(seen, centroids, 1)[1][:, 0] if width <= NARROW else np.zeros(len(seen), np.int64)
     quantizer = faiss.ProductQuantizer(width, pieces(width), 4)
     quantizer.cp.seed = seed
     quantizer.cp.min_points_per_centroid = 1
-    with _threads_for(1):  # many tiny searches, which threads only make slower
+    with threads_for(1):  # many tiny searches, which threads only make slower
         quantizer.train(_coded(seen, centroids, own))
     learned = faiss.vector_to_array(quantizer.centroids)
     return np.asarray(learned, np.float32).reshape(pieces(width), CENTROIDS, -1)
 
 
 def _coded(block: Floats, centroids: Floats, own: Any) -> Floats:
-    """Return what is coded of each vector: all of it, or its distance from the centroid where it is narrow.
-
-    A narrow vector has too few pieces to tell rows apart otherwise; a wide one would only be slower to compare.
-    """
-    return block - centroids[own] if block.shape[1] <= NARROWEST else block
+    """Return what is coded of each vector: all of it, or its distance from the centroid where it is narrow."""
+    return block - centroids[own] if block.shape[1] <= NARROW else block
 
 
 def _quantizer(codebooks: Floats) -> Any:
@@ -195,7 +200,7 @@ def _packed(cells: Cells) -> tuple[Any, Any, Any]:
     coarse = faiss.IndexFlatL2(width)
     coarse.add(cells.centroids)
     plain = faiss.IndexIVFPQ(coarse, width, lists, pieces(width), 4)
-    plain.by_residual = width <= NARROWEST
+    plain.by_residual = width <= NARROW
     faiss.copy_array_to_vector(cells.codebooks.ravel(), plain.pq.centroids)
     plain.is_trained = True
     order = np.argsort(cells.lists, kind="stable").astype(np.int64)
@@ -213,17 +218,3 @@ def _bits(chosen: Ids, count: int) -> Bytes:
     mask = np.zeros(count, np.bool_)
     mask[chosen] = True
     return np.packbits(mask, bitorder="little")
-
-
-@contextmanager
-def _threads_for(queries: int) -> Iterator[None]:
-    """Let faiss use one thread for few queries, and as many as before afterwards."""
-    faiss = load_faiss()
-
-    before = faiss.omp_get_max_threads()
-    if queries < THREADED_FROM:
-        faiss.omp_set_num_threads(1)
-    try:
-        yield
-    finally:
-        faiss.omp_set_num_threads(before)

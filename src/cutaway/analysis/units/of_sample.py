@@ -40,6 +40,14 @@ class SampleUnits:
     opposing: float | None
     notes: tuple[str, ...]
 
+    def words(self) -> str:
+        """Say which units stand out most, and on which side."""
+        first = self.table.slice(0, 3).to_pylist()
+        listed = ", ".join(f"unit {one['unit']} {one['side']}" for one in first) or "no unit stands out"
+        if self.method == "deviation":
+            return f"most unusual: {listed}"
+        return f"behind the score: {listed}; {self.supporting:.4g} for it and {self.opposing:.4g} against it in all"
+
 
 def units_of_sample(
     samples: Samples, row: int, *, top: int = 10, gradient: Array | None = None, units: Units | None = None

@@ -17,7 +17,7 @@ from cutaway.frameworks.onnx.plain_session import PlainSession
 from cutaway.frameworks.onnx.random_weights import randomised
 from cutaway.frameworks.onnx.rewriting import arrange_outputs
 from cutaway.frameworks.onnx.sessions import Sessions
-from cutaway.models.backend import Arrays, Backend, Gradient, Question
+from cutaway.models.backend import Array, Arrays, Backend, Gradient, Question
 from cutaway.models.description import ModelDescription
 
 if TYPE_CHECKING:
@@ -62,6 +62,10 @@ class OnnxBackend:
 
     def gradient(self, batch: Arrays, question: Question) -> Gradient:
         """Return the gradient that was asked for; raises `GradientUnavailable` where there is none."""
+        return self.gradient_with_output(batch, question)[0]
+
+    def gradient_with_output(self, batch: Arrays, question: Question) -> tuple[Gradient, Array]:
+        """Return the gradient and the output that it was taken of, from one pass on torch."""
         leaf = question.wrt if question.wrt in self._graph.inputs else self._tensor(question.wrt)
         if self._obstacles[question.output]:
             raise GradientUnavailable(self._obstacles[question.output])
@@ -82,7 +86,8 @@ class OnnxBackend:
                 raise GradientUnavailable(message)
             (gradient,) = torch.autograd.grad(score, [source])
         given = batch.get(leaf)
-        return Gradient(gradient.numpy(), source.detach().numpy() if given is None else np.array(given))
+        values = source.detach().numpy() if given is None else np.array(given)
+        return Gradient(gradient.numpy(), values), np.array(output.detach().numpy())
 
     def with_random_weights(self, seed: int) -> Backend:
         """Return the same graph with its weights shuffled, for ONNX Runtime and for gradients alike."""

@@ -108,6 +108,10 @@ class ExportedModel:
 
     def gradient(self, batch: Arrays, question: Question) -> Gradient:
         """Differentiate by an input or by a layer, which then is where the graph begins for autograd."""
+        return self.gradient_with_output(batch, question)[0]
+
+    def gradient_with_output(self, batch: Arrays, question: Question) -> tuple[Gradient, Array]:
+        """Return the gradient and the output that it was taken of, from one pass."""
         spec = next(spec for spec in self._description.outputs if spec.name == question.output)
         leaves: list[torch.Tensor] = []
 
@@ -125,7 +129,8 @@ class ExportedModel:
                 (gradient,) = torch.autograd.grad(score, leaves[0], allow_unused=True)
         if gradient is None:
             raise GradientUnavailable(f"Output {question.output!r} does not depend on {question.wrt!r} by a gradient.")
-        return Gradient(answers.as_array(gradient), answers.as_array(leaves[0]))
+        found = Gradient(answers.as_array(gradient), answers.as_array(leaves[0]))
+        return found, answers.as_array(outputs[question.output])
 
     def with_random_weights(self, seed: int) -> Backend:
         """Return the same program with its parameters shuffled. It shares everything else with this one."""

@@ -134,3 +134,15 @@ def test_a_table_that_has_no_batches_is_refused(columns: dict) -> None:
         batches_figure(pa.table(columns))
     with pytest.raises(AnalysisUnavailable, match="no batches"):
         batches_figure(pa.table({"step": pa.array([], pa.int64()), "loss": pa.array([], pa.float64())}))
+
+
+def test_what_is_known_of_no_batch_is_left_out() -> None:
+    steps = pa.table({"step": [0, 1], "loss": [1.0, 2.0], "accuracy": pa.nulls(2, pa.float64())})
+    figure = batches_figure(steps)
+    (panel,) = Page(figure.html()).data["panels"]
+    assert [one["name"] for one in panel["series"]] == ["loss raw", "loss"]
+    assert panel["rightLabel"] == ""
+    only = batches_figure(pa.table({"step": [0, 1], "loss": pa.nulls(2, pa.float64()), "accuracy": [0.1, 0.2]}))
+    assert Page(only.html()).data["panels"][0]["label"] == "accuracy"
+    with pytest.raises(AnalysisUnavailable, match="no batch has a finite loss or accuracy"):
+        batches_figure(steps.drop(["accuracy"]).set_column(1, "loss", pa.nulls(2, pa.float64())))

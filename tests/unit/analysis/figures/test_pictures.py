@@ -134,3 +134,11 @@ def test_arrays_of_any_range_become_pixels(array: np.ndarray, expected: list) ->
 def test_an_array_that_is_no_picture_is_refused(array: np.ndarray) -> None:
     with pytest.raises(ConfigurationError, match="picture"):
         pixels_of(array)
+
+
+def test_pictures_of_texts_and_series_get_the_breadth_that_they_need() -> None:
+    broad = Tile(np.zeros((60, 600, 3), np.uint8), "words")
+    figure = heat_map_figure([Tile(None, "a")], [[broad, broad]])
+    assert 'class="tile broad large"' in figure.html()
+    assert figure.height < 500
+    assert figure.png()
