@@ -152,6 +152,15 @@ class TestValuesAreThoseOfCaptum:
         assert np.abs(stacked(maps) - camp(wanted, batch.shape[2:])).max() < CLOSE
 
 
+def test_an_activation_over_time_has_its_channels_where_the_convolution_has_them() -> None:
+    batch, _ = CASES[Series]
+    axes = {layer.name: layer.channel_axis for layer in models.load(seeded(Series), example=batch).layers}
+    assert [axes[name] for name in ("conv", "relu", "pool", "deep", "last")] == [1] * 5
+    assert axes["head"] == -1
+    tokens = models.load(seeded(Encoder), example=BATCHES[Encoder]["tokens"])
+    assert {layer.channel_axis for layer in tokens.layers} == {-1}
+
+
 class TestMapsOfALoss:
     labels = np.array([2, 0, 1])
     name = "CategoricalCrossentropyFromLogits"

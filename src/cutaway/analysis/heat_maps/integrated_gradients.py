@@ -45,7 +45,8 @@ def _mean_gradient(asked: Asked, difference: Array, targets: Ints | None) -> Arr
     """Return the gradients on the way, each weighed by the stretch of the way that it stands for."""
     aim, steps = asked.aim, asked.options.steps
     places, weights = _on_the_way(steps)
-    total = np.zeros_like(difference)
+    # Half-precision inputs add up in single precision.
+    total = np.zeros(difference.shape, np.promote_types(difference.dtype, np.float32))
     counter = Counter(asked.progress, asked.count * steps, "steps", "integrated gradients")
     for samples, part in packs(asked, steps):
         share = places[part].reshape(-1, *[1] * difference.ndim).astype(difference.dtype)
@@ -63,7 +64,7 @@ def _mean_gradient(asked: Asked, difference: Array, targets: Ints | None) -> Arr
         ).gradient
         # One row for each step: a product of matrices weighs and adds them up in one go.
         flat = gradient.reshape(len(changed), -1)
-        total[samples] += (weights[part].astype(flat.dtype) @ flat).reshape(total[samples].shape)
+        total[samples] += (weights[part].astype(total.dtype) @ flat).reshape(total[samples].shape)
         counter.advance(len(rows))
     return total
 
