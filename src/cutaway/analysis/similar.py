@@ -80,6 +80,11 @@ def find_similar(
     """
     if len(index) != len(samples):
         raise ConfigurationError(f"The index has {len(index)} rows, but there are {len(samples)} samples.")
+    if among is not None and (among.dtype != np.bool_ or among.shape != (len(samples),)):
+        raise ConfigurationError(
+            f"`among` must be a mask with one yes or no for each of {len(samples)} samples, but got {among.dtype} of "
+            f"shape {among.shape}."
+        )
     vectors, rows, notes = _vectors(samples, query)
     places, distances = _nearest(index, vectors, rows, k, among)
     table = samples.table.take(pa.array(places))

@@ -99,7 +99,8 @@ def _numbers(column: pa.ChunkedArray, values: tuple[Any, ...]) -> tuple[pa.Chunk
     narrow = pa.types.is_floating(column.type) and column.type.bit_width < 64
     # 0.1 as a person writes it is the float32 nearest to 0.1 in a column of float32.
     wanted = np.asarray(numbers, column.type.to_pandas_dtype()) if narrow else np.asarray(numbers)
-    return pc.cast(column, pa.float64(), safe=False), pa.array(wanted.astype(np.float64))
+    # Adding zero makes -0.0 the same as 0.0, which arrow's sets tell apart.
+    return pc.add(pc.cast(column, pa.float64(), safe=False), 0.0), pa.array(wanted.astype(np.float64) + 0.0)
 
 
 def _whole(value: Any) -> int:

@@ -92,7 +92,7 @@ class Index:
         count = min(k, len(self._rows) if chosen is None else len(chosen))
         indices = np.full((len(wanted), k), -1, np.int64)
         distances = np.full((len(wanted), k), np.inf, np.float32)
-        counter = Counter(progress, len(wanted), "queries", "Finding neighbours")
+        counter = Counter(progress, len(wanted), "queries", "finding neighbours")
         for start in range(0, len(wanted) if count else 0, QUERIES):
             part = slice(start, start + QUERIES)
             squares, places = self._nearest(wanted[part], count, chosen)
@@ -146,7 +146,7 @@ def build_index(
         slow = (_without_faiss(),) if not exact and not isinstance(flat, ByFaiss) else ()
         return Index(rows, flat, notes=notes + slow)
     quantized = Quantized(rows.vectors, learn(rows.vectors, seed=seed, progress=progress))
-    effort = tune(rows.vectors, quantized, flat, seed=seed)
+    effort = tune(rows.vectors, quantized, flat, seed=seed, progress=progress)
     return Index(rows, flat, quantized, effort, notes + _said(effort, quantized))
 
 

@@ -1,7 +1,8 @@
 """Approximate search: rows in lists around centroids, with short codes, by faiss. Measures no recall, knows no files.
 
-A query looks through the lists whose centroids are nearest (`probes`), compares codes of 4 bits a dimension or two, and measures the best candidates on the vectors themselves. Everything that was learned or assigned is in
-`Cells`, plain arrays, from which faiss's own structures are packed in a moment.
+A query looks through the lists whose centroids are nearest (`probes`), compares codes of 4 bits a dimension or two, and
+measures the best candidates on the vectors themselves. Everything that was learned or assigned is in `Cells`, plain
+arrays, from which faiss's own structures are packed in a moment.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def learn(vectors: Floats, *, seed: int, progress: Listener | None = None) -> Ce
     count = len(vectors)
     random = np.random.default_rng(seed)
     lists = 2 ** round(np.log2(2 * np.sqrt(count)))
-    counter = Counter(progress, PASSES * lists * ROWS_A_LIST + count, "rows", "Indexing")
+    counter = Counter(progress, PASSES * lists * ROWS_A_LIST + count, "rows", "indexing")
     basis = _basis(_some(vectors, ROWS_OF_STATISTICS, random), random)
     width = vectors.shape[1] + vectors.shape[1] % 2 if basis is None else basis.shape[1]
     seen = projected(_some(vectors, lists * ROWS_A_LIST, random), basis, width)

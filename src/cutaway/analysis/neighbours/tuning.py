@@ -7,16 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from cutaway.analysis.counting import Counter
 from cutaway.analysis.neighbours.exact import Finder
 from cutaway.analysis.neighbours.quantized import Quantized, projected
 from cutaway.analysis.samples import Floats
+from cutaway.evaluation.progress import Listener
 
 __all__ = ["NEAREST", "Effort", "tune"]
 
 # The neighbours that recall speaks of, and the share of them that must be found.
 NEAREST, TARGET = 10, 0.99
 # What is aimed at: above the target by what a sample of this size can be off.
-AIM, QUERIES = 0.993, 500
+AIM, QUERIES, AT_ONCE = 0.993, 500, 100
 # The share of the true neighbours that must lie in the lists that are looked through.
 IN_LISTS = 0.998
 # Candidates that are measured for each neighbour that is asked for: the fewest, and the most that are tried.
@@ -41,14 +43,19 @@ class Effort:
         return self.recall >= TARGET
 
 
-def tune(vectors: Floats, quantized: Quantized, flat: Finder, *, seed: int) -> Effort:
+def tune(vectors: Floats, quantized: Quantized, flat: Finder, *, seed: int, progress: Listener | None = None) -> Effort:
     """Return the least effort that finds 99 % of the 10 nearest, measured on a seeded sample of the rows.
 
     A row is not counted among its own neighbours: it is always found, and would make the recall look better.
     """
     rows = np.sort(np.random.default_rng(seed).choice(len(vectors), min(QUERIES, len(vectors)), replace=False))
     queries, k = np.ascontiguousarray(vectors[rows]), min(NEAREST + 1, len(vectors))
-    squares, places = flat.nearest(queries, k)
+    counter = Counter(progress, len(queries), "queries", "measuring recall")
+    parts = []
+    for start in range(0, len(queries), AT_ONCE):
+        parts.append(flat.nearest(queries[start : start + AT_ONCE], k))
+        counter.advance(len(parts[-1][0]))
+    squares, places = np.concatenate([one for one, _ in parts]), np.concatenate([one for _, one in parts])
     probes = _probes(quantized, queries, places)
     candidates = FEWEST
     while True:
