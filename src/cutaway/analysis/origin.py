@@ -19,7 +19,7 @@ from cutaway.evaluation.layer_vectors import add_layer_space
 from cutaway.evaluation.progress import Listener
 from cutaway.evaluation.reopening import Reopened, reopen
 from cutaway.models import Limits
-from cutaway.run import Run
+from cutaway.run import Run, find_run
 from cutaway.run.analyses import (
     AnalysisName,
     KeptTable,
@@ -141,7 +141,7 @@ def open_origin(
     progress: Listener | None = None,
 ) -> Origin:
     """Return an evaluation of a run as it was asked for: the last finished one, every subset, the default space."""
-    evaluation = _chosen(run if isinstance(run, Run) else Run.open(Path(run).expanduser()), number)
+    evaluation = _chosen(run if isinstance(run, Run) else find_run(str(run)), number)
     if space is not None and layers:
         raise ConfigurationError("`space` names a latent space and `layers` makes one. Give one of them.")
     chosen = tuple(evaluation.subsets if subsets is None else _known("subset", subsets, evaluation.subsets))
