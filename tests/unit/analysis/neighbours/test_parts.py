@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,14 @@ def made() -> Array:
 VECTORS = made()
 
 
-@pytest.fixture(scope="module")
-def built() -> Index:
+@cache
+def fresh() -> Index:
     return build_index(VECTORS, exact=False)
+
+
+@pytest.fixture
+def built() -> Index:
+    return fresh()
 
 
 def test_an_index_from_its_parts_gives_the_same_answers(built: Index, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +112,7 @@ def test_parts_of_other_vectors_are_refused(built: Index) -> None:
 @given(data=st.data())
 @settings(max_examples=60, deadline=None)
 def test_whatever_bytes_parts_hold_they_are_refused_or_answer(data: st.DataObject) -> None:
-    parts = FRESH.parts()
+    parts = fresh().parts()
     name = data.draw(st.sampled_from(sorted(parts)))
     broken = bytearray(parts[name].tobytes())
     for _ in range(data.draw(st.integers(1, 20))):
@@ -119,6 +125,3 @@ def test_whatever_bytes_parts_hold_they_are_refused_or_answer(data: st.DataObjec
     found = again.search(VECTORS[10:40], 5)
     assert ((found.indices >= 0) & (found.indices < len(VECTORS))).all()
     assert np.isfinite(found.distances).all()
-
-
-FRESH = build_index(VECTORS, exact=False)
