@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 from cutaway.analysis.figures.figure import Figure
 from cutaway.analysis.figures.map_values import Classes, Ramp, Sizes, class_names, colours_of, sizes_of
 from cutaway.analysis.figures.packing import is_number
+from cutaway.analysis.figures.palettes import NO_VALUE, OTHER
 from cutaway.analysis.figures.point_map import PointMap
 from cutaway.analysis.figures.previews import choose_previews
 from cutaway.analysis.figures.words import counted, number
@@ -55,6 +57,9 @@ def map_figure(
     color = color or (LABEL if _has(part, LABEL) else None)
     size = size or (LOSS if _has(part, LOSS) and is_number(part[LOSS]) else None)
     colours = colours_of(color, part[color]) if color else None
+    order = _drawing_order(part, colours)
+    part, places = part.take(pa.array(order)), places[order]
+    colours = replace(colours, codes=colours.codes[order]) if colours else None
     sizes = _sizes(size, part) if size else None
     wrong = _wrong(part)
     ids = _ids(part)
@@ -93,7 +98,7 @@ def _has(table: pa.Table, name: str) -> bool:
 def _drawn_rows(
     places: Floats, table: pa.Table, selected: Sequence[str] | None
 ) -> tuple[npt.NDArray[np.int64], list[str]]:
-    """Return the rows to draw, in the order of drawing, and what is to be said of the others."""
+    """Return the rows to draw, in random order, and what is to be said of the others."""
     rows = np.flatnonzero(np.isfinite(places).all(axis=1))
     notes = []
     if len(rows) < len(places):
@@ -105,8 +110,15 @@ def _drawn_rows(
         notes.append(f"{MOST_POINTS:,} of {counted(len(rows), 'sample')} drawn, chosen at random (seed {SEED}).")
         wanted = np.isin(np.array(_ids(table), object)[rows], list(selected or ()))
         rows = rows[np.argsort(~wanted, kind="stable")][:MOST_POINTS]
-    wrong = _wrong(table)[rows]
-    return rows[np.argsort(wrong, kind="stable")], notes
+    return rows, notes
+
+
+def _drawing_order(table: pa.Table, colours: Classes | Ramp | None) -> npt.NDArray[np.intp]:
+    """Return the order of drawing: grey ones lie below those that have a colour, wrong ones lie on top."""
+    named = np.ones(table.num_rows, bool) if colours is None else colours.codes != NO_VALUE
+    if isinstance(colours, Classes):
+        named &= colours.codes != OTHER
+    return np.argsort(2 * _wrong(table) + named, kind="stable")
 
 
 def _wrong(table: pa.Table) -> Mask:

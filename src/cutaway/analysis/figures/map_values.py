@@ -131,11 +131,12 @@ def _ends(values: npt.NDArray[np.float64]) -> tuple[float, float]:
 
 
 def class_names(colours: Classes | Ramp, positions: Floats) -> tuple[Name, ...]:
-    """Return where to write the names of classes: at the sample that is nearest to the median of its class."""
+    """Return where to write the names of classes, largest first: at the sample nearest to the median of its class."""
     if isinstance(colours, Ramp):
         return ()
     found = []
-    for place, text in enumerate(colours.names):
+    for place in sorted(range(len(colours.names)), key=lambda one: -colours.counts[one]):
+        text = colours.names[place]
         own = positions[colours.codes == place]
         if len(own):
             # A class in two halves has its median between them, where none of its samples is.

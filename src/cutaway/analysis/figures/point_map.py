@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["PointMap"]
 
 DIMMED = 0.1
+# Of the letters of a name among the points.
+LONGEST = 16
 # A legend beside the points would leave them no room in a figure that is narrower, in inches.
 NARROWEST = 4.5
 
@@ -69,7 +71,7 @@ class PointMap:
             x, y = self.positions[rows].T
             rims: Any = np.column_stack([np.tile(_rgb(LIGHT.ink), (len(x), 1)), colours[rows, 3]]) if width else "none"
             axes.scatter(x, y, s=area[rows], c=colours[rows], edgecolors=rims, linewidths=width)
-        self._paint_names(axes)
+        self._paint_names(axes, *canvas.get_size_inches() * canvas.dpi)
         self._paint_legend(canvas, axes)
 
     def _radii(self) -> Floats:
@@ -92,13 +94,13 @@ class PointMap:
             return [*shades(theme.ramp, NO_VALUE), theme.none]
         return [*theme.classes, *[theme.other] * (NO_VALUE - len(theme.classes)), theme.none]
 
-    def _paint_names(self, axes: Axes) -> None:
+    def _paint_names(self, axes: Axes, wide: float, high: float) -> None:
         from matplotlib.patheffects import withStroke
 
         halo = [withStroke(linewidth=3, foreground="white")]
-        for name in self.names:
+        for name in self._names_apart(wide, high):
             axes.text(
-                *(name.x, name.y, plain(name.text, 16)),
+                *(name.x, name.y, plain(name.text, LONGEST)),
                 ha="center",
                 va="center",
                 fontsize=12,
@@ -106,6 +108,21 @@ class PointMap:
                 color=LIGHT.ink,
                 path_effects=halo,
             )
+
+    def _names_apart(self, wide: float, high: float) -> list[Name]:
+        """Return the names that do not lie on one another in so many pixels, by an estimate, largest classes first."""
+        span = np.maximum(np.ptp(self.positions, axis=0), 1e-12)
+        scale = float(min(wide * 0.7 / span[0], high * 0.8 / span[1]))
+        kept: list[tuple[Name, float]] = []
+        for name in self.names:
+            half = 5 * min(len(name.text), LONGEST)
+            apart = [
+                abs(name.x - other.x) * scale > half + width or abs(name.y - other.y) * scale > 16
+                for other, width in kept
+            ]
+            if all(apart):
+                kept.append((name, half))
+        return [name for name, _ in kept]
 
     def _paint_legend(self, canvas: Canvas, axes: Axes) -> None:
         from matplotlib.cm import ScalarMappable

@@ -216,3 +216,14 @@ def test_a_column_of_lists_cannot_be_shown() -> None:
     samples = table(2).append_column("lists", pa.array([[1], [2]]))
     with pytest.raises(ConfigurationError, match="a figure shows numbers and texts"):
         map_figure(positions(2), samples, hover=["lists"]).html()
+
+
+def test_samples_without_a_colour_lie_below_the_others() -> None:
+    labels = [None if row % 3 == 0 else f"c{row % 20}" for row in range(60)]
+    codes = decoded(
+        Page(map_figure(positions(), table().set_column(1, "label", pa.array(labels))).html()).data["codes"]
+    )
+    samples = pa.table({"sample": [str(row) for row in range(60)], "label": labels})
+    grey = (decoded(Page(map_figure(positions(), samples).html()).data["codes"]) >= 254).astype(int)
+    assert grey.sum() == (codes >= 254).sum() > 20
+    assert (np.diff(grey) <= 0).all()

@@ -42,7 +42,7 @@ begin((data) => {
       const dash = element("span", "dash");
       dash.style.borderColor = colourOf(series);
       if (series.right) dash.style.borderTopStyle = "dashed";
-      const name = element("span", "name", series.name);
+      const name = element("span", "name", shortText(series.name, 26));
       name.title = series.name;
       button.append(dash, name);
       button.addEventListener("click", () => {
@@ -100,7 +100,7 @@ begin((data) => {
       const step = Math.max(1, Math.ceil((spots.x.length * 18) / (box.right - box.left)));
       spots.texts.forEach((text, i) => {
         if (i % step) return;
-        const cut = text.length > 16 ? `${text.slice(0, 15)}…` : text;
+        const cut = shortText(text, 16);
         const turn = box.fits ? {} : { transform: `rotate(-40 ${x(spots.x[i])} ${box.bottom + 14})` };
         mark("text", { x: x(spots.x[i]), y: box.bottom + 16, "text-anchor": box.fits ? "middle" : "end", ...turn }, group, cut);
       });

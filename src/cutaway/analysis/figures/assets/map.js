@@ -97,7 +97,7 @@ begin((data) => {
     button.setAttribute("aria-pressed", pressed);
     const dot = element("span", colour ? "dot" : "dot ring");
     if (colour) dot.style.background = colour;
-    const text = element("span", "name", name);
+    const text = element("span", "name", shortText(name, 20));
     text.title = name;
     button.append(dot, text, element("span", "count", numberText(count)));
     button.addEventListener("click", () => { toggle(); light(); legend(); });

@@ -1,6 +1,8 @@
 
 // Where points lie on the screen, and how they are drawn there. Knows nothing of controls.
-const DIM = 0.07;
+const DIM = 18;
+// So many points are drawn while the map moves; they lie in random order, so that any part looks like all.
+const MOVING = 50000;
 
 class MapView {
   constructor(data, pointsCanvas, marksCanvas) {
@@ -62,7 +64,7 @@ class MapView {
   move(dx, dy) {
     const k = this.factor / this.ratio;
     this.centre = [this.centre[0] - dx / k, this.centre[1] + dy / k];
-    this.draw();
+    this.drawMoving();
   }
 
   // Zooms so that what is under the pointer, in pixels of the page, stays there.
@@ -72,7 +74,7 @@ class MapView {
     const after = this.factor;
     const [dx, dy] = [px * this.ratio - this.bitmap.width / 2, py * this.ratio - this.bitmap.height / 2];
     this.centre = [this.centre[0] + dx / before - dx / after, this.centre[1] - dy / before + dy / after];
-    this.draw();
+    this.drawMoving();
   }
 
   show(index) {
@@ -84,10 +86,9 @@ class MapView {
     this.draw();
   }
 
-  radiusOf(index) {
+  radiusOfScale(scale) {
     const grown = Math.min(2.6, this.zoom ** 0.35);
-    const radius = this.data.radius * (1 + (2.2 * this.scale[index]) / 255) * grown * this.ratio;
-    return Math.round(radius * 2) / 2;
+    return Math.round(this.data.radius * (1 + (2.2 * scale) / 255) * grown * this.ratio * 2) / 2;
   }
 
   pick(px, py) {
@@ -107,34 +108,45 @@ class MapView {
     return best;
   }
 
-  draw() {
+  draw(stride = 1) {
+    clearTimeout(this.settling);
+    this.stride = stride;
     if (this.waiting) return;
     this.waiting = requestAnimationFrame(() => {
       this.waiting = 0;
-      this.drawPoints();
+      this.drawPoints(this.stride);
       this.drawMarks();
     });
   }
 
-  drawPoints() {
+  drawMoving() {
+    const stride = Math.ceil(this.count / MOVING);
+    this.draw(stride);
+    if (stride > 1) this.settling = setTimeout(() => this.draw(), 150);
+  }
+
+  drawPoints(stride = 1) {
     const theme = this.data.themes[isDark() ? "dark" : "light"];
-    const shades = theme.shades.map(rgbOf);
-    const ink = rgbOf(theme.ink);
-    const { bitmap, codes, lit, wrong } = this;
-    bitmap.fill(rgbOf(theme.ground));
+    const shades = Uint32Array.from(theme.shades, wordOf);
+    const ink = wordOf(theme.ink);
+    const { bitmap, codes, lit, wrong, scale, count, x: xs, y: ys } = this;
+    const { width, height } = bitmap;
     const k = this.factor;
-    const [ox, oy] = [bitmap.width / 2 - this.centre[0] * k, bitmap.height / 2 + this.centre[1] * k];
+    const [ox, oy] = [width / 2 - this.centre[0] * k, height / 2 + this.centre[1] * k];
+    const radii = Array.from({ length: 256 }, (_, size) => this.radiusOfScale(size));
+    const bodies = radii.map((radius) => discOf(radius, 0, width));
+    const rims = radii.map((radius) => discOf(radius + 0.5 * this.ratio, this.ratio, width));
+    bitmap.fill(rgbOf(theme.ground));
     // Dimmed ones first: what was chosen lies on top.
     for (const wanted of [0, 1]) {
-      const alpha = wanted ? 0.8 : DIM;
-      for (let i = 0; i < this.count; i++) {
+      const strength = wanted ? 205 : DIM;
+      for (let i = 0; i < count; i += stride) {
         if (lit[i] !== wanted) continue;
-        const column = Math.round(this.x[i] * k + ox);
-        const row = Math.round(oy - this.y[i] * k);
-        if (column < -40 || row < -40 || column > bitmap.width + 40 || row > bitmap.height + 40) continue;
-        const radius = this.radiusOf(i);
-        bitmap.disc(column, row, discOf(radius, 0), shades[codes[i]], alpha);
-        if (wrong[i]) bitmap.disc(column, row, discOf(radius + 0.5 * this.ratio, this.ratio), ink, alpha);
+        const column = Math.round(xs[i] * k + ox);
+        const row = Math.round(oy - ys[i] * k);
+        if (column < -40 || row < -40 || column > width + 40 || row > height + 40) continue;
+        bitmap.disc(column, row, bodies[scale[i]], shades[codes[i]], strength);
+        if (wrong[i]) bitmap.disc(column, row, rims[scale[i]], ink, strength);
       }
     }
     bitmap.show();
@@ -148,9 +160,14 @@ class MapView {
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     pen.lineJoin = "round";
+    const taken = [];
     for (const name of this.data.names) {
-      const text = name.text.length > 18 ? `${name.text.slice(0, 17)}…` : name.text;
+      const text = shortText(name.text, 18);
       const [x, y] = this.toScreen(name.x, name.y);
+      const half = pen.measureText(text).width / 2;
+      // Names that would lie on a larger class's wait until there is room.
+      if (taken.some((one) => Math.abs(one.x - x) < one.half + half && Math.abs(one.y - y) < 16 * this.ratio)) continue;
+      taken.push({ x, y, half });
       pen.strokeStyle = theme.ground;
       pen.lineWidth = 4 * this.ratio;
       pen.strokeText(text, x, y);
@@ -162,7 +179,7 @@ class MapView {
       const [x, y] = this.toScreen(this.x[index], this.y[index]);
       for (const [colour, extra] of [[theme.ground, 2], [theme.ink, 0]]) {
         pen.beginPath();
-        pen.arc(x, y, this.radiusOf(index) + 4 * this.ratio, 0, 2 * Math.PI);
+        pen.arc(x, y, this.radiusOfScale(this.scale[index]) + 4 * this.ratio, 0, 2 * Math.PI);
         pen.strokeStyle = colour;
         pen.lineWidth = (width + extra) * this.ratio;
         pen.stroke();

@@ -2,21 +2,23 @@
 // Discs on a bitmap, without a graphics card: the same everywhere, and as many figures in a notebook as one likes.
 const discs = new Map();
 
-// How much of each pixel a disc, or only its rim where `rim` > 0, covers: rows of [dy, dx, share of 256].
-function discOf(radius, rim) {
-  const key = `${radius}|${rim}`;
+// How much of each pixel around its middle a disc covers, in 256 parts; only its rim where `rim` > 0.
+// `steps` lead from the middle to each pixel of a bitmap that is `width` wide.
+function discOf(radius, rim, width) {
+  const key = (Math.round(radius * 2) * 64 + Math.round(rim * 2)) * 65536 + width;
   if (!discs.has(key)) {
     const reach = Math.ceil(radius + 0.5);
-    const found = [];
+    const [rows, columns, shares] = [[], [], []];
     for (let dy = -reach; dy <= reach; dy++) {
       for (let dx = -reach; dx <= reach; dx++) {
         const away = Math.hypot(dx, dy);
         let share = Math.min(1, Math.max(0, radius + 0.5 - away));
         if (rim) share *= Math.min(1, Math.max(0, away - (radius - rim) + 0.5));
-        if (share > 0.02) found.push(dy, dx, Math.round(share * 256));
+        if (share > 0.02) { rows.push(dy); columns.push(dx); shares.push(Math.round(share * 256)); }
       }
     }
-    discs.set(key, Int16Array.from(found));
+    const steps = Int32Array.from(rows, (dy, i) => dy * width + columns[i]);
+    discs.set(key, { reach, steps, rows: Int16Array.from(rows), columns: Int16Array.from(columns), shares: Uint16Array.from(shares) });
   }
   return discs.get(key);
 }
@@ -39,21 +41,26 @@ class Bitmap {
     this.words.fill(((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0);
   }
 
-  // Blends a disc over what is there; `alpha` from 0 to 1.
-  disc(x, y, cover, [red, green, blue], alpha) {
+  // Blends a disc over what is there; `strength` from 0 to 256. Red and blue are mixed in one go.
+  disc(x, y, disc, colour, strength) {
     const { words, width, height } = this;
-    const strength = alpha * 256;
-    for (let k = 0; k < cover.length; k += 3) {
-      const row = y + cover[k];
-      const column = x + cover[k + 1];
-      if (row < 0 || row >= height || column < 0 || column >= width) continue;
-      const share = (cover[k + 2] * strength) >> 8;
-      const at = row * width + column;
+    const { reach, steps, rows, columns, shares } = disc;
+    const inside = x >= reach && y >= reach && x < width - reach && y < height - reach;
+    const middle = y * width + x;
+    const violet = colour & 0xff00ff;
+    const green = colour & 0x00ff00;
+    for (let k = 0; k < steps.length; k++) {
+      if (!inside) {
+        const [row, column] = [y + rows[k], x + columns[k]];
+        if (row < 0 || row >= height || column < 0 || column >= width) continue;
+      }
+      const at = middle + steps[k];
+      const share = (shares[k] * strength) >> 8;
+      const rest = 256 - share;
       const old = words[at];
-      const r = (old & 255) + (((red - (old & 255)) * share) >> 8);
-      const g = ((old >> 8) & 255) + (((green - ((old >> 8) & 255)) * share) >> 8);
-      const b = ((old >> 16) & 255) + (((blue - ((old >> 16) & 255)) * share) >> 8);
-      words[at] = (255 << 24) | (b << 16) | (g << 8) | r;
+      const mixed = (((old & 0xff00ff) * rest + violet * share) >>> 8) & 0xff00ff;
+      const mixedGreen = (((old & 0x00ff00) * rest + green * share) >>> 8) & 0x00ff00;
+      words[at] = 0xff000000 | mixed | mixedGreen;
     }
   }
 
@@ -65,4 +72,10 @@ class Bitmap {
 function rgbOf(colour) {
   const value = parseInt(colour.slice(1), 16);
   return [value >> 16, (value >> 8) & 255, value & 255];
+}
+
+// A colour as it lies in a bitmap: blue, green, red.
+function wordOf(colour) {
+  const [red, green, blue] = rgbOf(colour);
+  return (blue << 16) | (green << 8) | red;
 }

@@ -30,6 +30,14 @@ function numberText(value) {
   return Math.abs(value) < 1e-4 ? value.toExponential(2) : String(Number(value.toPrecision(4)));
 }
 
+// The middle is left out: both ends tell names apart.
+function shortText(text, most) {
+  const letters = Array.from(text);
+  if (letters.length <= most) return text;
+  const end = Math.floor((most - 1) / 2);
+  return `${letters.slice(0, most - 1 - end).join("")}…${letters.slice(letters.length - end).join("")}`;
+}
+
 // Texts of samples only ever become text, never markup.
 function element(name, classes, text) {
   const made = document.createElement(name);
