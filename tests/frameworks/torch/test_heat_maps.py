@@ -377,6 +377,8 @@ class TestModelsOfAllKinds:
         batch = BATCHES[CNN]["image"]
         model = models.load(seeded(CNN), example=batch)
         assert heat_map(model, batch)[0].layer == "relu:1"
+        narrow = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.MaxPool2d(6), nn.Flatten(), nn.Linear(4, 2))
+        assert heat_map(models.load(narrow, example=batch), batch)[0].layer == "1"
         flat = heat_map(model, batch, layer="pool")[0]
         assert np.ptp(flat.values) == 0
         assert any("single place" in note for note in flat.notes)

@@ -8,7 +8,7 @@ import numpy as np
 
 from cutaway.analysis.counting import Counter
 from cutaway.analysis.heat_maps.asking import Asked, Found, blocks, differentiate
-from cutaway.analysis.heat_maps.place_layers import last_layer, placed
+from cutaway.analysis.heat_maps.place_layers import last_layer, likely_layer, placed
 from cutaway.analysis.heat_maps.resizing import resize
 from cutaway.models.backend import Array
 
@@ -20,13 +20,18 @@ Combine = Callable[..., Array]
 
 def layer_maps(asked: Asked, name: str | None, combine: Combine, *, signed: bool) -> Found:
     """Return maps by a layer, resized to the places of the input; the last layer with places where none is named."""
-    layer = name or last_layer(asked).name
     counter = Counter(asked.progress, asked.count, "samples", "heat maps")
+    layer = name or likely_layer(asked) or last_layer(asked).name
     maps, scores, targets = [], [], []
     most = 1
     for part in blocks(asked):
         answer = differentiate(asked, layer, part)
         where = placed(asked, layer, answer.activation)
+        if name is None and max(where.sizes) == 1:
+            # The likely one was none: it keeps nothing apart.
+            name = layer = last_layer(asked).name
+            answer = differentiate(asked, layer, part)
+            where = placed(asked, layer, answer.activation)
         most = max(where.sizes)
         gradient, activation = (np.moveaxis(side, where.axis, 1) for side in (answer.gradient, answer.activation))
         maps.append(resize(combine(gradient, activation, signed=signed), asked.axes.sizes))

@@ -11,10 +11,12 @@ from cutaway.errors import AnalysisUnavailable, LayerUnavailable
 from cutaway.models.backend import Array
 from cutaway.models.description import Layer
 
-__all__ = ["PlaceLayer", "embedding_layer", "last_layer", "layer_named", "place_layers", "placed"]
+__all__ = ["PlaceLayer", "embedding_layer", "last_layer", "layer_named", "likely_layer", "place_layers", "placed"]
 
 # A few at first: where the last layers will do, nothing else of a deep model is copied out.
 _FIRST_LOOK = 4
+# What goes into a dense head: listed last, without places.
+_INTO_HEAD = "Input of Linear"
 # Kinds whose channels lie last in torch, whatever goes through them.
 _FEATURES_LAST = ("linear", "layernorm", "rmsnorm", "embedding", "lstm", "gru", "multihead", "transformer", "input of")
 
@@ -51,6 +53,20 @@ def last_layer(asked: Asked) -> PlaceLayer:
     if found is None:
         raise _without(asked)
     return found
+
+
+def likely_layer(asked: Asked) -> str | None:
+    """Return what `last_layer` most likely gives, without asking the model; None where that cannot be told."""
+    rank = len(asked.axes.places) + 2
+    if any(len(spec.shape) != 2 for spec in asked.model.outputs):
+        return None
+    for layer in reversed(asked.model.layers):
+        if layer.shape is None and layer.kind != _INTO_HEAD:
+            return None
+        if layer.shape is not None and len(layer.shape) == rank:
+            pools_all = any(word in layer.kind.lower() for word in ("adaptive", "global"))
+            return None if pools_all else layer.name
+    return None
 
 
 def layer_named(asked: Asked, name: str) -> Layer:
