@@ -191,12 +191,13 @@ def test_asking_for_no_neighbours_or_a_device_that_there_is_not_is_refused() -> 
 
 @pytest.mark.slow
 def test_a_quarter_of_a_million_rows_are_approximated_by_themselves() -> None:
-    vectors = clustered(250_000, 128)
+    everything = clustered(250_500, 128)
+    # Queries that are not in the index, but come from where its rows do: recall is measured on rows.
+    vectors, queries = everything[:-500], everything[-500:]
     built = build_index(vectors)
     assert not built.exact
     assert built.recall is not None
     assert built.recall >= 0.99
-    assert recall_of(built, vectors, clustered(500, 128), 10) >= 0.98
+    assert recall_of(built, vectors, queries, 10) >= 0.98
     again = index_from_parts(vectors, built.parts())
-    queries = clustered(300, 128)
     assert np.array_equal(built.search(queries, 10).indices, again.search(queries, 10).indices)
