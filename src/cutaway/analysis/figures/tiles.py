@@ -131,7 +131,8 @@ class Tiles:
         if pixels is None:
             axes.text(0.5, 0.5, "no picture", ha="center", va="center", fontsize=9, color=LIGHT.muted)
         else:
-            axes.imshow(pixels, cmap="gray" if pixels.ndim == 2 else None, vmin=0, vmax=255, interpolation="nearest")
+            smooth = "antialiased" if max(pixels.shape) > LARGE else "nearest"
+            axes.imshow(pixels, cmap="gray" if pixels.ndim == 2 else None, vmin=0, vmax=255, interpolation=smooth)
         colour, width, style = {
             "first": (LIGHT.blue, 2.5, "-"),
             "wrong": (LIGHT.orange, 2.5, "--"),

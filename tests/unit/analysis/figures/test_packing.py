@@ -1,5 +1,6 @@
 """Columns survive their way into a page."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ def unpacked(packed: dict[str, Any]) -> list[Any]:
     values = decoded(packed["values"]).tolist()
     if "names" in packed:
         return [packed["names"][one - 1] if one else None for one in values]
-    return [None if one != one else one for one in values]
+    return [None if math.isnan(one) else one for one in values]
 
 
 @given(st.lists(st.one_of(st.none(), st.text(st.characters(exclude_categories=["Cs"])))))
