@@ -20,6 +20,7 @@ MODULES = (
     "cutaway.dataset",
     "cutaway.models",
     "cutaway.evaluation",
+    "cutaway.analysis",
     "cutaway.tensors",
     "cutaway.errors",
     "cutaway.testing.models",

@@ -12,7 +12,7 @@ def choose_device(asked: str | None = None) -> str:
     try:
         import torch
     except ImportError as error:
-        raise MissingExtraError("Making a map", "analysis") from error
+        raise MissingExtraError("This analysis", "analysis") from error
 
     if asked is None:
         return "cuda" if torch.cuda.is_available() else "cpu"
