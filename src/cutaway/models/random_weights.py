@@ -28,7 +28,9 @@ def shuffled(values: Array, seed: int, number: int) -> Array | None:
         return None
     flat = np.array(values, order="C").reshape(-1)
     np.random.default_rng([seed, number]).shuffle(flat)
-    return flat.reshape(values.shape)
+    moved: Array = flat.reshape(values.shape)
+    # A few values may come out as they were; moved on by one they never are.
+    return np.roll(moved, 1) if np.array_equal(moved, values) else moved
 
 
 def shuffled_all(tensors: Mapping[str, Array], seed: int) -> dict[str, Array]:
