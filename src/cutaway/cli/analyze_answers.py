@@ -118,7 +118,9 @@ def _similar(population: Population, asked: Asked, progress: Listener | None) ->
         found = population.find_similar(ids if len(ids) > 1 else ids[0], asked.k, where=asked.where, progress=progress)
         query = ids[0] if len(ids) == 1 else f"{len(ids):,} samples"
     counts = ", ".join(f"{count} x {name}" for name, count in found.counts.items())
-    words = tuple(line for line in (f"labels among them: {counts}" if counts else "",) if line)
+    alike = ", ".join(f"{one['unit']} ({one['share']:.0%})" for one in found.units.slice(0, 3).to_pylist())
+    said = (f"labels among them: {counts}" if counts else "", f"most alike in units {alike}" if alike else "")
+    words = tuple(line for line in said if line)
     tables = {"similar": found.table, "units": found.units}
     figures = {"similar": lambda: plots.plot_similar(population, ids, found, f"Similar to {query}")}
     return Answer(
