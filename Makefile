@@ -1,7 +1,7 @@
 # Every target installs what it needs into .venv first and says how much it downloads; a second run finds it there.
 # PYTHON=python3.12 chooses the Python that .venv is made with, CUTAWAY_TORCH=cpu|cuda|keep the build of torch.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check test-faults test-all docs bench-capture bench-evaluate bench-rules pin clean
+.PHONY: help setup demo test check test-faults test-all docs bench-capture bench-evaluate bench-population bench-rules pin clean
 
 PYTHON ?=
 # Compiled files pay for themselves at the second start, and .venv is installed without them to be ready sooner.
@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 install = @python="$$(PYTHON='$(PYTHON)' sh scripts/find_python.sh)" && "$$python" -m scripts.install
 
 help:  ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup:  ## Make .venv with everything that tests, checks and benchmarks need
 	@PYTHON='$(PYTHON)' sh scripts/find_python.sh git >/dev/null
@@ -47,6 +47,10 @@ bench-capture:  ## Measure what capturing costs, beside its peers
 bench-evaluate:  ## Measure how fast evaluating is beside the bare framework, and its memory
 	$(install) test
 	@.venv/bin/python -m benchmarks.evaluate
+
+bench-population:  ## Measure maps, similar samples and heat maps, beside umap-learn, PaCMAP, faiss and captum
+	$(install) test
+	@.venv/bin/python -m benchmarks.population
 
 bench-rules:  ## Measure how fast rules look and tell, beside smdebug, and what watching costs
 	$(install) test

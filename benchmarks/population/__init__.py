@@ -1,0 +1,1 @@
+"""What maps, similar samples and heat maps cost and are worth, beside umap-learn, PaCMAP, faiss and captum."""
