@@ -27,7 +27,7 @@ __all__ = ["make_map"]
 
 METHODS = ("umap", "tsne", "pca")
 # Few samples need more steps to find their places, and take them in no time.
-FEW, STEPS_OF_FEW, STEPS, STEPS_ALIGNED = 10_000, 500, 250, 100
+FEW, STEPS_OF_FEW, STEPS, STEPS_ALIGNED = 10_000, 500, 300, 200
 # How far out the first positions reach.
 START_WIDTH = 10.0
 # Samples below this number are put down by their principal directions, whatever the method.

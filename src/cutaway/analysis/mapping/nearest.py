@@ -21,8 +21,8 @@ ALL_PAIRS = {"cpu": 8_000, "cuda": 100_000}
 # How many distances are held at a time.
 BLOCK = {"cpu": 4_000_000, "cuda": 256_000_000}
 # What one list holds on average, and how many lists a query looks into.
-LIST_ROWS = {"cpu": 160, "cuda": 1000}
-PROBES = 8
+LIST_ROWS = {"cpu": 200, "cuda": 1000}
+PROBES = 10
 # A list that is longer by this factor is cut up: rows that are all alike fill one without end.
 LONGEST = 8
 ROUNDS_OF_KMEANS = 4
@@ -157,9 +157,9 @@ def _of_lists(lists: _Lists, asked: torch.Tensor, k: int, counter: Counter | Non
                 best = apart.topk(held, dim=1, largest=False, sorted=False)
                 near[visit, :held] = best.values
                 numbers[visit, :held] = (best.indices + first).int()
-        start = stop
         if counter is not None:
-            counter.advance(count // probes)
+            counter.advance(stop // probes - start // probes)
+        start = stop
     chosen = near.view(len(asked), -1).topk(k, dim=1, largest=False, sorted=False).indices
     places = numbers.view(len(asked), -1).gather(1, chosen).long()
     return torch.where(places < 0, places, lists.order[places.clamp_min(0)])

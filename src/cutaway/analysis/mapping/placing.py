@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = ["place", "place_near"]
 
-# How often a place is drawn to the bulk of its neighbours, away from the few that lie elsewhere.
-ROUNDS = 5
+# How near two neighbours must lie on the map, in parts of its width, to speak for one place.
+TOGETHER = 0.1
+# How many new samples are put down at a time.
+BLOCK = 50_000
 
 
 def place(
@@ -62,17 +64,21 @@ def place_near(
         return torch.zeros((0, 2), device=points.device)
     k = min(neighbours, len(points))
     numbers, distances = nearest_rows(points, k, queries=queries, seed=seed)
-    around = plane[numbers]
-    sure = membership(distances)[..., None]
-    # A mean of neighbours in two clusters would lie in neither. Each round trusts those more that are near the place,
-    # measured by how far apart neighbours usually are here.
-    at = _mean(around, sure)
-    for _ in range(ROUNDS):
-        away = (around - at[:, None]).square().sum(2, keepdim=True)
-        usual = away.median(dim=1, keepdim=True).values.clamp_min(1e-12)
-        at = _mean(around, sure / (1 + away / usual))
-    return at
+    sure = membership(distances)
+    near = TOGETHER * (plane.amax(dim=0) - plane.amin(dim=0)).amax().clamp_min(1e-12)
+    blocks = [slice(start, start + BLOCK) for start in range(0, len(queries), BLOCK)]
+    return torch.cat([_among(plane[numbers[block]], sure[block], near) for block in blocks])
 
 
-def _mean(around: torch.Tensor, sure: torch.Tensor) -> torch.Tensor:
-    return (around * sure).sum(1) / sure.sum(1)
+def _among(around: torch.Tensor, sure: torch.Tensor, near: torch.Tensor) -> torch.Tensor:
+    """Return the mean of those neighbours that lie around the one that most others lie near to.
+
+    A mean of all, with some of them in another cluster, would lie in neither.
+    """
+    import torch
+
+    apart = (around[:, :, None] - around[:, None]).square().sum(3) / near.square()
+    together = 1 / (1 + apart)
+    middle = (together * sure[:, None]).sum(2).argmax(dim=1)
+    weights = (sure * together[torch.arange(len(around)), middle].square())[..., None]
+    return (around * weights).sum(1) / weights.sum(1)

@@ -15,11 +15,21 @@ Digits = tuple[np.ndarray, np.ndarray]
 
 @pytest.fixture(scope="module")
 def two_epochs(digits: Digits) -> tuple[np.ndarray, np.ndarray]:
-    """The same digits seen twice, the second time through other weights."""
-    rng = np.random.default_rng(0)
-    images = digits[0] / 16
-    mixing = np.eye(64) + 0.15 * rng.normal(size=(64, 64)) / 8
-    return images, np.maximum(images @ mixing + 0.03 * rng.normal(size=images.shape), 0).astype(np.float32)
+    """What a small net sees in the digits after some epochs of its training, and after some more."""
+    images, labels = torch.from_numpy(digits[0] / 16), torch.from_numpy(digits[1])
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        inner, head = torch.nn.Linear(64, 64), torch.nn.Linear(64, 10)
+    optimizer = torch.optim.Adam([*inner.parameters(), *head.parameters()], 0.01)
+    seen = []
+    for epoch in range(1, 61):
+        loss = torch.nn.functional.cross_entropy(head(inner(images).relu()), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if epoch in (20, 60):
+            seen.append(inner(images).relu().detach().numpy())
+    return seen[0], seen[1]
 
 
 def kept(before: np.ndarray, now: np.ndarray) -> np.ndarray:
@@ -119,7 +129,7 @@ def test_rows_that_are_not_finite_now_or_then_do_no_harm(digits: Digits) -> None
 
 def test_an_earlier_map_of_other_rows_is_refused(digits: Digits) -> None:
     images = digits[0][:50]
-    with pytest.raises(ConfigurationError, match="`previous.latents` must have a row for each of 50 samples"):
+    with pytest.raises(ConfigurationError, match=r"`previous\.latents` must have a row for each of 50 samples"):
         make_map(images, previous=PreviousMap(images[:40], np.zeros((40, 2))))
-    with pytest.raises(ConfigurationError, match="`previous.positions` must be two numbers for each of 50 samples"):
+    with pytest.raises(ConfigurationError, match=r"`previous\.positions` must be two numbers for each of 50 samples"):
         make_map(images, previous=PreviousMap(images, np.zeros((50, 3))))

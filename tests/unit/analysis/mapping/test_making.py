@@ -49,11 +49,11 @@ sys.stdout.buffer.write(make_map(load_digits().data.astype(np.float32), seed=5, 
 
 
 def test_nothing_of_the_process_changes(digits: Digits) -> None:
-    before = (torch.get_num_threads(), torch.get_rng_state(), np.random.get_state()[1].copy(), digits[0].copy())  # noqa: NPY002
+    before = (torch.get_num_threads(), torch.get_rng_state(), np.random.get_state()[1].copy(), digits[0].copy())
     make_map(digits[0][:100])
     assert torch.get_num_threads() == before[0]
     assert torch.equal(torch.get_rng_state(), before[1])
-    assert np.array_equal(np.random.get_state()[1], before[2])  # noqa: NPY002
+    assert np.array_equal(np.random.get_state()[1], before[2])
     assert np.array_equal(digits[0], before[3])
 
 
@@ -140,13 +140,13 @@ def test_two_far_clouds_stay_two() -> None:
 def test_it_says_how_far_it_is(digits: Digits) -> None:
     heard: list[Progress] = []
     make_map(digits[0][:200], progress=heard.append)
-    ends = {one.what: (one.done, one.total) for one in heard}
+    ends = {one.stage: (one.done, one.total) for one in heard}
     assert ends == {"finding neighbours": (200, 200), "laying the map out": (500, 500)}
 
 
 def test_wrong_arguments_are_named() -> None:
     latents = np.zeros((10, 2))
-    with pytest.raises(ConfigurationError, match=r"but got 'umpa'\. Did you mean 'umap'\?"):
+    with pytest.raises(ConfigurationError, match=r"but got 'umpa'\. Did you mean 'umap'"):
         make_map(latents, method="umpa")
     with pytest.raises(ConfigurationError, match="neighbours=1"):
         make_map(latents, neighbours=1)

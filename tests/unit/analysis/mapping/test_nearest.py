@@ -79,8 +79,10 @@ def test_lists_repeat_with_the_seed_and_leave_the_generators_alone() -> None:
     assert torch.equal(before, torch.get_rng_state())
 
 
-def test_it_says_how_far_it_is() -> None:
+@pytest.mark.parametrize("pairs", [0, 8000])
+def test_it_says_how_far_it_is(pairs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearest, "ALL_PAIRS", {"cpu": pairs, "cuda": pairs})
     heard: list[Progress] = []
     counter = Counter(heard.append, 500, "samples", "finding neighbours")
-    nearest.nearest_rows(torch.randn(500, 3), 4, counter=counter)
+    nearest.nearest_rows(torch.randn(500, 3, generator=torch.Generator().manual_seed(0)), 4, counter=counter)
     assert heard[-1].done == 500

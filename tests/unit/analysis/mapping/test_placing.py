@@ -22,9 +22,8 @@ def test_new_digits_come_to_lie_among_their_own_as_fitted_ones_do(digits: tuple[
     held = np.random.default_rng(0).permutation(len(images)) < 450
     plane = make_map(images[~held]).positions
     placed = place(images[held], images[~held], plane)
-    fitted = make_map(images).positions
     as_placed = label_accuracy(placed, labels[held], plane, labels[~held], own=False)
-    as_fitted = label_accuracy(fitted[held], labels[held], fitted, labels, own=True)
+    as_fitted = label_accuracy(plane, labels[~held], plane, labels[~held], own=True)
     assert as_placed >= as_fitted - 0.01
     assert as_placed > 0.95
 
