@@ -165,7 +165,7 @@ def closed_fours(everything: Population) -> None:
     claim(
         "closed fours",
         holds=bool(mostly),
-        said=f"{best} is a 4 read as 9, and its 20 nearest are {said}; mostly 9s for {len(mostly)} of {len(counts)} such 4s",
+        said=f"{best} is a 4 read as 9, and its 20 nearest are {said}; mostly 9s for {len(mostly)} of {len(counts)} such",
         sample=best,
         counts=dict(similar.counts),
     )
