@@ -16,7 +16,7 @@ from cutaway.analysis.heat_maps.making import heat_map
 from cutaway.analysis.heat_maps.sanity import check_sanity
 from cutaway.analysis.heat_maps.values import HeatMap
 from cutaway.analysis.origin import Origin
-from cutaway.analysis.samples import Array, Samples
+from cutaway.analysis.samples import SUBSET, Array, Samples
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, GradientUnavailable, did_you_mean
 from cutaway.evaluation.defaults import Pair, default_loss
 from cutaway.evaluation.progress import Listener
@@ -47,7 +47,7 @@ def heat_maps_of(
 ) -> list[tuple[HeatMap, ...]]:
     """Return the maps of each sample; those that were kept in the run at once."""
     keys = [_key(origin, samples.ids[row], asked) for row in rows]
-    subsets = [samples.ids[row].split("/", 1)[0] for row in rows]
+    subsets = [str(samples.table[SUBSET][row].as_py()) for row in rows]
     found = [read_heat_maps(origin.evaluation, *one) for one in zip(subsets, keys, strict=True)]
     missing = [i for i, one in enumerate(found) if one is None]
     if missing:

@@ -6,14 +6,23 @@ Finds the samples and encodes them anew; heat maps are asked for in `asking_heat
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from cutaway.analysis.origin import Origin
 from cutaway.analysis.samples import SUBSET, Array, Floats, Samples
-from cutaway.errors import AnalysisUnavailable, ConfigurationError, GradientUnavailable, LayerUnavailable
+from cutaway.errors import (
+    AnalysisUnavailable,
+    BindingError,
+    ConfigurationError,
+    EvaluationError,
+    GradientUnavailable,
+    ModelError,
+)
 from cutaway.evaluation.reopening import Reopened, Sample
 from cutaway.run.evaluations import LATENT, added_spaces
+from cutaway.run.layer_spaces import are_scales
 
 __all__ = ["encoded_samples", "latent_gradient", "latent_of_input", "output_of"]
 
@@ -53,8 +62,8 @@ def latent_of_input(origin: Origin, inputs: Array | Mapping[str, Array]) -> Floa
     return np.concatenate(parts).astype(np.float32)
 
 
-def latent_gradient(origin: Origin, samples: Samples, row: int) -> Floats | None:
-    """Return the gradient of a sample's score by its latent vector; None where the model cannot give one."""
+def latent_gradient(origin: Origin, samples: Samples, row: int) -> tuple[Floats | None, str]:
+    """Return the gradient of a sample's score by its latent vector; None, and why, where there is none to be had."""
     try:
         layers, scales = _layers(origin)
         reopened = origin.reopened()
@@ -66,19 +75,26 @@ def latent_gradient(origin: Origin, samples: Samples, row: int) -> Floats | None
             axis = next(layer.channel_axis for layer in reopened.model.layers if layer.name == name)
             channels = np.moveaxis(gradient, axis, 1) if gradient.ndim > 1 else gradient[:, None]
             parts.append(channels.reshape(*channels.shape[:2], -1).sum(axis=2)[0] * scale)
-    except (AnalysisUnavailable, GradientUnavailable, LayerUnavailable):
-        return None
-    return np.concatenate(parts).astype(np.float32)
+    except (AnalysisUnavailable, GradientUnavailable, ModelError, BindingError, EvaluationError) as error:
+        return None, str(error)
+    found = np.concatenate(parts).astype(np.float32)
+    return (found, "") if np.isfinite(found).all() else (None, "The gradient is not finite.")
 
 
 def _layers(origin: Origin) -> tuple[list[str], list[float]]:
     """Return the layers of the latent space and how each was scaled. Raises for spaces of users' own functions."""
+    added: dict[str, Any]
     if origin.space == LATENT:
-        return [origin.evaluation.source["spaces"][LATENT]["layer"]], [1.0]
-    added = added_spaces(origin.evaluation).get(origin.space)
-    if added is None:
+        layer = origin.evaluation.source.get("spaces", {}).get(LATENT, {}).get("layer")
+        added = {"layers": [layer], "scales": [1.0]}
+    else:
+        added = added_spaces(origin.evaluation).get(origin.space, {})
+    layers, scales = added.get("layers"), added.get("scales")
+    if not isinstance(layers, list) or not all(isinstance(one, str) for one in layers):
         raise AnalysisUnavailable(
             "latent vector of an input",
             f"space {origin.space!r} is a function of the binding, not layers of the model.",
         )
-    return list(added["layers"]), [float(one) for one in added["scales"]]
+    if not are_scales(scales, len(layers)):
+        raise EvaluationError(f"'spaces.json' of evaluation {origin.evaluation.number} has no scales of the layers.")
+    return layers, [float(one) for one in scales or ()]

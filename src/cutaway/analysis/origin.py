@@ -35,6 +35,9 @@ __all__ = ["Given", "Origin", "open_origin"]
 
 # Counted up when an analysis gives other results than before, so that what an older version kept is made anew.
 VERSION = 1
+# The parts of `source.json` that analyses read: mappings, some of them of mappings.
+_OF_MAPPINGS = (("spaces",), ("subsets",), ("scores", "pairs"), ("scores", "labels"))
+_MAPPINGS = (("binding",), ("model",), ("wiring", "predictions"), ("wiring", "ground_truths"), *_OF_MAPPINGS)
 
 
 @dataclass(frozen=True)
@@ -168,11 +171,35 @@ def _chosen(run: Run, number: int | None) -> Evaluation:
             raise EvaluationError(
                 f"Evaluation {number} of run {run.name!r} is not finished. Run `cutaway evaluate` again."
             )
-        return found
+        return _as_written(found)
     if not finished:
         began = "an unfinished one: run the same `cutaway evaluate` again" if there else "none: run `cutaway evaluate`"
         raise EvaluationError(f"Analyses need a finished evaluation, and run {run.name!r} has {began}.")
-    return finished[-1]
+    return _as_written(finished[-1])
+
+
+def _as_written(evaluation: Evaluation) -> Evaluation:
+    """Return an evaluation whose `source.json` has mappings where Cutaway writes them; a run may come from anybody."""
+    source = evaluation.source
+    for path in _MAPPINGS:
+        held: Any = source
+        for key in path:
+            held = held.get(key, {})
+            if not isinstance(held, dict):
+                raise EvaluationError(
+                    f"'source.json' of evaluation {evaluation.number} is not as Cutaway writes it: "
+                    f"{'.'.join(path)} is a {type(held).__name__}. Evaluate again."
+                )
+    for path in _OF_MAPPINGS:
+        held = source
+        for key in path:
+            held = held.get(key, {})
+        if not all(isinstance(one, dict) for one in held.values()):
+            raise EvaluationError(
+                f"'source.json' of evaluation {evaluation.number} is not as Cutaway writes it: "
+                f"{'.'.join(path)} has something else than mappings. Evaluate again."
+            )
+    return evaluation
 
 
 def _known(word: str, asked: Sequence[str], known: Sequence[str]) -> list[str]:

@@ -79,11 +79,16 @@ def previews_of(population: Population, ids: Sequence[str] | None = None) -> dic
     if population.origin is None:
         return {}
     run = population.origin.evaluation.run
-    wanted = set(population.ids if ids is None else ids)
+    wanted = population.ids if ids is None else list(ids)
     found: dict[str, bytes] = {}
-    for subset in dict.fromkeys(population.table[SUBSET].to_pylist()):
-        if has_previews(run, subset):
-            found |= {name: png for name, png in previews(run, subset) if png is not None and name in wanted}
+    for subset in population.table[SUBSET].unique().to_pylist():
+        if not has_previews(run, subset):
+            continue
+        try:
+            found |= {name: png for name, png in previews(run, subset, wanted) if isinstance(png, bytes)}
+        except (OSError, ValueError, IndexError, pa.ArrowException):
+            # Damaged previews cost the pictures of a figure, never the figure.
+            continue
     return found
 
 
@@ -160,6 +165,9 @@ def plot_heat_maps(population: Population, sample: str, maps: Sequence[HeatMap])
         )
     found = encoded_samples(origin, population.samples, [row])[0]
     reopened = origin.reopened()
+    strange = [one.input for one in maps if one.input not in reopened.wiring.inputs]
+    if strange:
+        raise AnalysisUnavailable("figure of heat maps", f"the model has no input {strange[0]!r}.")
     drawn = [draw_heat_map(reopened.dataset, reopened.wiring, found, one) for one in maps]
     one = population.table.slice(row, 1).to_pylist()[0]
     about = [f"{name} {one[name]}" for name in (LABEL, PREDICTION) if one.get(name) is not None]
@@ -192,7 +200,7 @@ def _doubtful(one: HeatMap) -> bool:
 
 
 def _title(population: Population) -> str:
-    counts = pa.array(population.table[SUBSET].to_pylist()).value_counts().to_pylist()
+    counts = population.table[SUBSET].value_counts().to_pylist()
     listed = ", ".join(f"{one['counts']:,} {one['values']}" for one in counts)
     where = "" if population.origin is None else f"{population.origin.evaluation.run.name}: "
     return f"{where}{listed}"

@@ -233,12 +233,14 @@ class Population:
         """Return the samples nearest to one (by id or row), to several, or to a latent vector: sample, distance, ..."""
         return self.find_similar(sample, k, where=where).table
 
-    def similar_to_input(self, inputs: Array | Mapping[str, Array], k: int = 20) -> Similar:
+    def similar_to_input(
+        self, inputs: Array | Mapping[str, Array], k: int = 20, *, where: Sequence[Condition] = ()
+    ) -> Similar:
         """Return the samples nearest to a new input: one sample as the encoders give it, without a batch axis."""
         from cutaway.analysis.asking_model import latent_of_input
 
         origin = self._asked("similar samples of an input")
-        return self.find_similar(latent_of_input(origin, inputs), k)
+        return self.find_similar(latent_of_input(origin, inputs), k, where=where)
 
     def in_region(self, region: Array, *, method: str = "umap", seed: int = 0) -> Self:
         """Return the samples in a region of the map: a box (two corners) or a polygon (three corners or more)."""
@@ -277,8 +279,13 @@ class Population:
         from cutaway.analysis.asking_model import latent_gradient
 
         row = self.row(sample)
-        gradient = None if self._origin is None else latent_gradient(self._origin, self.samples, row)
-        return units_of_sample(self.samples, row, gradient=gradient, top=top)
+        if self._origin is None:
+            return units_of_sample(self.samples, row, top=top)
+        gradient, why = latent_gradient(self._origin, self.samples, row)
+        found = units_of_sample(self.samples, row, gradient=gradient, top=top)
+        if gradient is not None:
+            return found
+        return replace(found, notes=(*found.notes, f"These are the most unusual values, not those behind: {why}"))
 
     def curve(self, x: str, y: str = "loss", *, bins: int = 10, by: str | None = None) -> Curve:
         """Return a metric, or the loss, against a column: means with counts and intervals."""

@@ -10,7 +10,9 @@ import pyarrow as pa
 
 from cutaway.analysis.mapping import Map, PreviousMap, make_map, trustworthiness
 from cutaway.analysis.origin import Origin
+from cutaway.analysis.run_samples import read_latents
 from cutaway.analysis.samples import SAMPLE, Floats, Samples
+from cutaway.errors import AnalysisUnavailable, EvaluationError
 from cutaway.evaluation.progress import Listener
 from cutaway.run.analyses import KeptTable, read_table
 
@@ -46,23 +48,45 @@ def population_map(
     }
     held = origin.kept(kind, settings)
     if held is not None:
-        found = _read(held, samples)
+        found = _read(held, samples, method, seed)
         if found is not None:
             return found
+    notes: list[str] = []
     made = make_map(
         samples.latents,
         method=method,
         seed=seed,
         neighbours=neighbours,
-        previous=None if before is None else _previous(before, samples),
+        previous=_aligned(before, samples, notes),
         device=device,
         progress=progress,
     )
-    trust = trustworthiness(samples.latents, made.positions, seed=0)
-    notes = list(made.notes)
-    if before is not None:
-        notes.append(f"Aligned to the map of evaluation {before[0].evaluation.number}.")
+    notes = [*made.notes, *notes]
+    trust = _trust(samples, made, notes)
     return _keep(origin, kind, settings, samples, Map(made.positions, method, seed, trust, tuple(notes)))
+
+
+def _aligned(before: tuple[Origin, KeptTable] | None, samples: Samples, notes: list[str]) -> PreviousMap | None:
+    """Return the map to align to, and note which; damage in an earlier evaluation is no reason to make no map here."""
+    if before is None:
+        return None
+    number = before[0].evaluation.number
+    try:
+        previous = _previous(before, samples)
+    except EvaluationError as error:
+        notes.append(f"Not aligned to the map of evaluation {number}: {error}")
+        return None
+    notes.append(f"Aligned to the map of evaluation {number}.")
+    return previous
+
+
+def _trust(samples: Samples, made: Map, notes: list[str]) -> float | None:
+    """Return how far the map can be trusted; None, with a note, where there are too few samples to say it."""
+    try:
+        return trustworthiness(samples.latents, made.positions, seed=0)
+    except AnalysisUnavailable as error:
+        notes.append(str(error))
+        return None
 
 
 def _keep(origin: Origin, kind: str, settings: dict[str, Any], samples: Samples, made: Map) -> Map:
@@ -71,15 +95,21 @@ def _keep(origin: Origin, kind: str, settings: dict[str, Any], samples: Samples,
     return made
 
 
-def _read(held: KeptTable, samples: Samples) -> Map | None:
-    if held.table[SAMPLE].to_pylist() != samples.ids:
+def _read(held: KeptTable, samples: Samples, method: str, seed: int) -> Map | None:
+    """Return a map that was kept; None where it is not a map of these samples, and is made anew."""
+    trust, notes = held.about.get("trustworthiness"), held.about.get("notes")
+    if not _is_map(held.table) or held.table[SAMPLE].to_pylist() != samples.ids or not isinstance(notes, list):
         return None
-    about = held.about
-    settings = about.get("settings", {})
-    trust = about.get("trustworthiness")
-    return Map(
-        _positions(held.table), settings["method"], settings["seed"], trust, tuple(str(one) for one in about["notes"])
-    )
+    positions = _positions(held.table)
+    if not np.array_equal(np.isfinite(positions).all(axis=1), samples.finite):
+        return None
+    known = float(trust) if isinstance(trust, float) and np.isfinite(trust) else None
+    return Map(positions, method, seed, known, tuple(str(one) for one in notes))
+
+
+def _is_map(table: pa.Table) -> bool:
+    names = table.column_names
+    return names == [SAMPLE, "x", "y"] and all(pa.types.is_floating(table[axis].type) for axis in ("x", "y"))
 
 
 def _positions(table: pa.Table) -> Floats:
@@ -90,7 +120,7 @@ def _last_map(origin: Origin, kind: str) -> tuple[Origin, KeptTable] | None:
     """Return the newest earlier evaluation of the run that has such a map, and the map."""
     for earlier in reversed(origin.earlier()):
         held = read_table(earlier.evaluation, earlier.name(kind))
-        if held is not None and held.table.column_names == [SAMPLE, "x", "y"]:
+        if held is not None and _is_map(held.table):
             return earlier, held
     return None
 
@@ -111,9 +141,10 @@ def _previous(before: tuple[Origin, KeptTable], samples: Samples) -> PreviousMap
 
 def _latents(earlier: Origin, ids: Sequence[str]) -> Floats:
     """Return the latent vectors of an earlier evaluation in the order of its map; NaN for ids that it lacks now."""
-    arrays = [earlier.evaluation.latents(subset, earlier.space) for subset in earlier.subsets]
+    whole = read_latents(earlier.evaluation, earlier.subsets, earlier.space)
     names = [str(name) for one in earlier.subsets for name in earlier.evaluation.table(one, ["id"])["id"].to_pylist()]
-    whole = np.concatenate(arrays)
+    if len(names) != len(whole):
+        raise EvaluationError(f"it has {len(whole):,} latent vectors for {len(names):,} samples.")
     if names == list(ids):
         return whole
     rows = {name: row for row, name in enumerate(names)}

@@ -14,7 +14,7 @@ from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, S
 from cutaway.errors import ConfigurationError, EvaluationError, did_you_mean
 from cutaway.run.evaluations import LATENT, Evaluation
 
-__all__ = ["Answer", "answer_of", "default_space", "read_samples"]
+__all__ = ["Answer", "answer_of", "default_space", "read_latents", "read_samples"]
 
 # More classes than this times samples of probabilities are left in their file.
 MOST_PROBABILITIES = 50_000_000
@@ -73,15 +73,40 @@ def read_samples(evaluation: Evaluation, subsets: Sequence[str], space: str, ans
     """Return the samples of some subsets, one after the other."""
     tables = [_table(evaluation, name, answer) for name in subsets]
     table = pa.concat_tables(tables, promote_options="permissive")
-    arrays = [evaluation.latents(name, space) for name in subsets]
-    # One subset stays where it lies on disk; several are put together.
-    latents = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+    latents = read_latents(evaluation, subsets, space)
+    if len(latents) != table.num_rows:
+        raise EvaluationError(
+            f"Evaluation {evaluation.number} has {len(latents):,} latent vectors for {table.num_rows:,} samples of "
+            f"{', '.join(subsets)}. Evaluate again."
+        )
     probabilities = _probabilities(evaluation, subsets, answer, table.num_rows)
     return Samples(table, latents, answer.classes, probabilities)
 
 
+def read_latents(evaluation: Evaluation, subsets: Sequence[str], space: str) -> Floats:
+    """Return the latent vectors of some subsets, one after the other. Raises where they are not of one width."""
+    arrays = [evaluation.latents(name, space) for name in subsets]
+    widths = {values.shape[1:] for values in arrays}
+    if len(widths) != 1 or len(next(iter(widths))) != 1 or any(values.dtype.kind != "f" for values in arrays):
+        found = ", ".join(
+            f"{values.dtype} {values.shape} of {name}" for name, values in zip(subsets, arrays, strict=True)
+        )
+        raise EvaluationError(
+            f"The latent vectors of space {space!r} must be numbers of one width, but evaluation {evaluation.number} "
+            f"has {found or 'none'}. Evaluate again."
+        )
+    # One subset stays where it lies on disk; several are put together.
+    whole = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+    return whole.astype(np.float32, copy=False)
+
+
 def _table(evaluation: Evaluation, subset: str, answer: Answer) -> pa.Table:
     whole = evaluation.table(subset, _columns(evaluation, subset, answer))
+    missing = {"id", "error"} - set(whole.column_names)
+    if missing:
+        raise EvaluationError(
+            f"The table of {subset!r} lacks {' and '.join(sorted(missing))}: Cutaway did not write it. Evaluate again."
+        )
     columns: dict[str, Any] = {SAMPLE: whole["id"], SUBSET: pa.array([subset] * whole.num_rows)}
     label, predicted = f"ground_truth.{answer.truth}.label", f"prediction.{answer.prediction}.label"
     if answer.classes and label in whole.column_names:

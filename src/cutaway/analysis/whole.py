@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any, TypeGuard
 
 import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis.clusters import cluster_table, membership_table, trait_table
+from cutaway.analysis.curves import Curve
+from cutaway.analysis.origin import Origin
 from cutaway.analysis.population import Population
 from cutaway.analysis.samples import LOSS, SUBSET
 from cutaway.errors import AnalysisUnavailable
@@ -54,12 +57,9 @@ def _kept_or_made(population: Population, name: str, seed: int, progress: Listen
         return make(population, seed, progress)
     kind = name.replace(" ", "_")
     settings = {"seed": seed}
-    held = origin.kept(kind, settings)
-    if held is not None:
-        others = {table: origin.kept(f"{kind}_{table}", settings) for table in held.about.get("tables", [])}
-        if all(others.values()):
-            tables = {name: held.table, **{table: one.table for table, one in others.items() if one is not None}}
-            return Part(name, tuple(held.about["words"]), tables, tuple(held.about["notes"]))
+    part = _kept(origin, name, kind, settings)
+    if part is not None:
+        return part
     part = make(population, seed, progress)
     main, *rest = part.tables
     for table in rest:
@@ -67,6 +67,27 @@ def _kept_or_made(population: Population, name: str, seed: int, progress: Listen
     # Last, since it says that the others are there.
     origin.keep(kind, settings, part.tables[main], part.notes, words=list(part.words), tables=rest)
     return part
+
+
+def _kept(origin: Origin, name: str, kind: str, settings: Mapping[str, Any]) -> Part | None:
+    """Return a part that was kept whole; None where something of it is missing, or is not as it was written."""
+    held = origin.kept(kind, settings)
+    if held is None:
+        return None
+    words, notes, rest = (held.about.get(one) for one in ("words", "notes", "tables"))
+    if not (_are_words(words) and _are_words(notes) and _are_words(rest)):
+        return None
+    tables = {name: held.table}
+    for table in rest:
+        other = origin.kept(f"{kind}_{table}", settings) if table in _FURTHER.get(name, ()) else None
+        if other is None:
+            return None
+        tables[table] = other.table
+    return Part(name, tuple(words), tables, tuple(notes))
+
+
+def _are_words(value: Any) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def _map(population: Population, seed: int, progress: Listener | None) -> Part:
@@ -117,16 +138,18 @@ def _curve(population: Population, seed: int, progress: Listener | None) -> Part
     """The loss, or the first metric, against every metadata column; the strongest first."""
     columns = population.table.column_names
     y = LOSS if population.samples.has(LOSS) else next(one for one in columns if one.startswith("metric."))
-    found, unsaid = [], []
+    found: list[Curve] = []
+    unsaid: list[AnalysisUnavailable] = []
     for x in columns:
         if not x.startswith("metadata."):
             continue
         try:
             found.append(population.curve(x, y))
         except AnalysisUnavailable as error:
-            unsaid.append(str(error))
+            unsaid.append(error)
     if not found:
-        raise AnalysisUnavailable("curve", "there is no metadata to set the loss against." if not unsaid else unsaid[0])
+        reason = unsaid[0].reason if unsaid else f"there is no metadata to set the {y} against."
+        raise AnalysisUnavailable("curve", reason)
     found.sort(key=lambda one: -abs(one.strength.value) if one.strength else 0.0)
     tables = {
         "curve": pa.concat_tables(
@@ -134,7 +157,7 @@ def _curve(population: Population, seed: int, progress: Listener | None) -> Part
             promote_options="permissive",
         )
     }
-    return Part("curve", tuple(one.words() for one in found[:MOST_SAID]), tables, tuple(unsaid))
+    return Part("curve", tuple(one.words() for one in found[:MOST_SAID]), tables, tuple(map(str, unsaid)))
 
 
 def _confusion(population: Population, seed: int, progress: Listener | None) -> Part:  # noqa: ARG001 - as all parts
@@ -149,6 +172,8 @@ def _batches(population: Population, seed: int, progress: Listener | None) -> Pa
     return Part("batches", (found.words(),), {"batches": found.table}, found.notes)
 
 
+# The tables that a part has beside its own; what a file says about others is not followed.
+_FURTHER = {"clusters": ("words", "traits"), "units": ("drivers", "classes"), "confusion": ("classes",)}
 _PARTS: dict[str, Callable[[Population, int, Listener | None], Part]] = {
     "map": _map,
     "clusters": _clusters,

@@ -111,10 +111,12 @@ def _similar(population: Population, asked: Asked, progress: Listener | None) ->
     if sum(ways) != 1:
         raise ConfigurationError("`similar` needs one of `--sample`, `--region` and `--input` to be similar to.")
     if asked.input_file is not None:
-        found = population.similar_to_input(_array(asked.input_file), asked.k)
+        found = population.similar_to_input(_array(asked.input_file), asked.k, where=asked.where)
         ids, query = [], Path(asked.input_file).name
     else:
         ids = list(asked.samples) or population.in_region(_corners(str(asked.region)), seed=asked.seed).ids
+        if not ids:
+            raise ConfigurationError(f"No sample lies in the region {asked.region!r} of the map.")
         found = population.find_similar(ids if len(ids) > 1 else ids[0], asked.k, where=asked.where, progress=progress)
         query = ids[0] if len(ids) == 1 else f"{len(ids):,} samples"
     counts = ", ".join(f"{count} x {name}" for name, count in found.counts.items())

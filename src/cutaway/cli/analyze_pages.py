@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +30,7 @@ MOST_JSON_ROWS = 1_000
 MOST_NOTES = 6
 # Text columns that are long by nature give way first.
 MOST_TEXT = 40
+MOST_NAME = 80
 
 
 def print_begin(screen: Screen, population: Population) -> None:
@@ -39,7 +42,7 @@ def print_begin(screen: Screen, population: Population) -> None:
     screen.line(
         Text(printable(origin.evaluation.run.name), style="bold"),
         Text(
-            f"  evaluation {origin.evaluation.number}, {len(population):,} samples ({sizes}), "
+            f"  evaluation {origin.evaluation.number}, {len(population):,} samples ({printable(sizes)}), "
             f"space {printable(origin.space)} of {population.samples.latents.shape[1]} units",
             style="dim",
         ),
@@ -75,8 +78,9 @@ def print_end(screen: Screen, population: Population, what: str | None, files: S
     if not files:
         again = f"cutaway analyze {printable(run)}{'' if what is None else f' {what} ...'} --out DIR"
         pairs.append(("files", f"{again} writes tables and figures"))
-    if what is None and len(population):
-        pairs.append(("next", f"cutaway analyze {printable(run)} similar --sample {_hardest(population)}"))
+    if what is None and len(population) > 1:
+        sample = shlex.quote(printable(_hardest(population)))
+        pairs.append(("next", f"cutaway analyze {printable(run)} similar --sample {sample}"))
     screen.pairs(pairs)
 
 
@@ -124,7 +128,10 @@ def save_answer(answer: Answer, folder: str) -> list[Path]:
 def _stem(answer: str, name: str) -> str:
     """Return the name of a file without its ending: the analysis, and what it is of where that is another word."""
     words = answer if name == answer else f"{answer}.{name}"
-    return re.sub(r"[^A-Za-z0-9_.-]+", "_", words)
+    plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", words)[:MOST_NAME]
+    # A slash is where an id has its subset; other ids that would become one name, or a long one, are told apart.
+    told = words.replace("/", "_").replace(" ", "_")
+    return plain if plain == told else f"{plain}-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
 
 
 def _flat(table: pa.Table) -> pa.Table:

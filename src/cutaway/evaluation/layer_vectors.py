@@ -17,7 +17,7 @@ from cutaway.evaluation.wiring import first_sample, shapes_of
 from cutaway.run import RunState
 from cutaway.run.analyses import claim_analysis
 from cutaway.run.evaluations import added_spaces, space_file_name
-from cutaway.run.layer_spaces import SpaceFile, begin_space, finish_space
+from cutaway.run.layer_spaces import SpaceFile, begin_space, finish_space, has_space
 
 __all__ = ["add_layer_space", "space_name"]
 
@@ -51,13 +51,13 @@ def add_layer_space(reopened: Reopened, layers: Sequence[str], *, progress: List
         if name not in known:
             raise LayerUnavailable(name, known)
     space = space_name(chosen)
-    if space in evaluation.spaces:
+    if has_space(evaluation, space):
         return space
     _refuse_same_file(space, [*evaluation.spaces, *added_spaces(evaluation)])
     lease = claim_analysis(evaluation)
     state = RunState.FAILED
     try:
-        _Pass(reopened, chosen, space, progress).carry_out()
+        _Pass(reopened, chosen, space, progress, lease.beat).carry_out()
         state = RunState.FINISHED
     finally:
         lease.release(state)
@@ -67,8 +67,16 @@ def add_layer_space(reopened: Reopened, layers: Sequence[str], *, progress: List
 class _Pass:
     """The pass over every sample, of one space."""
 
-    def __init__(self, reopened: Reopened, layers: Sequence[str], space: str, progress: Listener | None) -> None:
+    def __init__(
+        self,
+        reopened: Reopened,
+        layers: Sequence[str],
+        space: str,
+        progress: Listener | None,
+        beat: Callable[[], None],
+    ) -> None:
         self._reopened, self._layers, self._space, self._progress = reopened, layers, space, progress
+        self._beat = beat
         self._encoding = Encoding(reopened.dataset, shapes_of(first_sample(reopened.dataset)))
         self._lengths = {name: len(reopened.dataset.subsets[name]) for name in reopened.evaluation.subsets}
         self._clock = time.monotonic
@@ -83,7 +91,8 @@ class _Pass:
         files = {
             name: SpaceFile(evaluation, self._space, name, (count, width)) for name, count in self._lengths.items()
         }
-        tell = self._teller(sum(file.done for file in files.values()))
+        stage = f"latent space {self._space}"
+        tell = self._teller(sum(file.done for file in files.values()), sum(self._lengths.values()), stage)
         for subset, file in files.items():
             self._fill(subset, file, scales, width, tell)
         finish_space(evaluation, self._space)
@@ -98,6 +107,8 @@ class _Pass:
             tell(len(batch))
             if self._clock() - kept > KEEP_SECONDS:
                 file.keep()
+                # Whoever looks from another machine sees that this one lives.
+                self._beat()
                 kept = self._clock()
         file.finish()
 
@@ -120,8 +131,10 @@ class _Pass:
         """Return the spread of each layer's vectors over the first samples; 1 where there is none."""
         subset, length = next(iter(self._lengths.items()))
         seen: list[list[Floats]] = [[] for _ in self._layers]
+        tell = self._teller(0, min(length, SCALE_ROWS), "spread of the layers")
         for start in range(0, min(length, SCALE_ROWS), BATCH):
             batch = self._encoded(subset, start, min(start + BATCH, length))
+            tell(len(batch))
             for held, part in zip(seen, self._pooled(batch) if batch.encoded.any() else (), strict=False):
                 held.append(part)
         spreads = [_spread(parts) for parts in seen]
@@ -142,15 +155,14 @@ class _Pass:
         underway = begin_batch(self._reopened.dataset.subsets[subset], start, stop)
         return encode_batch(self._encoding, underway, Turn(underway))
 
-    def _teller(self, done: int) -> Callable[[int], None]:
-        began, total, before = self._clock(), sum(self._lengths.values()), done
+    def _teller(self, done: int, total: int, stage: str) -> Callable[[int], None]:
+        began, before = self._clock(), done
         count = [done]
 
         def tell(more: int) -> None:
             count[0] += more
             if self._progress is not None:
                 fresh = count[0] - before
-                stage = f"latent space {self._space}"
                 self._progress(Progress(count[0], total, "samples", self._clock() - began, fresh, stage=stage))
 
         return tell

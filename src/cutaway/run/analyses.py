@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ import pyarrow as pa
 from cutaway.run.evaluations import Evaluation, space_file_name
 from cutaway.run.leases import CHIEF, Lease, free_attempt
 from cutaway.run.segments import WriterId
-from cutaway.run.whole_files import whole_file
+from cutaway.run.whole_files import sweep_dead, whole_file
 
 __all__ = [
     "JOINT",
@@ -38,6 +39,20 @@ __all__ = [
 # What is made of all subsets of an evaluation together.
 JOINT = "joint"
 _ABOUT = b"cutaway"
+# What reading a file can raise that is cut short, garbled, or made to harm: sizes that no memory has, endless nesting.
+_UNREADABLE = (
+    OSError,
+    pa.ArrowException,
+    ValueError,
+    KeyError,
+    TypeError,
+    EOFError,
+    MemoryError,
+    RecursionError,
+    NotImplementedError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True)
@@ -78,8 +93,9 @@ def write_table(evaluation: Evaluation, name: AnalysisName, table: pa.Table, abo
 
     path = name.file(evaluation, "parquet")
     described = table.replace_schema_metadata({_ABOUT: json.dumps(dict(about), default=str)})
+    sweep_dead(evaluation.path)
     with whole_file(path) as beside:
-        pq.write_table(described, beside, compression="zstd")
+        pq.write_table(described, beside, compression="zstd", write_page_checksum=True)
     return path
 
 
@@ -91,8 +107,8 @@ def read_table(evaluation: Evaluation, name: AnalysisName, key: str | None = Non
     try:
         if _about(pq.read_schema(path).metadata).get("key") != key and key is not None:
             return None
-        table = pq.read_table(path)
-    except (OSError, pa.ArrowException, ValueError):
+        table = pq.read_table(path, page_checksum_verification=True)
+    except _UNREADABLE:
         return None
     return KeptTable(table.replace_schema_metadata(None), _about(table.schema.metadata))
 
@@ -105,7 +121,7 @@ def kept_analyses(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
     for path in sorted(evaluation.path.glob("*.*.parquet")):
         try:
             about = _about(pq.read_schema(path).metadata)
-        except (OSError, pa.ArrowException, ValueError):
+        except _UNREADABLE:
             continue
         if about:
             found[path.name] = about
@@ -118,6 +134,7 @@ def write_arrays(
     """Write arrays whole into one `.npz`, with what they were made from."""
     path = name.file(evaluation, "npz")
     told = np.frombuffer(json.dumps(dict(about), default=str).encode(), np.uint8)
+    sweep_dead(evaluation.path)
     with whole_file(path) as beside, beside.open("wb") as file:
         np.savez(
             file, allow_pickle=False, **{"about": told, **{f"array.{one}": values for one, values in arrays.items()}}
@@ -132,11 +149,13 @@ def read_arrays(
     path = name.file(evaluation, "npz")
     try:
         with np.load(path, allow_pickle=False) as held:
+            if _is_packed(held.zip):
+                return None
             about = json.loads(held["about"].tobytes())
-            if about.get("key") != key:
+            if not isinstance(about, dict) or about.get("key") != key:
                 return None
             return {one.removeprefix("array."): held[one] for one in held.files if one != "about"}, about
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+    except _UNREADABLE:
         return None
 
 
@@ -147,6 +166,11 @@ def claim_analysis(evaluation: Evaluation) -> Lease:
     return Lease(
         run.storage, path, WriterId("analyze", CHIEF, free_attempt(run.storage, path, WriterId("analyze", CHIEF, 0)))
     )
+
+
+def _is_packed(archive: zipfile.ZipFile | None) -> bool:
+    """Whether arrays are packed, which ours never are: a small file would unfold to any size."""
+    return archive is None or any(one.compress_type != zipfile.ZIP_STORED for one in archive.infolist())
 
 
 def _about(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:

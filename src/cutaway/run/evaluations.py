@@ -89,13 +89,15 @@ class Evaluation:
         """Return the samples of a subset, one row each; values over 4 kB are fetched with `values`."""
         import pyarrow.parquet as pq  # it takes long to import
 
-        return pq.read_table(self._file(subset, "parquet"), columns=columns)
+        with self._readable(path := self._file(subset, "parquet")):
+            return pq.read_table(path, columns=columns)
 
     def column_names(self, subset: str) -> list[str]:
         """Return the names of the columns of a subset's table, without reading it."""
         import pyarrow.parquet as pq
 
-        return [str(name) for name in pq.read_schema(self._file(subset, "parquet")).names]
+        with self._readable(path := self._file(subset, "parquet")):
+            return [str(name) for name in pq.read_schema(path).names]
 
     def in_blobs(self, subset: str, column: str) -> bool:
         """Whether the values of a column are so large that they lie in a file of their own; `values` fetches them."""
@@ -139,7 +141,8 @@ class Evaluation:
                 f"There is no latent space {space!r} here.{did_you_mean(space, known)} It has {listed}."
             )
         path = self._file(subset, f"{space_file_name(space)}.npy")
-        vectors: npt.NDArray[np.float32] = np.load(path, mmap_mode="r", allow_pickle=False)
+        with self._readable(path):
+            vectors: npt.NDArray[np.float32] = np.load(path, mmap_mode="r", allow_pickle=False)
         return vectors
 
     def failures(self, subset: str | None = None) -> list[Failure]:
@@ -165,6 +168,17 @@ class Evaluation:
         reader, starts = self._blobs[subset]
         batch = int(np.searchsorted(starts, row, side="right")) - 1
         return reader.get_batch(batch).column(column)[row - int(starts[batch])]
+
+    @contextlib.contextmanager
+    def _readable(self, path: Path) -> Iterator[None]:
+        """Turn what the readers of a format say about damage into words about the evaluation."""
+        try:
+            yield
+        except (OSError, EOFError, ValueError, pa.ArrowException) as error:
+            raise EvaluationError(
+                f"{path.name!r} of evaluation {self.number} of run {self.run.name!r} cannot be read: {error}. "
+                "Evaluate again."
+            ) from error
 
     def _file(self, subset: str, ending: str) -> Path:
         path = self.path / f"{subset}.{ending}"
@@ -222,7 +236,9 @@ def spaces_document(evaluation: Evaluation) -> str:
 def added_spaces(evaluation: Evaluation) -> dict[str, Any]:
     """Return the latent spaces that were added later, the unfinished among them, with what each is made from."""
     with contextlib.suppress(RunDamaged):
-        return dict((evaluation.run.document(spaces_document(evaluation)) or {}).get("spaces", {}))
+        held = (evaluation.run.document(spaces_document(evaluation)) or {}).get("spaces")
+        if isinstance(held, dict):
+            return {name: about for name, about in held.items() if isinstance(about, dict)}
     return {}
 
 

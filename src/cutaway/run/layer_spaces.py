@@ -6,17 +6,18 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from cutaway.errors import RunDamaged, StorageError
+from cutaway.errors import StorageError
 from cutaway.run.evaluations import Evaluation, added_spaces, space_file_name, spaces_document
 
-__all__ = ["SpaceFile", "begin_space", "finish_space"]
+__all__ = ["SpaceFile", "are_scales", "begin_space", "finish_space", "has_space"]
 
 Floats = npt.NDArray[np.float32]
 
@@ -32,11 +33,11 @@ class SpaceFile:
         self._path = evaluation.path / name
         # A name of its own, so that nobody takes what is half filled for the whole.
         self._part = evaluation.path / f".{name}.part"
-        self.done = _done(evaluation, space, subset) if self._part.is_file() else 0
-        if self._path.is_file():
+        self.done = _done(evaluation, space, subset, shape[0]) if self._part.is_file() else 0
+        if _opened(self._path, shape, "r") is not None:
             self.done = shape[0]
             return
-        self._vectors = _opened(self._part, shape)
+        self._vectors = _opened(self._part, shape, "r+")
         if self._vectors is None:
             self.done = 0
             self._vectors = np.lib.format.open_memmap(self._part, mode="w+", dtype=np.float32, shape=shape)
@@ -68,8 +69,9 @@ class SpaceFile:
 
 def begin_space(evaluation: Evaluation, space: str, about: Mapping[str, Any]) -> dict[str, Any]:
     """Say what a space is made from, unless an earlier process began the same one; return what holds."""
-    begun: dict[str, Any] | None = added_spaces(evaluation).get(space)
-    if begun is not None and all(begun.get(name) == value for name, value in about.items() if name != "scales"):
+    begun: dict[str, Any] = added_spaces(evaluation).get(space, {})
+    same = begun and all(begun.get(name) == value for name, value in about.items() if name != "scales")
+    if same and are_scales(begun.get("scales"), len(about["scales"])):
         return begun
     for subset in evaluation.subsets:
         file = f"{subset}.{space_file_name(space)}.npy"
@@ -81,6 +83,19 @@ def begin_space(evaluation: Evaluation, space: str, about: Mapping[str, Any]) ->
     return held
 
 
+def are_scales(given: Any, count: int) -> bool:
+    """Whether these are what so many layers are divided by: finite numbers above 0."""
+    if not isinstance(given, list) or len(given) != count:
+        return False
+    return all(isinstance(one, int | float) and math.isfinite(one) and one > 0 for one in given)
+
+
+def has_space(evaluation: Evaluation, space: str) -> bool:
+    """Whether a space is there with all of its files; one that says so without them is made anew."""
+    files = (evaluation.path / f"{subset}.{space_file_name(space)}.npy" for subset in evaluation.subsets)
+    return space in evaluation.spaces and all(file.is_file() for file in files)
+
+
 def finish_space(evaluation: Evaluation, space: str) -> None:
     """Say that every subset has its vectors."""
     _note(evaluation, space, {"finished": True})
@@ -89,21 +104,23 @@ def finish_space(evaluation: Evaluation, space: str) -> None:
 def _note(evaluation: Evaluation, space: str, changes: Mapping[str, Any]) -> None:
     content = added_spaces(evaluation)
     held = content[space]
-    done = {**held.get("done", {}), **changes.get("done", {})}
+    before = held.get("done")
+    done = {**(before if isinstance(before, dict) else {}), **changes.get("done", {})}
     content[space] = {**held, **changes, "done": done}
     evaluation.run.write_document(spaces_document(evaluation), {"spaces": content})
 
 
-def _done(evaluation: Evaluation, space: str, subset: str) -> int:
-    with contextlib.suppress(RunDamaged):
-        return int(added_spaces(evaluation).get(space, {}).get("done", {}).get(subset, 0))
-    return 0
+def _done(evaluation: Evaluation, space: str, subset: str, rows: int) -> int:
+    """Return how many rows are kept. What cannot be is 0: filling a row twice costs time, leaving one out a lie."""
+    told = added_spaces(evaluation).get(space, {}).get("done")
+    done = told.get(subset) if isinstance(told, dict) else None
+    return done if isinstance(done, int) and 0 <= done <= rows else 0
 
 
-def _opened(part: Path, shape: tuple[int, int]) -> np.memmap[Any, Any] | None:
+def _opened(path: Path, shape: tuple[int, int], mode: Literal["r", "r+"]) -> np.memmap[Any, Any] | None:
     """Open what an earlier process left; None where it left nothing that fits."""
     try:
-        found = np.lib.format.open_memmap(part, mode="r+")
+        found = np.lib.format.open_memmap(path, mode=mode)
     except (OSError, ValueError):
         return None
     return found if found.shape == shape and found.dtype == np.float32 else None

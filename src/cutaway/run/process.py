@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["is_alive", "is_here", "this_process"]
+__all__ = ["is_alive", "is_here", "is_running", "machine", "this_process"]
 
 
 def this_process() -> dict[str, Any]:
@@ -33,6 +33,11 @@ def is_alive(process: dict[str, Any]) -> bool:
     pid = int(process["pid"])
     started = _started(pid)
     return started == process.get("started") if started is not None else _is_hidden(pid)
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process of this machine has this id now, whichever it is."""
+    return _started(pid) is not None or _is_hidden(pid)
 
 
 @cache

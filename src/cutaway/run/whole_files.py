@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from cutaway.errors import StorageError
+from cutaway.run.process import is_running, machine
 
-__all__ = ["sweep", "whole_file"]
+__all__ = ["sweep", "sweep_dead", "whole_file"]
+
+_BESIDE = re.compile(r"\..+\.(?P<machine>[0-9a-f]{8})-(?P<pid>\d{1,9})")
 
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """Give a path to write to; what was written there gets its name when the block ends without an error."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside = path.with_name(f".{path.name}.{_this_machine()}-{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield beside
@@ -41,3 +46,17 @@ def sweep(folder: Path) -> None:
         for path in folder.iterdir():
             if path.name.startswith(".") and path.is_file():
                 path.unlink()
+
+
+def sweep_dead(folder: Path) -> None:
+    """Remove what killed writers of this machine left beside their files; others may write in the folder meanwhile."""
+    here = _this_machine()
+    for path in folder.glob(".*"):
+        found = _BESIDE.fullmatch(path.name)
+        if found is not None and found["machine"] == here and not is_running(int(found["pid"])):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _this_machine() -> str:
+    return f"{zlib.crc32(machine().encode()):08x}"

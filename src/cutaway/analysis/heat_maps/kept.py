@@ -36,20 +36,24 @@ def read_heat_maps(evaluation: Evaluation, subset: str, key: str) -> tuple[HeatM
         return None
     arrays, about = held
     try:
-        return tuple(_map(arrays, number, told) for number, told in enumerate(about["maps"]))
-    except (KeyError, TypeError):
+        return tuple(_map(arrays, number, dict(told)) for number, told in enumerate(about["maps"])) or None
+    except (KeyError, TypeError, ValueError):
         # Written by another version, or damaged: it is made anew.
         return None
 
 
 def _map(arrays: dict[str, npt.NDArray[Any]], number: int, told: dict[str, Any]) -> HeatMap:
     sanity = told.pop("sanity")
+    values = np.asarray(arrays[f"values.{number}"], np.float32)
+    named = all(isinstance(told[name], str) for name in ("method", "input", "output"))
+    if not named or not isinstance(told["score"], float) or not values.ndim or not np.isfinite(values).all():
+        raise ValueError(f"map {number} is none")
     figures = None
     if sanity is not None:
         figures = Sanity(**{**sanity, "random": tuple(sanity["random"]), "notes": tuple(sanity["notes"])})
     return HeatMap(
         **{**told, "notes": tuple(told["notes"])},
-        values=np.asarray(arrays[f"values.{number}"], np.float32),
+        values=values,
         attribution=arrays.get(f"attribution.{number}"),
         sanity=figures,
     )
