@@ -21,7 +21,7 @@ def main(arguments: list[str]) -> None:
     import numpy as np
 
     make, version = MAKERS[job["tool"]]()
-    latents = np.load(job["latents"])
+    latents = np.load(job["latents"])[: job.get("rows")]
     positions = np.asarray(make(latents), np.float32)
     np.save(job["positions"], positions)
     cold = time.monotonic() - job["started"]

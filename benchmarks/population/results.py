@@ -265,7 +265,7 @@ def _exactly(value: float) -> Estimate:
 
 
 def _values(answers: list[Answer], name: str) -> Floats:
-    return _floats([one[name] for one in answers])
+    return _floats([one[name] for one in answers if one[name] is not None])
 
 
 def _floats(values: Any) -> Floats:
