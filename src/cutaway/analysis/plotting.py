@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -192,7 +193,8 @@ def _map_title(population: Population, one: HeatMap) -> str:
 
 def _map_lines(one: HeatMap) -> tuple[str, ...]:
     trust = () if one.sanity is None else (sanity_words(one.sanity),)
-    return (f"score {one.score:.4g}", *trust)
+    score = f"score {one.score:.4g}" if math.isfinite(one.score) else "The score is not finite."
+    return (score, *trust)
 
 
 def _doubtful(one: HeatMap) -> bool:

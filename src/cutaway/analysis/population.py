@@ -268,6 +268,9 @@ class Population:
 
     def distances(self) -> Distances:
         """Return the distances to the classes with what they say about single samples and about errors."""
+        reason = next(one.reason for one in self.applies() if one.analysis == "class distances")
+        if reason:
+            raise AnalysisUnavailable("class distances", f"{reason}.")
         return population_distances(self.samples)
 
     def units(self, *, top: int = 10, progress: Listener | None = None) -> Units:

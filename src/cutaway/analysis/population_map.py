@@ -34,6 +34,9 @@ def population_map(
     align: bool = True,
 ) -> Map:
     """Return the map of some samples: the one that was kept, or a new one, which is kept."""
+    if not samples.finite.any():
+        reason = "no sample has a latent vector that is finite." if len(samples) else "there are no samples."
+        raise AnalysisUnavailable("map", reason)
     kind = MAP if method == "umap" else method
     if origin is None:
         return make_map(

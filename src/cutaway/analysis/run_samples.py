@@ -49,12 +49,14 @@ def answer_of(evaluation: Evaluation, prediction: str | None = None) -> Answer:
     candidates = predictions if prediction is None else [prediction]
     for name in candidates:
         pair = pairs.get(name, {})
-        if pair.get("classes") and _is_label(evaluation, f"prediction.{name}.label"):
+        # A model whose answers are all NaN still has labels to be compared with.
+        columns = {f"prediction.{name}.label", f"ground_truth.{truths.get(name)}.label"}
+        if pair.get("classes") and any(_is_label(evaluation, column) for column in columns):
             told = scores.get("labels", {}).get(f"prediction.{name}", {})
             classes = tuple(told.get("names") or [str(one) for one in range(pair["classes"])])
             return Answer(name, truths.get(name), classes, probabilities=bool(pair.get("probabilities")))
     first = candidates[0] if candidates else None
-    return Answer(first, truths.get(first or ""), reason=_no_classes(pairs.get(first or "", {}), truths))
+    return Answer(first, truths.get(first or ""), reason=_no_classes(evaluation, first, pairs.get(first or "", {})))
 
 
 def default_space(evaluation: Evaluation) -> str:
@@ -163,9 +165,9 @@ def _is_label(evaluation: Evaluation, column: str) -> bool:
     return False
 
 
-def _no_classes(pair: dict[str, Any], truths: dict[str, str]) -> str:
-    if not truths:
+def _no_classes(evaluation: Evaluation, prediction: str | None, pair: dict[str, Any]) -> str:
+    if prediction not in evaluation.source.get("wiring", {}).get("ground_truths", {}):
         return "no prediction is compared with a ground truth"
     if pair.get("classes"):
         return "the model tells classes apart at each place of a sample, not one class for each sample"
-    return "the model's answer is not one class for each sample"
+    return "the model's answer is not one class for each sample, with a score for each of several classes"

@@ -95,10 +95,14 @@ def _map(population: Population, seed: int, progress: Listener | None) -> Part:
     words: list[str] = []
     notes: list[str] = []
     tables: dict[str, pa.Table] = {}
-    for name, part in {**population.by_subset(), "joint": population}.items():
-        if name == "joint" and len(tables) == 1:
-            break
-        made = part.make_map(seed=seed, progress=progress)
+    each = population.by_subset()
+    for name, part in each.items() if len(each) == 1 else [*each.items(), ("joint", population)]:
+        try:
+            made = part.make_map(seed=seed, progress=progress)
+        except AnalysisUnavailable as error:
+            # A subset of which every sample failed costs the others nothing.
+            notes.append(f"{name}: {error}")
+            continue
         placed = int(np.isfinite(made.positions).all(axis=1).sum())
         trust = "" if made.trustworthiness is None else f", trustworthiness {made.trustworthiness:.4f}"
         words.append(f"{name}: {placed:,} samples{trust}")

@@ -162,7 +162,8 @@ def _said(population: Population, one: HeatMap) -> str:
     by = f" by {one.layer}" if one.layer else ""
     trust = "" if one.sanity is None else f" {sanity_words(one.sanity)}"
     complete = "" if one.completeness is None else f" Completeness error {one.completeness:.2%}."
-    return f"{one.method}{by} of {about}, score {one.score:.4g}.{complete}{trust}"
+    score = f"score {one.score:.4g}" if np.isfinite(one.score) else "whose score is not finite"
+    return f"{one.method}{by} of {about}, {score}.{complete}{trust}"
 
 
 def _class(population: Population, one: HeatMap) -> str:

@@ -169,7 +169,9 @@ class _Pass:
 
 
 def _spread(parts: Sequence[Floats]) -> float:
-    return float(np.sqrt(np.nansum(np.nanvar(np.concatenate(parts), axis=0)))) if parts else 1.0
+    whole = np.concatenate(parts) if parts else np.zeros((0, 1), np.float32)
+    finite = whole[np.isfinite(whole).all(axis=1)]
+    return float(np.sqrt(finite.var(axis=0, dtype=np.float64).sum())) if len(finite) else 1.0
 
 
 def _refuse_same_file(space: str, others: Sequence[str]) -> None:
