@@ -2,7 +2,8 @@
 
 - Of an output with classes: the probability of the explained class, averaged over the places of an output that has
   some. Answers outside of 0 to 1 are taken for logits, and their softmax for probabilities. A probability that was
-  below chance is a share of chance.
+  below chance is a share of chance. Where so much is gone that the model's answer is not finite, as of a mean over no
+  words, nothing is left of it.
 - Of an output without classes, and of a loss: how far the value moved from where it was, in units of the distance
   between the sample and the baseline alone, plus 1. It begins at 1; a loss that falls goes below.
 """
@@ -45,7 +46,8 @@ class Followed:
         """Return scores of one sample as shares of what its score was."""
         first = float(self.first[sample])
         if self.aim.targets is not None:
-            return np.asarray(scores / max(first, self.chance), np.float64)
+            left = np.where(np.isfinite(scores) | (not np.isfinite(first)), scores, 0.0)
+            return np.asarray(left / max(first, self.chance), np.float64)
         scale = max(abs(first - float(self.last[sample])), _LEAST * max(1.0, abs(first)))
         return np.asarray(1 + (scores - first) / scale, np.float64)
 
@@ -55,6 +57,7 @@ def follow(aim: Aim, whole: Array, blank: Array) -> Followed:
     samples = np.arange(len(whole))
     classes = whole.shape[aim.axis] if aim.axis is not None and whole.ndim > 1 else 1
     both = np.concatenate([whole.reshape(-1), blank.reshape(-1)])
+    both = both[~np.isnan(both)]
     logits = bool(aim.targets is not None and not ((both >= 0) & (both <= 1)).all())
     first, last = (_scores(answer, samples, aim, logits=logits) for answer in (whole, blank))
     return Followed(aim, logits, 1 / classes, first, last)

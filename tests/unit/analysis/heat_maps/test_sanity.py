@@ -257,6 +257,24 @@ class TestWhatCannotBe:
             check_sanity(model, read[0][:1], by_hand(unknown, read[1][:1], model))[0]
         )
 
+    def test_an_answer_that_is_not_finite_once_all_is_gone_leaves_nothing(self) -> None:
+        class MeanOfWords(torch.nn.Module):
+            """As sentences are averaged over their words: with none of them it divides 0 by 0."""
+
+            def forward(self, words: Any) -> Any:
+                mean = (words * torch.linspace(0, 1, words.shape[1])).sum(dim=1, keepdim=True) / words.sum(
+                    dim=1, keepdim=True
+                )
+                return torch.cat([mean, 1 - mean], dim=1)
+
+        words = np.concatenate([np.ones((1, 20)), np.zeros((1, 12))], axis=1).astype(np.float32)
+        model = load(MeanOfWords(), example=np.repeat(words, 2, axis=0))
+        late_words, padding = (np.where(words > 0, one, 0).astype(np.float32) for one in (np.arange(32.0), -1.0))
+        found, other = (check_sanity(model, words, by_hand(one, [0], model))[0] for one in (late_words, padding))
+        assert found.better_than_random
+        assert np.isfinite([*found.random, *other.random]).all()
+        assert not other.better_than_random
+
     def test_a_sample_of_few_places_is_said_to_tell_little(self) -> None:
         model = linear(np.eye(3))
         found = check_sanity(model, np.ones((1, 3), np.float32), by_hand(np.eye(3)[:1], [0], model))[0]
