@@ -11,7 +11,7 @@ from cutaway.errors import MissingExtraError
 
 __all__ = ["LARGEST", "tsne_positions"]
 
-# Its time grows faster than the samples; so many take about a minute on two cores.
+# Its time grows faster than the samples; so many take minutes on two cores.
 LARGEST = 20_000
 PERPLEXITY = 30.0
 
