@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -172,7 +174,12 @@ def plot_heat_maps(population: Population, sample: str, maps: Sequence[HeatMap])
     drawn = [draw_heat_map(reopened.dataset, reopened.wiring, found, one) for one in maps]
     one = population.table.slice(row, 1).to_pylist()[0]
     about = [f"{name} {one[name]}" for name in (LABEL, PREDICTION) if one.get(name) is not None]
-    first = Tile(previews_of(population, [sample]).get(sample), sample, tuple(about))
+    shown = previews_of(population, [sample]).get(sample)
+    if maps and maps[0].values.ndim == 1:
+        # A preview of a text or a series is too small to be read; beside its maps it is drawn as they are.
+        plain = replace(maps[0], values=np.zeros_like(maps[0].values), attribution=None)
+        shown = draw_heat_map(reopened.dataset, reopened.wiring, found, plain)
+    first = Tile(shown, sample, tuple(about))
     tiles = [
         Tile(png, _map_title(population, each), _map_lines(each), "wrong" if _doubtful(each) else "")
         for png, each in zip(drawn, maps, strict=True)

@@ -137,7 +137,7 @@ def heat_map_figure(
     ]
     widest = max(len(group.tiles) for group in groups)
     # Texts and series are drawn broad, and cannot be read when they are small.
-    broad = any(wide >= 2 * high > 0 for wide, high in map(extent_of, (one.picture for own in maps for one in own)))
+    broad = any(wide >= 1.4 * high > 0 for wide, high in map(extent_of, (one.picture for own in maps for one in own)))
     content = Tiles(tuple(groups), columns=2 if broad else max(4, min(widest, 7)))
     shown = f"{counted(sum(len(own) for _, own in rows), 'heat map')} of {counted(len(rows), 'sample')}."
     doubtful = any(one.mark == "wrong" for _, own in rows for one in own)
