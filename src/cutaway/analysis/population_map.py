@@ -65,7 +65,7 @@ def population_map(
         progress=progress,
     )
     notes = [*made.notes, *notes]
-    trust = _trust(samples, made, notes)
+    trust = _trust(samples, made, notes, progress)
     return _keep(origin, kind, settings, samples, Map(made.positions, method, seed, trust, tuple(notes)))
 
 
@@ -83,10 +83,10 @@ def _aligned(before: tuple[Origin, KeptTable] | None, samples: Samples, notes: l
     return previous
 
 
-def _trust(samples: Samples, made: Map, notes: list[str]) -> float | None:
+def _trust(samples: Samples, made: Map, notes: list[str], progress: Listener | None) -> float | None:
     """Return how far the map can be trusted; None, with a note, where there are too few samples to say it."""
     try:
-        return trustworthiness(samples.latents, made.positions, seed=0)
+        return trustworthiness(samples.latents, made.positions, seed=0, progress=progress)
     except AnalysisUnavailable as error:
         notes.append(str(error))
         return None

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cutaway.analysis.counting import Counter
 from cutaway.analysis.devices import choose_device
 from cutaway.analysis.mapping.vectors import checked_positions, prepare
 from cutaway.analysis.samples import Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
+from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
     import torch
@@ -28,6 +30,7 @@ def trustworthiness(
     queries: int | None = 2000,
     seed: int = 0,
     device: str | None = None,
+    progress: Listener | None = None,
 ) -> float:
     """Return the trustworthiness of a map, 1 at best: how few of the `k` nearest in it come from far away.
 
@@ -51,31 +54,44 @@ def trustworthiness(
     where = choose_device(device)
     import torch
 
-    space = torch.from_numpy(values).to(where, torch.float64)
-    map_ = torch.from_numpy(plane).to(where, torch.float64)
-    step = max(1, BLOCK[space.device.type] // rows)
-    lost = sum(
-        _lost_ranks(space, map_, torch.from_numpy(asked[start : start + step]).to(where), k)
-        for start in range(0, len(asked), step)
-    )
+    space = _Points(torch.from_numpy(values).to(where, torch.float64))
+    map_ = _Points(torch.from_numpy(plane).to(where, torch.float64))
+    step = max(1, BLOCK[space.rows.device.type] // rows)
+    counter = Counter(progress, len(asked), "samples", "measuring how far the map can be trusted")
+    lost = 0.0
+    for start in range(0, len(asked), step):
+        some = torch.from_numpy(asked[start : start + step]).to(where)
+        lost += _lost_ranks(space, map_, some, k)
+        counter.advance(len(some))
     return 1 - lost * 2 / (len(asked) * k * (2 * rows - 3 * k - 1))
 
 
-def _lost_ranks(space: torch.Tensor, plane: torch.Tensor, asked: torch.Tensor, k: int) -> float:
+def _lost_ranks(space: _Points, plane: _Points, asked: torch.Tensor, k: int) -> float:
     """Return by how much the ranks of the neighbours in the plane lie beyond `k` in the latent space, in all."""
     import torch
 
-    near = _apart(plane, asked).topk(k, dim=1, largest=False, sorted=False).indices
-    apart = _apart(space, asked)
-    limits = apart.gather(1, near)
-    ranks = torch.stack([(apart < limits[:, one : one + 1]).sum(dim=1) for one in range(k)]) + 1
+    near = plane.apart(asked).topk(k, dim=1, largest=False, sorted=False).indices
+    apart = space.apart(asked)
+    limits = apart.gather(1, near).sort(dim=1).values
+    # Each distance is put between two limits once; how many lie below each limit is then a running sum.
+    between = torch.searchsorted(limits, apart, right=True, out_int32=True)
+    between += torch.arange(len(asked), dtype=torch.int32, device=apart.device)[:, None] * (k + 1)
+    counts = torch.bincount(between.flatten(), minlength=len(asked) * (k + 1)).view(-1, k + 1)
+    ranks = counts.cumsum(dim=1)[:, :k] + 1
     return float((ranks - k).clamp_min(0).sum())
 
 
-def _apart(points: torch.Tensor, asked: torch.Tensor) -> torch.Tensor:
-    """Return squared distances of some points to all, infinite to themselves."""
-    import torch
+class _Points:
+    """Points and their squared lengths, which every block of distances needs."""
 
-    own = points[asked]
-    apart = torch.addmm(points.square().sum(1), own, points.T, alpha=-2).add_(own.square().sum(1, keepdim=True))
-    return apart.scatter_(1, asked[:, None], float("inf"))
+    def __init__(self, rows: torch.Tensor) -> None:
+        self.rows = rows
+        self._squares = rows.square().sum(1)
+
+    def apart(self, asked: torch.Tensor) -> torch.Tensor:
+        """Return squared distances of some points to all, infinite to themselves."""
+        import torch
+
+        own = self.rows[asked]
+        apart = torch.addmm(self._squares, own, self.rows.T, alpha=-2).add_(self._squares[asked][:, None])
+        return apart.scatter_(1, asked[:, None], float("inf"))
