@@ -151,10 +151,10 @@ def read_arrays(
         with np.load(path, allow_pickle=False) as held:
             if _is_packed(held.zip):
                 return None
-            about = json.loads(held["about"].tobytes())
+            about = json.loads(_array(held["about"]).tobytes())
             if not isinstance(about, dict) or about.get("key") != key:
                 return None
-            return {one.removeprefix("array."): held[one] for one in held.files if one != "about"}, about
+            return {one.removeprefix("array."): _array(held[one]) for one in held.files if one != "about"}, about
     except _UNREADABLE:
         return None
 
@@ -171,6 +171,13 @@ def claim_analysis(evaluation: Evaluation) -> Lease:
 def _is_packed(archive: zipfile.ZipFile | None) -> bool:
     """Whether arrays are packed, which ours never are: a small file would unfold to any size."""
     return archive is None or any(one.compress_type != zipfile.ZIP_STORED for one in archive.infolist())
+
+
+def _array(member: Any) -> npt.NDArray[Any]:
+    """Return a member of an archive that is an array; numpy hands out others as bytes."""
+    if not isinstance(member, np.ndarray):
+        raise ValueError(f"a member is {type(member).__name__}, not an array")  # noqa: TRY004 - a damaged file, not a caller
+    return member
 
 
 def _about(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
