@@ -35,6 +35,7 @@ from cutaway.analysis.samples import LABEL, PREDICTION, SAMPLE, SUBSET, Floats
 from cutaway.analysis.similar import Similar
 from cutaway.analysis.units import Units
 from cutaway.errors import AnalysisUnavailable
+from cutaway.evaluation.reopening import Reopened, Sample
 from cutaway.run.preview_files import has_previews, previews
 
 if TYPE_CHECKING:
@@ -168,9 +169,8 @@ def plot_heat_maps(population: Population, sample: str, maps: Sequence[HeatMap])
         )
     found = encoded_samples(origin, population.samples, [row])[0]
     reopened = origin.reopened()
-    strange = [one.input for one in maps if one.input not in reopened.wiring.inputs]
-    if strange:
-        raise AnalysisUnavailable("figure of heat maps", f"the model has no input {strange[0]!r}.")
+    for each in maps:
+        _refuse_strange(each, reopened, found)
     drawn = [draw_heat_map(reopened.dataset, reopened.wiring, found, one) for one in maps]
     one = population.table.slice(row, 1).to_pylist()[0]
     about = [f"{name} {one[name]}" for name in (LABEL, PREDICTION) if one.get(name) is not None]
@@ -185,6 +185,16 @@ def plot_heat_maps(population: Population, sample: str, maps: Sequence[HeatMap])
         for png, each in zip(drawn, maps, strict=True)
     ]
     return heat_map_figure([first], [tiles], title=f"Where the model looked: {sample}")
+
+
+def _refuse_strange(one: HeatMap, reopened: Reopened, sample: Sample) -> None:
+    """Refuse a map that cannot be one of this sample: a run that came from anybody may hold such."""
+    wired = reopened.wiring.inputs.get(one.input)
+    if wired is None:
+        raise AnalysisUnavailable("figure of heat maps", f"the model has no input {one.input!r}.")
+    places, shape = one.values.shape, sample.inputs[wired.encoder].shape
+    if len(places) > len(shape) or one.values.size > max(math.prod(shape), 1):
+        raise AnalysisUnavailable("figure of heat maps", f"the map has places {places}, but the sample {shape}.")
 
 
 def _map_title(population: Population, one: HeatMap) -> str:

@@ -54,7 +54,7 @@ def test_a_table_comes_back_with_what_it_was_made_from(evaluation: Evaluation) -
 
 
 def test_arrays_come_back(evaluation: Evaluation) -> None:
-    arrays = {"values": np.arange(6, dtype=np.float32).reshape(2, 3), "empty": np.zeros((0, 2))}
+    arrays: dict[str, np.ndarray] = {"values": np.arange(6, dtype=np.float32).reshape(2, 3), "empty": np.zeros((0, 2))}
     write_arrays(evaluation, NAME, arrays, ABOUT)
     held = read_arrays(evaluation, NAME, "k")
     assert held is not None
