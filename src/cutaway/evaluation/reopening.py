@@ -108,7 +108,13 @@ def reopen(
     notes: list[str] = []
     data = dataset if dataset is not None else _dataset(evaluation, notes)
     _refuse_other_lengths(evaluation, data)
-    subject = open_subject(_model(evaluation) if model is None else model, data, trust=trust, limits=limits)
+    chosen = _model(evaluation) if model is None else model
+    if chosen is None and data.load_model is None:
+        raise ModelError(
+            f"Of the model of evaluation {evaluation.number} no copy was kept, since it was given as a loaded one. "
+            "Give it again with `model=`, or `--model` in the command."
+        )
+    subject = open_subject(chosen, data, trust=trust, limits=limits)
     try:
         shapes = shapes_of(first_sample(data))
         wiring = wire(data, subject.model.description, shapes, channels_last=subject.model.channels_last)

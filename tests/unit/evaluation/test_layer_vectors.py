@@ -11,6 +11,7 @@ from cutaway.errors import BindingError, EvaluationError, LayerUnavailable, Mode
 from cutaway.evaluation import evaluate
 from cutaway.evaluation.layer_vectors import add_layer_space
 from cutaway.evaluation.reopening import reopen
+from cutaway.models import load
 from cutaway.run.evaluations import Evaluation
 from cutaway.run.layer_spaces import SpaceFile
 
@@ -103,6 +104,12 @@ def test_the_kept_copy_of_a_live_model_is_opened_again(evaluation: Evaluation) -
         answer = next(iter(reopened.model.predict(reopened.batch([one])).values()))
     expected = net()(torch.from_numpy(one.inputs["input"][None])).detach().numpy()
     np.testing.assert_allclose(answer, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_a_loaded_model_of_which_no_copy_was_kept_is_asked_for(tmp_path: Path) -> None:
+    found = evaluate(digits(), load(net(), example=[np.zeros((2, 64), np.float32)]), tmp_path / "run")
+    with pytest.raises(ModelError, match="no copy was kept"):
+        reopen(found, dataset=digits())
 
 
 def test_a_model_file_that_changed_is_refused(tmp_path: Path) -> None:

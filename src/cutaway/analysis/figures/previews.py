@@ -29,7 +29,7 @@ class Previews:
         """Return what a reader must know about them, or nothing where all are there."""
         if len(self.rows) == self.known:
             return ""
-        return f"The page carries the pictures of {len(self.rows):,} of {self.known:,} samples, to stay small."
+        return f"As a page it carries the pictures of {len(self.rows):,} of {self.known:,} samples, to stay small."
 
     def packed(self) -> dict[str, Any]:
         """Return them as JSON: the rows, where each picture ends, and the bytes of all."""
