@@ -13,6 +13,7 @@ import numpy as np
 from cutaway.analysis.asking_model import encoded_samples, output_of
 from cutaway.analysis.heat_maps.kept import read_heat_maps, write_heat_maps
 from cutaway.analysis.heat_maps.making import heat_map
+from cutaway.analysis.heat_maps.methods import method_named
 from cutaway.analysis.heat_maps.sanity import check_sanity
 from cutaway.analysis.heat_maps.values import HeatMap
 from cutaway.analysis.origin import Origin
@@ -26,6 +27,8 @@ from cutaway.models.backend import LOSSES
 
 __all__ = ["HeatMapRequest", "heat_maps_of"]
 
+# Counted up when the same question is answered otherwise, so that what an older version kept is made anew.
+VERSION = 2
 # What is tried where nobody names a method: each needs less of the model than the one before.
 IN_TURN = ("grad_cam", "integrated_gradients", "input_gradient", "occlusion")
 
@@ -40,6 +43,7 @@ class HeatMapRequest:
     loss: bool = False
     sanity: bool = True
     seed: int = 0
+    baseline: str | float | None = None
 
 
 def heat_maps_of(
@@ -99,6 +103,7 @@ class _Question:
             self.batch,
             maps,
             seed=self.asked.seed,
+            baseline=self.asked.baseline,
             labels=self.labels,
             remake=remake,
             progress=self.progress,
@@ -110,6 +115,8 @@ class _Question:
             return self._make(self.asked.method, target, layer, self.model)
         reasons: list[str] = []
         for name in IN_TURN:
+            if self.asked.baseline is not None and not method_named(name).baseline:
+                continue
             try:
                 maps = self._make(name, target, layer, self.model)
             except (AnalysisUnavailable, GradientUnavailable) as error:
@@ -131,6 +138,7 @@ class _Question:
             layer=layer,
             loss=self.loss,
             labels=self.labels,
+            baseline=self.asked.baseline,
             seed=self.asked.seed,
             progress=self.progress,
         )
@@ -167,5 +175,5 @@ def _loss(origin: Origin, encoded: Sequence[Sample]) -> tuple[str, Array]:
 
 
 def _key(origin: Origin, name: str, asked: HeatMapRequest) -> str:
-    whole = repr((origin.evaluation.source.get("key"), origin.answer.prediction, name, asked))
+    whole = repr((VERSION, origin.evaluation.source.get("key"), origin.answer.prediction, name, asked))
     return hashlib.sha256(whole.encode()).hexdigest()

@@ -77,9 +77,13 @@ class Confusion:
         """Say how often the model is right, and what it confuses most."""
         said = f"accuracy {self.accuracy:.4f} [{self.low:.4f}, {self.high:.4f}], {self.count:,} samples"
         for worst in self.most_confused(1).to_pylist():
-            part = f"{worst['count']:,} times, {worst['share']:.1%} of its samples"
+            part = f"{_times(worst['count'])}, {worst['share']:.1%} of its samples"
             said += f"; most often {worst[LABEL]!r} is taken for {worst[PREDICTION]!r}: {part}"
         return said
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
 
 
 def confusion(samples: Samples, *, by: str | None = None) -> Confusion:

@@ -312,6 +312,7 @@ class Population:
         target: int | str | Sequence[int | str] | None = None,
         layer: str | Sequence[str] | None = None,
         loss: bool = False,
+        baseline: str | float | None = None,
         sanity: bool = True,
         seed: int = 0,
         progress: Listener | None = None,
@@ -319,13 +320,14 @@ class Population:
         """Return where the model looked in a sample, one map for each target and layer.
 
         `target` is a class, by name or number, or several; the predicted one by default. `layer` is one, or several,
-        for methods that go by one. `loss=True` asks what raises and lowers the loss instead. Without a `method` the
-        first that suits the model is taken. `sanity=False` leaves out the figures that say how far to trust a map,
+        for methods that go by one. `loss=True` asks what raises and lowers the loss instead. `baseline` is what a place
+        holds when it is taken away: "zero", "mean", "blur" or a number. Without a `method` the first that suits the
+        model is taken. `sanity=False` leaves out the figures that say how far to trust a map,
         which cost some hundred predictions. The run keeps the maps.
         """
         from cutaway.analysis.asking_heat_maps import HeatMapRequest, heat_maps_of
 
-        asked = HeatMapRequest(method, _several(target), _several(layer), loss, sanity, seed)
+        asked = HeatMapRequest(method, _several(target), _several(layer), loss, sanity, seed, baseline)
         return heat_maps_of(self._asked("heat maps"), self.samples, [self.row(sample)], asked, progress)[0]
 
     def plot(

@@ -18,7 +18,7 @@ __all__ = ["QUESTIONS", "analyze"]
 QUESTIONS = {
     "map": ("method", "color", "size", "balance_by", "count"),
     "similar": ("sample", "k", "region", "input_file"),
-    "heatmap": ("sample", "method", "target", "loss", "sanity"),
+    "heatmap": ("sample", "method", "target", "loss", "baseline", "sanity"),
     "clusters": ("method", "count"),
     "distances": ("sample",),
     "units": ("sample", "top"),
@@ -74,6 +74,9 @@ def analyze(
         list[str] | None, typer.Option(metavar="CLASS", help="heatmap: of this class; again for more.")
     ] = None,
     loss: Annotated[bool, typer.Option("--loss", help="heatmap: what raises and lowers the loss.")] = False,
+    baseline: Annotated[
+        _Text, typer.Option(metavar="NAME", help="heatmap: what a place holds when taken away: zero, mean, blur.")
+    ] = None,
     sanity: Annotated[
         bool, typer.Option("--sanity/--no-sanity", help="heatmap: compare with random maps, which takes longer.")
     ] = True,
@@ -122,7 +125,8 @@ def analyze(
 
     asked = Asked(
         what=what, where=tuple(where or ()), samples=tuple(sample or ()), method=method, k=k, region=region,
-        input_file=input_file, targets=tuple(target or ()), layers=tuple(layer or ()), loss=loss, sanity=sanity,
+        input_file=input_file, targets=tuple(target or ()), layers=tuple(layer or ()), loss=loss,
+        baseline=baseline, sanity=sanity,
         color=color, size=size, balance_by=tuple(balance_by or ()), count=count, x=x, y=y, by=by, bins=bins, top=top,
         seed=seed, device=device,
     )  # fmt: skip

@@ -36,6 +36,7 @@ class Asked:
     targets: tuple[str, ...] = ()
     layers: tuple[str, ...] = ()
     loss: bool = False
+    baseline: str | None = None
     sanity: bool = True
     color: str | None = None
     size: str | None = None
@@ -140,6 +141,7 @@ def _heat_maps(population: Population, asked: Asked, progress: Listener | None) 
             target=list(asked.targets) or None,
             layer=list(asked.layers) or None,
             loss=asked.loss,
+            baseline=asked.baseline,
             sanity=asked.sanity,
             seed=asked.seed,
             progress=progress,

@@ -180,6 +180,17 @@ def test_heat_maps_are_kept_with_their_figures(
         Population.open(run_folder).heat_maps("validation/3", "occlusion")
 
 
+def test_another_baseline_is_another_map(run_folder: Path, dataset: Callable[[], Dataset]) -> None:
+    with Population.open(run_folder, dataset=dataset()) as population:
+        # Of what is tried in turn, the first method that has a baseline.
+        (grey,) = population.heat_maps("validation/3", baseline="mean", sanity=False)
+        (black,) = population.heat_maps("validation/3", baseline="zero", sanity=False)
+        with pytest.raises(ConfigurationError, match="baseline"):
+            population.heat_maps("validation/3", "grad_cam", baseline="mean")
+    assert grey.method == black.method == "integrated_gradients"
+    assert not np.allclose(grey.values, black.values)
+
+
 def test_a_heat_map_of_the_loss_is_signed(run_folder: Path, dataset: Callable[[], Dataset]) -> None:
     with Population.open(run_folder, dataset=dataset()) as population:
         (made,) = population.heat_maps("validation/3", "integrated_gradients", loss=True, sanity=False)
