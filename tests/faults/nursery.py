@@ -6,6 +6,8 @@ sends an order together with the end of a pipe; the forked process does its job 
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import json
 import os
 import select
@@ -48,7 +50,9 @@ class Child:
 
     def kill(self) -> list[int]:
         """Kill it where it stands, and return what it had reported."""
-        os.kill(self.pid, signal.SIGKILL)
+        # It may have ended by itself a moment ago.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
         found = self.reports()
         self.wait()
         return found
@@ -67,11 +71,11 @@ class Child:
 
 
 class Nursery:
-    """Where children come from; a context manager."""
+    """Where children come from; a context manager. `jobs` is the module of what they do."""
 
-    def __init__(self) -> None:
+    def __init__(self, jobs: str = "tests.faults.jobs") -> None:
         self._socket, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [sys.executable, "-m", "tests.faults.nursery", str(other.fileno())]
+        command = [sys.executable, "-m", "tests.faults.nursery", str(other.fileno()), jobs]
         root = Path(__file__).parents[2]
         self._process = subprocess.Popen(command, pass_fds=[other.fileno()], cwd=root)
         other.close()
@@ -84,7 +88,7 @@ class Nursery:
         self._process.wait(PATIENCE)
 
     def start(self, job: str, **arguments: Any) -> Child:
-        """Fork a process that does a job of tests/faults/jobs.py."""
+        """Fork a process that does a job."""
         mine, theirs = os.pipe()
         socket.send_fds(self._socket, [json.dumps([job, arguments]).encode()], [theirs])
         os.close(theirs)
@@ -92,9 +96,8 @@ class Nursery:
         return Child(int(self._socket.recv(32)), mine)
 
 
-def _serve(orders: socket.socket) -> None:
-    from tests.faults import jobs
-
+def _serve(orders: socket.socket, module: str) -> None:
+    jobs = importlib.import_module(module)
     jobs.warm_up()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the dead are buried at once
     while True:
@@ -122,4 +125,4 @@ def _report(handle: int, number: int) -> None:
 
 
 if __name__ == "__main__":
-    _serve(socket.socket(fileno=int(sys.argv[1])))
+    _serve(socket.socket(fileno=int(sys.argv[1])), sys.argv[2])

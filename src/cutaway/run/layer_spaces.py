@@ -68,7 +68,13 @@ class SpaceFile:
 
 
 def begin_space(evaluation: Evaluation, space: str, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Say what a space is made from, unless an earlier process began the same one; return what holds."""
+    """Say what a space is made from, unless an earlier process began the same one; return what holds.
+
+    Only for whoever holds the lease: what a killed process left beside `spaces.json` goes here.
+    """
+    for path in evaluation.path.glob(".spaces.json.*"):
+        with contextlib.suppress(FileNotFoundError):
+            path.unlink()
     begun: dict[str, Any] = added_spaces(evaluation).get(space, {})
     same = begun and all(begun.get(name) == value for name, value in about.items() if name != "scales")
     if same and are_scales(begun.get("scales"), len(about["scales"])):
