@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -151,11 +152,11 @@ def _answered(population: Population, asked: Asked, out: str | None, *, as_json:
         print_begin(screen, population)
     with shown_progress("analyze") as progress:
         for answer in answers(population, asked, progress):
-            found.append(answer)
+            written, unsaid = ([], []) if out is None else save_answer(answer, out)
+            files += written
+            found.append(replace(answer, notes=(*answer.notes, *unsaid)))
             if not as_json:
-                print_answer(screen, answer)
-            if out is not None:
-                files += save_answer(answer, out)
+                print_answer(screen, found[-1])
     if as_json:
         emit_json(answers_object(population, found, files))
     else:

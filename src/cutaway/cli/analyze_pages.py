@@ -17,7 +17,7 @@ from cutaway.cli.grid import Cell, Column
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import Screen, heading
 from cutaway.cli.words import number, printable
-from cutaway.errors import StorageError
+from cutaway.errors import AnalysisUnavailable, StorageError
 
 if TYPE_CHECKING:
     from cutaway.analysis import Population
@@ -103,13 +103,17 @@ def answers_object(population: Population, answers: Sequence[Answer], files: Seq
     }
 
 
-def save_answer(answer: Answer, folder: str) -> list[Path]:
-    """Write every table as CSV and Parquet and every figure as PNG and HTML; return where they are."""
+def save_answer(answer: Answer, folder: str) -> tuple[list[Path], list[str]]:
+    """Write every table as CSV and Parquet and every figure as PNG and HTML.
+
+    Returns where they are, and why a figure could not be drawn: that costs nothing but the figure.
+    """
     import pyarrow.parquet as pq
     from pyarrow import csv
 
     into = Path(folder).expanduser()
     written: list[Path] = []
+    unsaid: list[str] = []
     try:
         into.mkdir(parents=True, exist_ok=True)
         for name, table in answer.tables.items():
@@ -118,11 +122,15 @@ def save_answer(answer: Answer, folder: str) -> list[Path]:
             pq.write_table(table, stem.with_name(f"{stem.name}.parquet"))
             written += [stem.with_name(f"{stem.name}.csv"), stem.with_name(f"{stem.name}.parquet")]
         for name, draw in answer.figures.items():
-            figure = draw()
+            try:
+                figure = draw()
+            except AnalysisUnavailable as error:
+                unsaid.append(f"No figure {name!r}: {error.reason}")
+                continue
             written += [figure.save(into / f"{_stem(answer.name, name)}.{ending}") for ending in ("png", "html")]
     except OSError as error:
         raise StorageError(f"Cannot write to {folder!r}: {error.strerror or error}.") from error
-    return written
+    return written, unsaid
 
 
 def _stem(answer: str, name: str) -> str:

@@ -1,0 +1,262 @@
+"""`cutaway analyze`: every question, as words, JSON and files; what is wrong is said, never traced."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from cutaway.cli import progress as shown
+from cutaway.cli.analyze import QUESTIONS
+from cutaway.cli.analyze_pages import _stem
+from cutaway.evaluation import Progress
+from tests.unit.analysis.kinds import KINDS, evaluated_kind
+from tests.unit.cli.conftest import Cutaway
+
+pytest.importorskip("torch")
+
+SAMPLE = ("--sample", "training/0")
+ASKED: dict[str, tuple[str, ...]] = {
+    "map": ("--method", "pca"),
+    "similar": SAMPLE,
+    "heatmap": SAMPLE,
+    "clusters": ("--method", "kmeans", "--count", "3"),
+    "distances": SAMPLE,
+    "units": SAMPLE,
+    "curve": ("--x", "metadata.size"),
+    "confusion": ("--by", "subset"),
+    "batches": (),
+}
+
+
+@pytest.fixture
+def run(home: Path) -> str:
+    evaluated_kind("probabilities", home / "runs" / "animals")
+    return "animals"
+
+
+@pytest.fixture
+def bound(home: Path) -> str:
+    """A run whose data set and model come back by themselves."""
+    (home / "leap_binder.py").write_text(
+        "import numpy as np\n"
+        "import torch\n"
+        "from cutaway.dataset import leap_binder, PreprocessResponse\n"
+        "from cutaway.dataset import tensorleap_load_model\n"
+        "leap_binder.set_preprocess(lambda: [PreprocessResponse(length=40), PreprocessResponse(length=12)])\n"
+        "leap_binder.set_input(lambda i, s: np.random.default_rng(i).normal(size=6).astype('float32'), 'x')\n"
+        "leap_binder.set_ground_truth(lambda i, s: np.eye(3, dtype='float32')[i % 3], 'y')\n"
+        "leap_binder.set_metadata(lambda i, s: float(i), 'size')\n",
+        encoding="utf-8",
+    )
+    import torch
+
+    from cutaway.dataset import load_entry
+    from cutaway.evaluation import evaluate
+
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(torch.nn.Linear(6, 5), torch.nn.ReLU(), torch.nn.Linear(5, 3)).eval()
+    evaluate(load_entry(home / "leap_binder.py").dataset(), network, home / "runs" / "bound")
+    return "bound"
+
+
+def test_everything_that_applies_is_said_and_the_rest_with_why(cutaway: Cutaway, run: str) -> None:
+    code, out, err = cutaway("analyze", run)
+    assert code == 0, err
+    assert "training: 60 samples, trustworthiness 0." in out
+    assert "batches  does not apply: the run holds an evaluation only" in out
+    assert "kept in" in out
+    assert "next" in out
+    assert cutaway("analyze", run)[1] == out
+
+
+def test_every_question_is_asked_here() -> None:
+    assert set(ASKED) == set(QUESTIONS)
+
+
+@pytest.mark.parametrize("what", [one for one in QUESTIONS if one not in ("heatmap", "batches")])
+def test_every_question_has_words_json_and_files(cutaway: Cutaway, run: str, home: Path, what: str) -> None:
+    code, out, err = cutaway("analyze", run, what, *ASKED[what])
+    assert (code, err) == (0, "")
+    assert out.startswith("animals  evaluation 0, 90 samples (training, validation), space latent of 5 units")
+    code, out, _ = cutaway("analyze", run, what, *ASKED[what], "--json")
+    answer = json.loads(out)
+    assert (code, answer["ok"], answer["samples"]) == (0, True, 90)
+    [only] = answer["analyses"]
+    assert (only["analysis"], only["applies"]) == (what, True)
+    code, out, _ = cutaway("analyze", run, what, *ASKED[what], "--out", "files")
+    endings = {path.suffix for path in (home / "files").iterdir()}
+    assert {".csv", ".parquet"} <= endings
+    if (what, *ASKED[what]) != ("units", *SAMPLE):
+        assert {".png", ".html"} <= endings
+    assert f"{len(list((home / 'files').iterdir()))} files in files" in out
+
+
+def test_the_model_and_the_data_set_come_back_for_heat_maps(cutaway: Cutaway, bound: str, home: Path) -> None:
+    code, out, err = cutaway("analyze", bound, "heatmap", *SAMPLE, "--target", "0", "--target", "2", "--out", "maps")
+    assert code == 0, err
+    assert out.count("integrated_gradients of class") == 2
+    assert len(list((home / "maps").glob("*.png"))) == 1
+    code, out, err = cutaway("analyze", bound, "units", *SAMPLE)
+    assert code == 0, err
+    assert "behind the score" in out
+    np.save(home / "new.npy", np.random.default_rng(7).normal(size=6).astype(np.float32))
+    code, out, err = cutaway(
+        "analyze", bound, "similar", "--input", "new.npy", "-k", "3", "--where", "subset = training"
+    )
+    assert code == 0, err
+    assert "3 nearest to new.npy" in out
+    assert "training/7" in out
+    assert "validation/" not in out
+
+
+def test_units_of_a_sample_say_when_the_model_is_not_there(cutaway: Cutaway, run: str) -> None:
+    code, out, _ = cutaway("analyze", run, "units", *SAMPLE)
+    assert code == 0
+    assert "most unusual" in out
+    assert "no file brings it back" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["confusio"], "Did you mean 'confusion'"),
+        (["map", "--x", "loss"], "`--x` is for curve"),
+        (["--sample", "training/0"], "put that after the run"),
+        (["similar"], "needs one of `--sample`, `--region` and `--input`"),
+        (["similar", "--sample", "training/0x"], "There is no sample 'training/0x'"),
+        (["similar", "--region", "1,2,3"], "x,y,x,y"),
+        (["similar", "--region", "9000,9000,9001,9001"], "No sample lies in the region"),
+        (["similar", "--input", "nowhere.npy"], "nowhere.npy"),
+        (["similar", "--sample", "training/0", "--where", "labl = ant"], "Did you mean 'label'"),
+        (["similar", "--sample", "training/0", "--where", "label"], "label"),
+        (["heatmap"], "needs `--sample`"),
+        (["heatmap", "--sample", "training/0"], "no file brings it back"),
+        (["curve"], "`curve` needs `--x`"),
+        (["curve", "--x", "metadata.siz"], "Did you mean 'metadata.size'"),
+        (["map", "--balance-by", "label"], "needs `--count`"),
+        (["map", "--method", "umpa"], "Did you mean 'umap'"),
+        (["map", "--color", "labl"], ""),
+        (["map", "--device", "gpu9"], "gpu9"),
+        (["clusters", "--method", "kmean"], "Did you mean 'kmeans'"),
+        (["--subset", "tranining"], "Did you mean 'training'"),
+        (["--space", "latnt"], "Did you mean 'latent'"),
+        (["--prediction", "otput"], "Did you mean 'output'"),
+        (["--evaluation", "7"], "has no evaluation 7"),
+        (["--layer", "conv1"], "no file brings it back"),
+        (["batches"], "recorded neither"),
+    ],
+)
+def test_what_is_wrong_is_said_in_words(cutaway: Cutaway, run: str, words: list[str], said: str) -> None:
+    code, out, err = cutaway("analyze", run, *words, "--out", "files", columns=1000)
+    if not said:
+        assert code == 2
+        return
+    assert code == 2, out + err
+    assert said in err
+    code, out, _ = cutaway("analyze", run, *words, "--json", "--out", "files")
+    assert json.loads(out)["ok"] is False
+
+
+def test_a_run_that_is_not_there_is_said(cutaway: Cutaway) -> None:
+    code, _, err = cutaway("analyze", "nowhere")
+    assert code == 2
+    assert "nowhere" in err
+
+
+@pytest.mark.parametrize("name", ["one_sample", "nan_latents"])
+def test_every_kind_ends_in_words(cutaway: Cutaway, home: Path, name: str) -> None:
+    evaluated_kind(name, home / "runs" / "kind")
+    for words in (
+        [],
+        ["map"],
+        ["clusters"],
+        ["distances"],
+        ["units"],
+        ["confusion"],
+        ["curve", "--x", "metadata.size"],
+    ):
+        code, out, err = cutaway("analyze", "kind", *words)
+        assert code in (0, 2), err
+        assert code == 0 or err.startswith("Error: No ")
+        assert "\x1b" not in out
+        json.loads(cutaway("analyze", "kind", *words, "--json")[1])
+        assert cutaway("analyze", "kind", *words, "--out", "files")[0] == code
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KINDS)
+def test_every_question_about_every_kind_ends_in_words(cutaway: Cutaway, home: Path, name: str) -> None:
+    folder = home / "runs" / "kind"
+    evaluated_kind(name, folder)
+    sample = pq.read_table(folder / "samples" / "0" / "training.parquet", columns=["id"])["id"][0].as_py()
+    for what, options in ASKED.items():
+        given = [sample if one == "training/0" else one for one in options]
+        for extra in ([], ["--json"], ["--out", "files"]):
+            code, out, err = cutaway("analyze", "kind", what, *given, *extra)
+            assert code in (0, 2), err
+            assert "Traceback" not in err
+            assert "\x1b" not in out + err
+
+
+def test_tables_are_the_same_in_csv_and_parquet(cutaway: Cutaway, run: str, home: Path) -> None:
+    import csv
+
+    cutaway("analyze", run, "--out", "files")
+    tables = sorted((home / "files").glob("*.parquet"))
+    assert len(tables) > 8
+    for path in tables:
+        table = pq.read_table(path)
+        with path.with_suffix(".csv").open(newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+        assert rows[0] == table.column_names
+        assert len(rows) - 1 == table.num_rows
+
+
+def test_files_of_two_samples_are_two() -> None:
+    assert _stem("similar", "similar") == "similar"
+    assert _stem("heatmap", "validation/3") == "heatmap.validation_3"
+    assert _stem("heatmap", "a b") == "heatmap.a_b"
+    names = {_stem("heatmap", one) for one in ("ä", "ö", "a:b", "a;b", "x" * 10_000, "x" * 10_001)}
+    assert len(names) == 6
+    assert max(map(len, names)) < 100
+
+
+def test_no_file_is_written_where_none_can_be(cutaway: Cutaway, run: str, home: Path) -> None:
+    (home / "taken").write_text("a file", encoding="utf-8")
+    code, _, err = cutaway("analyze", run, "confusion", "--out", "taken")
+    assert code == 2
+    assert "Cannot write to 'taken'" in err
+
+
+def test_progress_comes_in_lines_where_there_is_no_terminal(
+    cutaway: Cutaway, run: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shown, "LINE_SECONDS", 0.0)
+    _, _, err = cutaway("analyze", run, "map")
+    assert "analyze, laying the map out: " in err
+    assert "left" in err
+
+
+def test_progress_has_an_eta(run: str, home: Path) -> None:
+    from cutaway.analysis import Population
+
+    heard: list[Progress] = []
+    Population.open(home / "runs" / run).make_map(progress=heard.append)
+    stages = dict.fromkeys(one.stage for one in heard)
+    assert "laying the map out" in stages
+    assert "measuring how far the map can be trusted" in stages
+    assert all(one.eta is not None for one in heard if one.seconds > 0)
+    assert all(one.done <= one.total for one in heard)
+
+
+def test_the_words_of_a_question_are_kept_for_machines(cutaway: Cutaway, run: str) -> None:
+    answer: dict[str, Any] = json.loads(cutaway("analyze", run, "--json")[1])
+    by_name = {one["analysis"]: one for one in answer["analyses"]}
+    assert by_name["batches"]["reason"]
+    assert by_name["units"]["tables"]["drivers"]["rows"] == 50
+    assert by_name["map"]["tables"]["training"]["first"][0].keys() == {"sample", "x", "y"}
