@@ -37,12 +37,10 @@ def evaluated_kind(name: str, folder: Path) -> tuple[Path, Kind]:
 
 def _network(*sizes: int, last: Any = None) -> Any:
     torch = pytest.importorskip("torch")
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        layers: list[Any] = []
-        for before, after in itertools.pairwise(sizes):
-            layers += [torch.nn.Linear(before, after), torch.nn.ReLU()]
-        layers.pop()
+    layers: list[Any] = []
+    for before, after in itertools.pairwise(sizes):
+        layers += [torch.nn.Linear(before, after), torch.nn.ReLU()]
+    layers.pop()
     return torch.nn.Sequential(*layers, *([] if last is None else [last])).eval()
 
 
@@ -244,8 +242,20 @@ def odd_names() -> Kind:
     return Kind(data, _network(6, 5, 5))
 
 
+def _repeatable(make: Callable[[], Kind]) -> Callable[[], Kind]:
+    """Return what makes a kind with the same weights each time, and leaves torch's generator as it was."""
+
+    def made() -> Kind:
+        torch = pytest.importorskip("torch")
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            return make()
+
+    return made
+
+
 KINDS: dict[str, Callable[[], Kind]] = {
-    one.__name__: one
+    one.__name__: _repeatable(one)
     for one in (
         logits, probabilities, one_class, one_output, one_sample, a_subset_of_one, an_empty_subset, constant_latents,
         nan_latents, some_nan_latents, ten_thousand_classes, no_labels, an_unlabelled_subset, multi_label, binary,
