@@ -19,8 +19,8 @@ from scripts.requirements import PYPROJECT, ROOT, canonical
 
 SOURCE = ROOT / "src" / "cutaway"
 HEAVY = [
-    "PIL", "captum", "faiss", "h5py", "jax", "keras", "matplotlib", "onnx", "onnxruntime", "pandas", "polars", "scipy", "sklearn",
-    "tensorflow", "torch",
+    "PIL", "captum", "faiss", "h5py", "jax", "keras", "matplotlib", "onnx", "onnxruntime", "pandas", "polars",
+    "scipy", "sklearn", "tensorflow", "torch",
 ]  # fmt: skip
 # What the adapters of a framework may import: `keras` runs on either engine, gradients of ONNX files on torch.
 EXTRAS_OF = {
