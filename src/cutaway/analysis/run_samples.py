@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET, Floats, Samples
 from cutaway.errors import ConfigurationError, EvaluationError, did_you_mean
-from cutaway.run.evaluations import LATENT, Evaluation
+from cutaway.run.evaluations import LATENT, Evaluation, space_file_name
 
 __all__ = ["Answer", "answer_of", "default_space", "read_latents", "read_samples"]
 
@@ -87,19 +87,31 @@ def read_samples(evaluation: Evaluation, subsets: Sequence[str], space: str, ans
 
 def read_latents(evaluation: Evaluation, subsets: Sequence[str], space: str) -> Floats:
     """Return the latent vectors of some subsets, one after the other. Raises where they are not of one width."""
-    arrays = [evaluation.latents(name, space) for name in subsets]
+    failed = {name: rows for name in subsets if (rows := _all_failed(evaluation, name, space))}
+    found = {name: evaluation.latents(name, space) for name in subsets if name not in failed}
+    # Where nothing tells how wide a vector is, one NaN says that there is none.
+    width = next(iter(found.values())).shape[1:] if found else (1,)
+    arrays = [found[name] if name in found else np.full((failed[name], *width), np.nan, np.float32) for name in subsets]
     widths = {values.shape[1:] for values in arrays}
     if len(widths) != 1 or len(next(iter(widths))) != 1 or any(values.dtype.kind != "f" for values in arrays):
-        found = ", ".join(
+        listed = ", ".join(
             f"{values.dtype} {values.shape} of {name}" for name, values in zip(subsets, arrays, strict=True)
         )
         raise EvaluationError(
             f"The latent vectors of space {space!r} must be numbers of one width, but evaluation {evaluation.number} "
-            f"has {found or 'none'}. Evaluate again."
+            f"has {listed or 'none'}. Evaluate again."
         )
     # One subset stays where it lies on disk; several are put together.
     whole = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
     return whole.astype(np.float32, copy=False)
+
+
+def _all_failed(evaluation: Evaluation, subset: str, space: str) -> int:
+    """Return how many samples a subset has of which each failed, so that there is no file of vectors; else 0."""
+    if (evaluation.path / f"{subset}.{space_file_name(space)}.npy").is_file():
+        return 0
+    errors = evaluation.table(subset, ["error"])
+    return len(errors) if errors.num_columns and not errors["error"].null_count else 0
 
 
 def _table(evaluation: Evaluation, subset: str, answer: Answer) -> pa.Table:

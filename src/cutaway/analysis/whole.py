@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
@@ -56,7 +57,10 @@ def _kept_or_made(population: Population, name: str, seed: int, progress: Listen
         # A map keeps itself.
         return make(population, seed, progress)
     kind = name.replace(" ", "_")
-    settings = {"seed": seed}
+    settings: dict[str, Any] = {"seed": seed}
+    if name == "clusters":
+        # They are clusters of the map, which is another one once there is an earlier map to align it to.
+        settings["map"] = hashlib.sha256(population.map(seed=seed, progress=progress).tobytes()).hexdigest()
     part = _kept(origin, name, kind, settings)
     if part is not None:
         return part

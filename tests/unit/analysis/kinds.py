@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cutaway.dataset import Dataset
+from cutaway.dataset import Binder, Dataset, PreprocessResponse
 from cutaway.evaluation import evaluate
 
 __all__ = ["KINDS", "Kind", "evaluated_kind"]
@@ -130,6 +130,23 @@ def some_nan_latents() -> Kind:
     data = _vectors(60)
     data[20:25] = np.nan
     return Kind(Dataset.from_arrays(data, _classes(60, 3), metadata=_facts(60)), _network(6, 5, 3))
+
+
+def failed_samples() -> Kind:
+    """Samples in the middle that cannot be encoded, and a subset of which none can."""
+    binder = Binder()
+    binder.set_preprocess(lambda: [PreprocessResponse(length=60), PreprocessResponse(length=4)])
+    rows = _vectors(60)
+
+    def x(sample: int, subset: PreprocessResponse) -> Floats:
+        if subset.length == 4 or 20 <= sample < 25:
+            raise ValueError("this file is broken")
+        return np.asarray(rows[sample])
+
+    binder.set_input(x, "x")
+    binder.set_ground_truth(lambda sample, _: np.eye(3, dtype=np.float32)[sample % 3], "y")
+    binder.set_metadata(lambda sample, _: float(sample), "size")
+    return Kind(binder.dataset(), _network(6, 5, 3))
 
 
 def ten_thousand_classes() -> Kind:
@@ -258,7 +275,7 @@ KINDS: dict[str, Callable[[], Kind]] = {
     one.__name__: _repeatable(one)
     for one in (
         logits, probabilities, one_class, one_output, one_sample, a_subset_of_one, an_empty_subset, constant_latents,
-        nan_latents, some_nan_latents, ten_thousand_classes, no_labels, an_unlabelled_subset, multi_label, binary,
-        regression, several_numbers, segmentation, text, series, two_predictions, odd_names,
+        nan_latents, some_nan_latents, failed_samples, ten_thousand_classes, no_labels, an_unlabelled_subset,
+        multi_label, binary, regression, several_numbers, segmentation, text, series, two_predictions, odd_names,
     )
 }  # fmt: skip

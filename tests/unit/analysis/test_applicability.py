@@ -37,6 +37,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
         "confusion": "these samples have no predictions",
     },
     "some_nan_latents": {},
+    "failed_samples": {},
     "ten_thousand_classes": {},
     "no_labels": {
         **dict.fromkeys((*CLASSES, "loss heat maps"), NO_TRUTH),
@@ -146,6 +147,17 @@ def test_nan_predictions_leave_the_labels(tmp_path: Path) -> None:
     assert population.samples.classes == ("0", "1", "2")
     assert population.samples.has("label")
     assert not population.samples.has("prediction")
+
+
+def test_a_subset_of_which_every_sample_failed_costs_the_others_nothing(tmp_path: Path) -> None:
+    folder, _ = evaluated_kind("failed_samples", tmp_path / "run")
+    population = Population.open(folder)
+    assert (len(population), int(population.samples.finite.sum())) == (64, 55)
+    [part] = [one for one in analyze(population) if one.analysis == "map"]
+    assert [word.split(" samples")[0] for word in part.words] == ["training: 55", "joint: 55"]
+    assert len(Population.open(folder, subsets=["training"])) == 60
+    alone = Population.open(folder, subsets=["validation"])
+    assert NO_VECTOR in {one.analysis: one.reason for one in alone.applies()}["map"]
 
 
 def test_a_map_of_nothing_is_refused_and_does_not_cost_the_others(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cutaway.analysis import Population
+from cutaway.analysis import Population, analyze
 from cutaway.analysis import population_map as maps
 from cutaway.analysis.origin import Origin, open_origin
 from cutaway.errors import EvaluationError
@@ -82,6 +82,17 @@ def test_places_of_an_earlier_map_that_are_none_are_not_taken(twice: Path, value
     assert np.isfinite(Population.open(twice, evaluation=1).map()).all()
 
 
+def test_clusters_are_those_of_the_map_that_is_shown(twice: Path) -> None:
+    def clusters() -> list[int]:
+        [part] = [one for one in analyze(Population.open(twice, evaluation=1)) if one.analysis == "clusters"]
+        return [-1 if one is None else int(one) for one in part.tables["clusters"]["cluster"].to_pylist()]
+
+    alone = clusters()
+    Population.open(twice, evaluation=0).map(seed=0)
+    aligned = Population.open(twice, evaluation=1)
+    assert clusters() == aligned.clusters().labels.tolist() != alone
+
+
 def test_an_earlier_map_of_other_samples_is_not_taken(twice: Path) -> None:
     import pyarrow as pa
 
@@ -130,3 +141,32 @@ def test_kinds_repeat() -> None:
     """The test above compares two models: they have to be one."""
     one, other = KINDS["series"](), KINDS["series"]()
     assert bool((one.model[0].weight == other.model[0].weight).all())
+
+
+LARGE = """
+import resource
+import sys
+import numpy as np
+import torch
+from cutaway.analysis import Population, analyze
+from cutaway.dataset import Dataset
+from cutaway.evaluation import evaluate
+chance = np.random.default_rng(0)
+labels = chance.integers(0, 10, 60_000)
+vectors = (chance.normal(size=(10, 128))[labels] * 2 + chance.normal(size=(60_000, 128))).astype(np.float32)
+network = torch.nn.Sequential(torch.nn.Linear(128, 128), torch.nn.ReLU(), torch.nn.Linear(128, 10)).eval()
+evaluate(Dataset.from_arrays(vectors, labels), network, sys.argv[1], keep_model=False)
+population = Population.open(sys.argv[1])
+list(analyze(population))
+population.similar(0)
+population.plot().png()
+population.plot().html()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.mark.slow
+def test_sixty_thousand_samples_fit_in_4_gb(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", LARGE, str(tmp_path / "run")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout.split()[-1]) * 1024 < 4e9
