@@ -254,6 +254,8 @@ def test_closing_ends_the_process_and_a_later_call_says_so(opened: Open, batch: 
 
 
 def test_a_model_that_nobody_holds_takes_its_process_with_it(toy: Write) -> None:
+    # What earlier tests left behind must not be collected in between.
+    gc.collect()
     model = ChildBackend(toy(), "toy", Limits())
     pid, open_before = pid_of(model), len(list(Path("/proc/self/fd").iterdir()))
     del model
