@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,8 @@ WINDOWS_AT_ONCE = 4
 def measure_heat_maps(job: dict[str, Any], prepared: Prepared) -> dict[str, Any]:
     """Seconds and the largest difference from captum, by method: live, from a file here, from a file in its process."""
     torch.set_num_threads(1)
+    # ONNX Runtime takes every core here unless it is told, and would be compared with one in the other process.
+    os.environ["CUTAWAY_MODEL_THREADS"] = "1"
     module = prepared.module()
     images = prepared.array("test_images", mapped=True)[:SAMPLES].copy()
     targets = prepared.array("test_probabilities")[:SAMPLES].argmax(axis=1)
