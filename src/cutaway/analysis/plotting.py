@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -54,6 +55,8 @@ __all__ = [
     "previews_of",
 ]
 
+log = logging.getLogger("cutaway.analysis")
+
 
 def plot_map(
     population: Population,
@@ -90,9 +93,9 @@ def previews_of(population: Population, ids: Sequence[str] | None = None) -> dic
             continue
         try:
             found |= {name: png for name, png in previews(run, subset, wanted) if isinstance(png, bytes)}
-        except (OSError, ValueError, IndexError, pa.ArrowException):
+        except (OSError, ValueError, IndexError, pa.ArrowException) as error:
             # Damaged previews cost the pictures of a figure, never the figure.
-            continue
+            log.warning("The previews of %s cannot be read, so figures lack them: %s", subset, error)
     return found
 
 

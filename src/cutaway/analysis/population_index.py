@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 from cutaway.analysis.neighbours import Index, build_index, index_from_parts
 from cutaway.analysis.origin import Origin
 from cutaway.analysis.samples import Samples
@@ -9,6 +11,8 @@ from cutaway.errors import CutawayError
 from cutaway.evaluation.progress import Listener
 
 __all__ = ["population_index"]
+
+log = logging.getLogger("cutaway.analysis")
 
 NEIGHBOURS = "neighbours"
 SEED = 0
@@ -21,9 +25,9 @@ def population_index(samples: Samples, origin: Origin | None, progress: Listener
     if held is not None:
         try:
             return index_from_parts(samples.latents, held[0])
-        except CutawayError:
+        except CutawayError as error:
             # A damaged file costs the time to build it anew, never a wrong answer.
-            pass
+            log.warning("The kept index of neighbours is built anew: %s", error)
     index = build_index(samples.latents, seed=SEED, progress=progress)
     if origin is not None and not index.exact:
         origin.keep_arrays(NEIGHBOURS, settings, index.parts(), recall=index.recall)
