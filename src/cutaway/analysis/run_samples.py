@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cutaway.analysis.run_dynamics import read_dynamics
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET, Floats, Samples
 from cutaway.errors import ConfigurationError, EvaluationError, did_you_mean
 from cutaway.run.evaluations import LATENT, Evaluation, space_file_name
@@ -82,7 +83,8 @@ def read_samples(evaluation: Evaluation, subsets: Sequence[str], space: str, ans
             f"{', '.join(subsets)}. Evaluate again."
         )
     probabilities = _probabilities(evaluation, subsets, answer, table.num_rows)
-    return Samples(table, latents, answer.classes, probabilities)
+    dynamics = read_dynamics(evaluation.run, table[SAMPLE].to_pylist()) if answer.classes else None
+    return Samples(table, latents, answer.classes, probabilities, dynamics, _hashes(evaluation, subsets))
 
 
 def read_latents(evaluation: Evaluation, subsets: Sequence[str], space: str) -> Floats:
@@ -146,7 +148,8 @@ def _columns(evaluation: Evaluation, subset: str, answer: Answer) -> list[str]:
 
 
 def _probabilities(evaluation: Evaluation, subsets: Sequence[str], answer: Answer, rows: int) -> Floats | None:
-    if not answer.classes or not answer.probabilities or rows * len(answer.classes) > MOST_PROBABILITIES:
+    """Return the probabilities of the classes: the model's own, or the softmax of the scores that it gives instead."""
+    if not answer.classes or rows * len(answer.classes) > MOST_PROBABILITIES:
         return None
     name = f"prediction.{answer.prediction}"
     found = []
@@ -154,7 +157,20 @@ def _probabilities(evaluation: Evaluation, subsets: Sequence[str], answer: Answe
         if name not in evaluation.column_names(subset) or evaluation.in_blobs(subset, name):
             return None
         found.append(_dense(evaluation.table(subset, [name])[name].combine_chunks(), len(answer.classes)))
-    return np.concatenate(found)
+    scores = np.concatenate(found)
+    return scores if answer.probabilities else _softmax(scores)
+
+
+def _softmax(scores: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):
+        likely = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(likely / likely.sum(axis=1, keepdims=True), np.float32)
+
+
+def _hashes(evaluation: Evaluation, subsets: Sequence[str]) -> tuple[str | None, ...] | None:
+    if not all("hash" in evaluation.column_names(name) for name in subsets):
+        return None
+    return tuple(one for name in subsets for one in evaluation.table(name, ["hash"])["hash"].to_pylist())
 
 
 def _dense(column: Any, width: int) -> Floats:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.analysis.dynamics import Dynamics
 from cutaway.errors import ConfigurationError, did_you_mean
 
 __all__ = ["CORRECT", "LABEL", "LOSS", "PREDICTION", "SAMPLE", "SUBSET", "Array", "Floats", "Mask", "Samples"]
@@ -31,13 +32,16 @@ class Samples:
     one class, and `loss` where one is known; a column that is not there is why an analysis does not apply. Other
     columns (`metadata.<name>`, `metric.<name>`, or a user's own) are described, filtered and drawn, never required.
     `classes` names the columns of `probabilities`, and the classes in their order. A row of `latents` that is not
-    finite belongs to a sample that failed, or whose latent vector overflowed.
+    finite belongs to a sample that failed, or whose latent vector overflowed. `dynamics` is what the training saw of
+    each sample, where a hook recorded it; `hashes` tell which samples have the same content.
     """
 
     table: pa.Table
     latents: Floats
     classes: tuple[str, ...] = ()
     probabilities: Floats | None = None
+    dynamics: Dynamics | None = None
+    hashes: tuple[str | None, ...] | None = None
 
     def __post_init__(self) -> None:
         rows = self.table.num_rows
@@ -50,6 +54,10 @@ class Samples:
                 f"`probabilities` must have one row for each of {rows} samples and one column for each of "
                 f"{len(self.classes)} classes, but got shape {self.probabilities.shape}."
             )
+        if self.dynamics is not None and len(self.dynamics) != rows:
+            raise ConfigurationError(f"`dynamics` is about {len(self.dynamics)} samples, but there are {rows}.")
+        if self.hashes is not None and len(self.hashes) != rows:
+            raise ConfigurationError(f"`hashes` has {len(self.hashes)} values, but there are {rows} samples.")
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -95,6 +103,8 @@ class Samples:
             self.latents[chosen],
             self.classes,
             None if self.probabilities is None else self.probabilities[chosen],
+            None if self.dynamics is None else self.dynamics.take(chosen),
+            None if self.hashes is None else tuple(self.hashes[row] for row in chosen.tolist()),
         )
 
     @classmethod

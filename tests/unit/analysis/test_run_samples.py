@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 
 from cutaway.analysis import Population
 from cutaway.analysis import run_samples as reading
@@ -23,15 +24,20 @@ def evaluation_of(name: str, folder: Path) -> Evaluation:
     return found
 
 
-def test_probabilities_come_only_where_the_model_gives_them(tmp_path: Path) -> None:
+def test_probabilities_are_the_models_own_or_the_softmax_of_its_logits(tmp_path: Path) -> None:
     with_them = Population.open(evaluated_kind("probabilities", tmp_path / "a")[0]).samples
-    without = Population.open(evaluated_kind("logits", tmp_path / "b")[0]).samples
+    folder, _ = evaluated_kind("logits", tmp_path / "b")
+    logits = Population.open(folder).samples
     assert with_them.probabilities is not None
     assert with_them.probabilities.shape == (90, 3)
     np.testing.assert_allclose(with_them.probabilities.sum(axis=1), 1, atol=1e-5)
     names = np.array(with_them.classes)[with_them.probabilities.argmax(axis=1)]
     assert names.tolist() == with_them.column("prediction").to_pylist()
-    assert without.probabilities is None
+    assert logits.probabilities is not None
+    [evaluation] = evaluations(Run.open(folder))
+    name = f"prediction.{Population.open(folder).origin.answer.prediction}"
+    scores = np.stack(evaluation.table("training", [name])[name].to_pylist())
+    np.testing.assert_allclose(logits.probabilities[: len(scores)], softmax(scores, axis=1), rtol=1e-5)
 
 
 def test_many_probabilities_stay_in_their_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,57 @@
+"""The nearest other samples of every sample, computed once for all analyses that go by neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.analysis.counting import Counter
+from cutaway.analysis.neighbours import Index
+from cutaway.analysis.samples import Floats, Samples
+from cutaway.evaluation.progress import Listener
+
+__all__ = ["NEAREST", "Nearest", "nearest_of"]
+
+NEAREST = 20
+"""So many neighbours of each sample are kept."""
+# How many samples are searched for between two words of progress.
+PIECE = 4_096
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The nearest others of each sample, nearest first: (samples, k) rows, -1 where there are fewer, and distances.
+
+    A sample is never its own neighbour. Rows of samples without a usable latent vector are -1 and infinite.
+    """
+
+    indices: npt.NDArray[np.int64]
+    distances: Floats
+
+
+def nearest_of(samples: Samples, index: Index, *, k: int = NEAREST, progress: Listener | None = None) -> Nearest:
+    """Return the nearest others of every sample."""
+    count = len(samples)
+    indices = np.full((count, k), -1, np.int64)
+    distances = np.full((count, k), np.inf, np.float32)
+    usable = np.flatnonzero(samples.finite)
+    counter = Counter(progress, len(usable), "samples", "looking for neighbours")
+    for start in range(0, len(usable), PIECE):
+        rows = usable[start : start + PIECE]
+        found = index.search(samples.latents[rows], k + 1)
+        indices[rows], distances[rows] = _without_self(rows, found.indices, found.distances)
+        counter.advance(len(rows))
+    return Nearest(indices, distances)
+
+
+def _without_self(
+    rows: npt.NDArray[np.intp], indices: npt.NDArray[np.int64], distances: Floats
+) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Drop each row from its own neighbours; where equal vectors crowded it out, drop the last one instead."""
+    own = indices == rows[:, None]
+    drop = np.where(own.any(axis=1), own.argmax(axis=1), indices.shape[1] - 1)
+    keep = np.arange(indices.shape[1])[None, :] != drop[:, None]
+    shape = (len(rows), indices.shape[1] - 1)
+    return indices[keep].reshape(shape), distances[keep].reshape(shape)
