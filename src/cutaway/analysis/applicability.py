@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cutaway.analysis.origin import Origin
-from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, Samples
+from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SUBSET, Samples
 
 __all__ = ["Applies", "what_applies"]
 
@@ -79,6 +79,40 @@ def _curve(samples: Samples, _: Origin | None) -> str:
     return ""
 
 
+def _mislabeled(samples: Samples, origin: Origin | None) -> str:
+    reason = _labels(samples, origin)
+    if reason:
+        return reason
+    labels = samples.column(LABEL).unique().drop_null()
+    return "" if len(labels) > 1 else f"every sample has the label {labels[0].as_py()!r}"
+
+
+def _ambiguous(samples: Samples, origin: Origin | None) -> str:
+    if samples.probabilities is not None:
+        return ""
+    return _similar(samples, origin) or _labels(samples, origin)
+
+
+def _duplicates(samples: Samples, origin: Origin | None) -> str:
+    return "" if samples.hashes is not None and len(samples) > 1 else _similar(samples, origin)
+
+
+def _leakage(samples: Samples, origin: Origin | None) -> str:
+    subsets = len(samples.column(SUBSET).unique())
+    return _duplicates(samples, origin) or ("" if subsets > 1 else "it takes two subsets, and there is one")
+
+
+def _to_label(samples: Samples, _: Origin | None) -> str:
+    unlabelled = samples.column(LABEL).null_count if LABEL in samples.table.column_names else 0
+    if unlabelled or "unlabeled" in samples.column(SUBSET).unique().to_pylist():
+        return ""
+    return "every sample has a label; put those without one into the subset `unlabeled`"
+
+
+def _insights(samples: Samples, _: Origin | None) -> str:
+    return "" if len(samples) > 1 else f"it takes two samples, and there are {len(samples)}"
+
+
 def _units(samples: Samples, origin: Origin | None) -> str:
     return _map(samples, origin)
 
@@ -115,4 +149,11 @@ _REASONS: dict[str, Reason] = {
     "heat maps": _heat_maps,
     "loss heat maps": _loss_heat_maps,
     "batches": _batches,
+    "mislabeled": _mislabeled,
+    "ambiguous": _ambiguous,
+    "duplicates": _duplicates,
+    "leakage": _leakage,
+    "outliers": _similar,
+    "to label": _to_label,
+    "insights": _insights,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,16 +32,21 @@ class Nearest:
     distances: Floats
 
 
-def nearest_of(samples: Samples, index: Index, *, k: int = NEAREST, progress: Listener | None = None) -> Nearest:
-    """Return the nearest others of every sample."""
+def nearest_of(
+    samples: Samples, index: Callable[[], Index], *, k: int = NEAREST, progress: Listener | None = None
+) -> Nearest:
+    """Return the nearest others of every sample; `index` is asked for only where there are two."""
     count = len(samples)
     indices = np.full((count, k), -1, np.int64)
     distances = np.full((count, k), np.inf, np.float32)
     usable = np.flatnonzero(samples.finite)
+    if len(usable) < 2:
+        return Nearest(indices, distances)
+    searched = index()
     counter = Counter(progress, len(usable), "samples", "looking for neighbours")
     for start in range(0, len(usable), PIECE):
         rows = usable[start : start + PIECE]
-        found = index.search(samples.latents[rows], k + 1)
+        found = searched.search(samples.latents[rows], k + 1)
         indices[rows], distances[rows] = _without_self(rows, found.indices, found.distances)
         counter.advance(len(rows))
     return Nearest(indices, distances)

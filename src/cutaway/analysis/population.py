@@ -18,6 +18,7 @@ import pyarrow as pa
 from cutaway.analysis.applicability import Applies, what_applies
 from cutaway.analysis.balancing import balanced_rows
 from cutaway.analysis.batches import BatchCurves, batch_curves
+from cutaway.analysis.candidates import Candidates
 from cutaway.analysis.clusters import Clusters, ClusterWords, describe_clusters, find_clusters
 from cutaway.analysis.confusion import Confusion, confusion
 from cutaway.analysis.curves import Curve, curve
@@ -48,7 +49,7 @@ One = str | int
 Condition = str | Filter
 
 
-class Population:
+class Population(Candidates):
     """Samples with their latent vectors: of an evaluation (`Population.open`), or of arrays (`from_arrays`).
 
     Samples are named by their id or their row. What does not apply to these samples raises `AnalysisUnavailable` with
