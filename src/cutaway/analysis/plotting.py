@@ -25,6 +25,7 @@ from cutaway.analysis.figures import (
     distances_figure,
     heat_map_figure,
     map_figure,
+    ranked_figure,
     similar_figure,
     units_figure,
 )
@@ -32,6 +33,7 @@ from cutaway.analysis.heat_maps.drawing import draw_heat_map
 from cutaway.analysis.heat_maps.sanity import sanity_words
 from cutaway.analysis.heat_maps.values import HeatMap
 from cutaway.analysis.population_distances import Distances
+from cutaway.analysis.ranked import Ranked
 from cutaway.analysis.samples import LABEL, PREDICTION, SAMPLE, SUBSET, Floats
 from cutaway.analysis.similar import Similar
 from cutaway.analysis.units import Units
@@ -50,12 +52,16 @@ __all__ = [
     "plot_distances",
     "plot_heat_maps",
     "plot_map",
+    "plot_ranked",
     "plot_similar",
     "plot_units",
     "previews_of",
 ]
 
 log = logging.getLogger("cutaway.analysis")
+
+# No figure of ranked samples shows more.
+MOST_PICTURES = 60
 
 
 def plot_map(
@@ -104,6 +110,14 @@ def plot_similar(population: Population, queries: Sequence[str], found: Similar,
     asked = population.table.filter(pc.is_in(population.table[SAMPLE], pa.array(queries, pa.string())))
     shown = previews_of(population, [*asked[SAMPLE].to_pylist(), *found.table[SAMPLE].to_pylist()])
     return similar_figure(asked, found.table, shown, title=title)
+
+
+def plot_ranked(population: Population, title: str, found: Ranked) -> Figure:
+    """Return ranked samples as pictures, beside the other sample where each row has one."""
+    shown = [name for name in (SAMPLE, "other") if name in found.table.column_names]
+    ids = dict.fromkeys(one for name in shown for one in found.table[name].slice(0, MOST_PICTURES).to_pylist())
+    words = found.words[0] if found.words else ""
+    return ranked_figure(found.table, previews_of(population, list(ids)), title=title, words=words)
 
 
 def plot_clusters(population: Population, clusters: Clusters, *, seed: int = 0) -> Figure:

@@ -11,7 +11,7 @@ from cutaway.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
     from cutaway.analysis import Population
-    from cutaway.cli.analyze_answers import Asked
+    from cutaway.cli.answering import Asked
 
 __all__ = ["QUESTIONS", "analyze"]
 
@@ -26,7 +26,17 @@ QUESTIONS = {
     "curve": ("x", "y", "by", "bins"),
     "confusion": ("by",),
     "batches": (),
+    "mislabeled": (),
+    "ambiguous": (),
+    "duplicates": (),
+    "leakage": (),
+    "outliers": (),
+    "to-label": ("method", "count"),
+    "insights": (),
+    "compare": ("other",),
 }
+# Options whose names are no names in Python.
+_SHOWN = {"input_file": "input", "other": "with"}
 _Text = str | None
 
 
@@ -61,7 +71,7 @@ def analyze(
         typer.Option(
             metavar="NAME",
             help="map: umap, tsne, pca. clusters: hdbscan, kmeans. heatmap: grad_cam, layer_cam, integrated_gradients, "
-            "input_gradient, occlusion, rise.",
+            "input_gradient, occlusion, rise. to-label: mix, coreset, uncertainty.",
         ),
     ] = None,
     k: Annotated[int, typer.Option("-k", "--k", metavar="N", min=1, help="similar: how many.")] = 20,
@@ -87,7 +97,8 @@ def analyze(
         list[str] | None, typer.Option(metavar="COLUMN", help="map: as many samples of each value; needs --count.")
     ] = None,
     count: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="map: of so many samples. clusters: how many, for kmeans.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="map, to-label: so many samples. clusters: how many, for kmeans."),
     ] = None,
     x: Annotated[_Text, typer.Option(metavar="COLUMN", help="curve: along this column.")] = None,
     y: Annotated[_Text, typer.Option(metavar="COLUMN", help="curve: of this column; by default the loss.")] = None,
@@ -101,6 +112,9 @@ def analyze(
     trust: Annotated[
         bool, typer.Option("--trust", help="Open the model here, without limits: only for files that you made.")
     ] = False,
+    other: Annotated[
+        _Text, typer.Option("--with", metavar="RUN|MODEL", help="compare: with this run or model, on the same samples.")
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Whatever is drawn at random repeats with it.")] = 0,
     device: Annotated[_Text, typer.Option(metavar="cpu|cuda", help="Where maps are made; by default the GPU.")] = None,
     out: Annotated[
@@ -109,7 +123,7 @@ def analyze(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
-    """Show what the model sees: a map of the samples, similar ones, where it looked, what its errors have in common.
+    """Show what the model sees, which samples to fix, and what is systematically wrong.
 
     Reads what `cutaway evaluate` wrote. Without WHAT everything that applies is computed and kept in the run, so that
     the same command after a kill goes on; what does not apply is listed with the reason.
@@ -121,15 +135,18 @@ def analyze(
     cutaway analyze mnist similar --sample test/4 --where 'label = 9' nearest among the nines
     cutaway analyze mnist heatmap --sample test/4 --target 4 --target 9 --out maps
     cutaway analyze mnist curve --x metadata.distance --by label      loss against a metadata column
+    cutaway analyze mnist mislabeled --out labels                     which labels are likely wrong, with pictures
+    cutaway analyze mnist insights                                    what the errors have in common, and what to do
+    cutaway analyze mnist compare --with mnist-2                      flips for better and worse between two runs
     """
-    from cutaway.cli.analyze_answers import Asked
+    from cutaway.cli.answering import Asked
 
     asked = Asked(
         what=what, where=tuple(where or ()), samples=tuple(sample or ()), method=method, k=k, region=region,
         input_file=input_file, targets=tuple(target or ()), layers=tuple(layer or ()), loss=loss,
         baseline=baseline, sanity=sanity,
         color=color, size=size, balance_by=tuple(balance_by or ()), count=count, x=x, y=y, by=by, bins=bins, top=top,
-        seed=seed, device=device,
+        seed=seed, device=device, other=other,
     )  # fmt: skip
     _refuse_strangers(asked)
     opening = {
@@ -191,7 +208,7 @@ def _refuse_strangers(asked: Asked) -> None:
     own = QUESTIONS[asked.what] if asked.what is not None else ()
     for option, questions in _by_option().items():
         if option not in own and _is_given(asked, option):
-            shown = "input" if option == "input_file" else option.replace("_", "-")
+            shown = _SHOWN.get(option, option.replace("_", "-"))
             raise ConfigurationError(f"`--{shown}` is for {' and '.join(questions)}: put that after the run.")
 
 
@@ -201,7 +218,7 @@ def _by_option() -> dict[str, list[str]]:
 
 
 def _is_given(asked: Asked, option: str) -> bool:
-    from cutaway.cli.analyze_answers import Asked
+    from cutaway.cli.answering import Asked
 
     field: dict[str, Any] = {"sample": "samples", "target": "targets"}
     name = field.get(option, option)

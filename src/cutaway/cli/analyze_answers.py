@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -16,56 +15,12 @@ from cutaway.analysis.heat_maps.sanity import sanity_words
 from cutaway.analysis.heat_maps.values import HeatMap
 from cutaway.analysis.part_figures import figures_of_part
 from cutaway.analysis.whole import analyze as analyze_all
+from cutaway.cli.answering import Answer, Asked
+from cutaway.cli.candidate_answers import CANDIDATES
 from cutaway.errors import ConfigurationError
 from cutaway.evaluation.progress import Listener
 
-__all__ = ["Answer", "Asked", "answers"]
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What the command was asked, as it stands in its options."""
-
-    what: str | None = None
-    where: tuple[str, ...] = ()
-    samples: tuple[str, ...] = ()
-    method: str | None = None
-    k: int = 20
-    region: str | None = None
-    input_file: str | None = None
-    targets: tuple[str, ...] = ()
-    layers: tuple[str, ...] = ()
-    loss: bool = False
-    baseline: str | None = None
-    sanity: bool = True
-    color: str | None = None
-    size: str | None = None
-    balance_by: tuple[str, ...] = ()
-    count: int | None = None
-    x: str | None = None
-    y: str | None = None
-    by: str | None = None
-    bins: int = 10
-    top: int = 10
-    seed: int = 0
-    device: str | None = None
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One answer: lines for people, tables by name, figures by name, made when somebody wants them.
-
-    `name` is the analysis; `shown` names the table whose first rows are printed, none where the words say it all.
-    """
-
-    name: str
-    title: str
-    words: tuple[str, ...] = ()
-    tables: Mapping[str, pa.Table] = field(default_factory=dict)
-    figures: Mapping[str, Callable[[], Figure]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    shown: str | None = None
-    reason: str = ""
+__all__ = ["answers"]
 
 
 def answers(population: Population, asked: Asked, progress: Listener | None = None) -> Iterator[Answer]:
@@ -295,4 +250,5 @@ _QUESTIONS: dict[str, Callable[[Population, Asked, Listener | None], Answer]] = 
     "curve": _curve,
     "confusion": _confusion,
     "batches": _batches,
+    **CANDIDATES,
 }

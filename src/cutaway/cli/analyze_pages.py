@@ -21,7 +21,7 @@ from cutaway.errors import AnalysisUnavailable, StorageError
 
 if TYPE_CHECKING:
     from cutaway.analysis import Population
-    from cutaway.cli.analyze_answers import Answer
+    from cutaway.cli.answering import Answer
 
 __all__ = ["answers_object", "print_answer", "print_begin", "print_end", "save_answer"]
 

@@ -6,6 +6,7 @@ from cutaway.analysis.figures.distances import distances_figure
 from cutaway.analysis.figures.figure import Content, Figure
 from cutaway.analysis.figures.grids import heat_map_figure, similar_figure, units_figure
 from cutaway.analysis.figures.map import map_figure
+from cutaway.analysis.figures.ranked import ranked_figure
 from cutaway.analysis.figures.tiles import Tile
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "distances_figure",
     "heat_map_figure",
     "map_figure",
+    "ranked_figure",
     "similar_figure",
     "units_figure",
 ]
