@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import zlib
+from collections.abc import Mapping
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 from cutaway.analysis.figures.words import clean
 
-__all__ = ["asset", "make_page"]
+__all__ = ["asset", "fill", "make_page", "policy"]
 
 ASSETS = Path(__file__).parent / "assets"
 
@@ -26,7 +27,7 @@ def make_page(title: str, caption: str, body: str, data: dict[str, Any] | None, 
     style = asset("page.css")
     code = "\n".join(asset(name) for name in ("unpack.js", *scripts)) if scripts else ""
     parts = {
-        "POLICY": _policy(style, code),
+        "POLICY": policy(style, code),
         "TITLE": escape(clean(title)) or "Figure",
         "HEADING": f"<h1>{escape(clean(title))}</h1>" if title else "",
         "STYLE": style,
@@ -35,9 +36,15 @@ def make_page(title: str, caption: str, body: str, data: dict[str, Any] | None, 
         "DATA": "" if data is None else f'<script type="application/json" id="data">"{_packed(data)}"</script>',
         "CODE": f"<script>{code}</script>" if code else "",
     }
-    page = asset("page.html")
-    pieces = page.split("{{")
-    # Each place is filled once, from the template's own text: what a label says is never taken for a place.
+    return fill(asset("page.html"), parts)
+
+
+def fill(template: str, parts: Mapping[str, str]) -> str:
+    """Return a template with its places, `{{NAME}}`, filled: each once, from the template's own text.
+
+    What a label says is never taken for a place.
+    """
+    pieces = template.split("{{")
     return pieces[0] + "".join(parts[name] + rest for name, rest in (one.split("}}", 1) for one in pieces[1:]))
 
 
@@ -46,7 +53,8 @@ def _packed(data: dict[str, Any]) -> str:
     return base64.b64encode(zlib.compress(text.encode(), 6)).decode()
 
 
-def _policy(style: str, code: str) -> str:
+def policy(style: str, code: str) -> str:
+    """Return the policy of a page that has this style and this code and nothing else; none may be empty."""
     script = f"'sha256-{_digest(code)}'" if code else "'none'"
     return (
         f"default-src 'none'; img-src data:; style-src 'sha256-{_digest(style)}'; script-src {script}; "

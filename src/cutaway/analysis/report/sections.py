@@ -1,0 +1,251 @@
+"""The sections of a report, each from values to HTML, each empty where there is nothing to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+
+from cutaway.analysis.figures.words import counted, number, sentence
+from cutaway.analysis.report.cards import Room, gallery, pairs
+from cutaway.analysis.report.drawing import interval, line
+from cutaway.analysis.report.pictures import Album, Picture
+from cutaway.analysis.report.summary import interval_words, ranked_findings, value_words
+from cutaway.analysis.report.tables import facts_list, folded, rows_table, table_of
+from cutaway.analysis.report.texts import html
+from cutaway.analysis.report.values import Content, Drawn, Score, Series, Tested
+from cutaway.analysis.whole import Part
+from cutaway.run.findings import Finding
+
+__all__ = ["SECTIONS", "Section", "notes_of"]
+
+Section = Callable[[Content, Album, Room], str]
+MOST_FINDINGS = 40
+MOST_WORDS = 12
+
+
+def damage(content: Content, _: Album, room: Room) -> str:
+    """What of the run could not be read."""
+    return _lines(content.damage, room, "damage")
+
+
+def findings(content: Content, _: Album, room: Room) -> str:
+    """Every finding, the worst first."""
+    ranked = ranked_findings(content.findings)
+    shown = "".join(_finding(one, room) for one in ranked[:MOST_FINDINGS])
+    more = len(ranked) - MOST_FINDINGS
+    rest = f'<p class="quiet">and {counted(more, "more finding")}</p>' if more > 0 else ""
+    return f'<ul class="findings">{shown}</ul>{rest}' if shown else ""
+
+
+def insights(content: Content, _: Album, room: Room) -> str:
+    """What is systematically wrong, in words, with its numbers folded away."""
+    part = content.part("insights")
+    if part is None:
+        return ""
+    drawn = _figures(content, ("insights",), room)
+    return _words(part, room) + drawn + _tables(part, room)
+
+
+def ranked(analysis: str) -> Section:
+    """Return the section of one ranked table, with pictures."""
+
+    def section(content: Content, album: Album, room: Room) -> str:
+        part = content.part(analysis)
+        if part is None or not part.tables:
+            return ""
+        table = next(iter(part.tables.values()))
+        if not table.num_rows:
+            return _words(part, room) or "<p>None was found.</p>"
+        show = pairs if "other" in table.column_names else gallery
+        return _words(part, room) + show(table, album, room) + _tables(part, room)
+
+    return section
+
+
+def results(content: Content, _: Album, room: Room) -> str:
+    """How each subset did, and which classes are taken for which."""
+    rows = "".join(map(_score_row, content.scores))
+    heads = [("subset", False), ("samples", True), ("failed", True), ("", False), ("value", True)]
+    heads += [("95 % interval", True), ("", False)]
+    table = rows_table("Results", heads, rows, "scores") if rows else ""
+    return table + _analysis(content, "confusion", room)
+
+
+def maps(content: Content, _: Album, room: Room) -> str:
+    """Where the samples lie, and the clusters that they make."""
+    return _analysis(content, "map", room) + _analysis(content, "clusters", room)
+
+
+def explained(content: Content, _: Album, room: Room) -> str:
+    """What the loss goes with, how far samples are from their class, and what single units answer to."""
+    return "".join(_analysis(content, one, room) for one in ("curve", "class distances", "units"))
+
+
+def training(content: Content, _: Album, room: Room) -> str:
+    """The numbers of the training as small charts, and loss and accuracy over its batches."""
+    charts = "".join(map(_chart, content.series[: room.cards]))
+    return (f'<ul class="charts">{charts}</ul>' if charts else "") + _analysis(content, "batches", room)
+
+
+def tests(content: Content, _: Album, room: Room) -> str:
+    """Tests on slices and how they went."""
+    if not content.tests:
+        return ""
+    rows = "".join(_tested(one, room) for one in content.tests[: room.rows])
+    return rows_table("Tests", [("outcome", False), ("test", False), ("what was seen", False)], rows)
+
+
+def fixes(content: Content, _: Album, room: Room) -> str:
+    """What was corrected, overlay by overlay."""
+    found = []
+    for one in content.fixes:
+        rows = [dict(zip(("sample", "what", "why"), row, strict=True)) for row in one.rows]
+        table = _table(pa.Table.from_pylist(rows), room) if rows else ""
+        inside = folded(counted(len(rows), "correction"), table) if table else ""
+        found.append(f"<h3>{html(one.name, 80)}</h3><p>{html(one.words, 600)}</p>{inside}")
+    return "".join(found)
+
+
+def missing(content: Content, _: Album, room: Room) -> str:
+    """What does not apply to this run, and why."""
+    reasons = [*content.missing, *((one.analysis, one.reason) for one in content.parts if one.reason)]
+    return facts_list([(name, sentence(reason)) for name, reason in reasons], room.text)
+
+
+def limits(content: Content, album: Album, room: Room) -> str:
+    """What the reader must know about how far this report goes."""
+    return _lines(notes_of(content, album), room, "notes")
+
+
+def notes_of(content: Content, album: Album) -> list[str]:
+    """Return every note of the parts and of the report itself, each once."""
+    said = [f"{one.analysis}: {note}" for one in content.parts if not one.reason for note in one.notes]
+    said += [f"No figure of {one.part}: {one.reason}" for one in content.figures if one.reason]
+    refused = album.refused
+    if refused:
+        name, reason = next(iter(refused.items()))
+        said.append(f"{counted(len(refused), 'picture')} could not be shown; the first, of {name}: {reason}.")
+    return list(dict.fromkeys([*content.limits, *said]))
+
+
+def _analysis(content: Content, analysis: str, room: Room) -> str:
+    """Return one part: its words, its figures, and its tables folded away."""
+    part = content.part(analysis)
+    if part is None:
+        return ""
+    inside = _words(part, room) + _figures(content, (analysis,), room)
+    # Tables of a row for each sample are read as files, not here.
+    tables = "" if analysis in ("map", "clusters", "class distances") else _tables(part, room)
+    return f"<h3>{html(_TITLES.get(analysis, analysis))}</h3>{inside}{tables}" if inside + tables else ""
+
+
+def _words(part: Part, room: Room) -> str:
+    said = [sentence(one) for one in part.words[:MOST_WORDS] if one]
+    if len(part.words) > MOST_WORDS:
+        said.append(f"And {len(part.words) - MOST_WORDS:,} more lines, which `cutaway analyze` prints.")
+    if len(said) == 1:
+        return f"<p>{html(said[0], 3 * room.text)}</p>"
+    return f'<ul class="said">{"".join(f"<li>{html(one, 3 * room.text)}</li>" for one in said)}</ul>' if said else ""
+
+
+def _tables(part: Part, room: Room) -> str:
+    made = []
+    for name, table in part.tables.items():
+        if table.num_rows and table.num_columns:
+            title = "The table" if name == part.analysis else f"The table of {name}"
+            made.append(folded(f"{title}: {counted(table.num_rows, 'row')}", _table(table, room)))
+    return "".join(made)
+
+
+def _table(table: pa.Table, room: Room) -> str:
+    return table_of(table, most_rows=room.rows, most_text=room.text)
+
+
+def _figures(content: Content, parts: Sequence[str], room: Room) -> str:
+    wanted = [one for one in content.figures[: room.figures] if one.part in parts and one.png]
+    return "".join(map(_figure, wanted))
+
+
+def _figure(drawn: Drawn) -> str:
+    picture = Picture(drawn.png)
+    return (
+        f'<figure><img class="figure" src="{picture.address}" alt="{html(drawn.title, 200)}">'
+        f"<figcaption><b>{html(drawn.title, 200)}.</b> {html(drawn.caption, 1200)}</figcaption></figure>"
+    )
+
+
+def _chart(series: Series) -> str:
+    return (
+        f'<li><b>{html(series.name, 60)}</b> <span class="quiet">{html(series.mode, 20)}</span>{line(series.values)}'
+        f'<span class="ends"><span>{number(series.first)}</span>'
+        f"<span>{number(series.last)} at step {series.step:,}</span></span></li>"
+    )
+
+
+def _tested(one: Tested, room: Room) -> str:
+    kind = "good" if one.outcome == "passed" else "bad"
+    return (
+        f'<tr><td><span class="badge {kind}">{html(one.outcome, 20)}</span></td>'
+        f"<td>{html(one.test, room.text)}</td><td>{html(one.words, room.text)}</td></tr>"
+    )
+
+
+def _finding(finding: Finding, room: Room) -> str:
+    severity = finding.severity if finding.severity in ("error", "warning", "info") else "info"
+    facts = [(str(key), value) for key, value in [*finding.where.items(), *finding.evidence.items()]]
+    evidence = folded("evidence", facts_list(facts, room.text)) if facts else ""
+    by = f'<span class="quiet">{html(finding.source, 60)}</span>' if finding.source else ""
+    return (
+        f'<li class="{severity}"><span class="badge {severity}">{html(finding.severity, 20)}</span> '
+        f"<b>{html(finding.code, 80)}</b> {by}<p>{html(finding.message, 3 * room.text)}</p>{evidence}</li>"
+    )
+
+
+def _score_row(score: Score) -> str:
+    ends = (0.0, 1.0) if score.what == "accuracy" else (0.0, score.high if score.high > 0 else 1.0)
+    value = value_words(score) if score.what else ""
+    return (
+        f'<tr><th scope="row">{html(score.subset, 80)}</th><td class="number">{score.samples:,}</td>'
+        f'<td class="number">{score.failed:,}</td><td>{html(score.what or "no labels")}</td>'
+        f'<td class="number"><b>{value}</b></td><td class="number">{interval_words(score)}</td>'
+        f'<td class="drawn">{interval(score.value, score.low, score.high, ends)}</td></tr>'
+    )
+
+
+def _lines(lines: Sequence[str], room: Room, kind: str) -> str:
+    shown = "".join(f"<li>{html(sentence(one), 3 * room.text)}</li>" for one in lines[: room.rows])
+    more = len(lines) - room.rows
+    rest = f'<p class="quiet">and {more:,} more</p>' if more > 0 else ""
+    return f'<ul class="said {kind}">{shown}</ul>{rest}' if shown else ""
+
+
+_TITLES = {
+    "confusion": "Which classes are taken for which",
+    "map": "Where the samples lie",
+    "clusters": "Clusters",
+    "curve": "What the loss goes with",
+    "class distances": "Distances to the classes",
+    "units": "What single units answer to",
+    "batches": "Loss and accuracy over the batches",
+}
+# By the name of its anchor: the title, and what makes it. In the order in which a reader should meet them.
+SECTIONS: dict[str, tuple[str, Section]] = {
+    "damage": ("What is damaged", damage),
+    "results": ("Results", results),
+    "findings": ("Findings", findings),
+    "insights": ("What is systematically wrong", insights),
+    "mislabeled": ("Labels that look wrong", ranked("mislabeled")),
+    "ambiguous": ("Ambiguous samples", ranked("ambiguous")),
+    "leakage": ("Leakage between subsets", ranked("leakage")),
+    "duplicates": ("Duplicates", ranked("duplicates")),
+    "outliers": ("Outliers", ranked("outliers")),
+    "to-label": ("What to label next", ranked("to label")),
+    "tests": ("Tests on slices", tests),
+    "fixes": ("What was fixed", fixes),
+    "maps": ("The map of the samples", maps),
+    "explained": ("What the model goes by", explained),
+    "training": ("Training", training),
+    "missing": ("What does not apply, and why", missing),
+    "limits": ("What limits this report", limits),
+}

@@ -1,0 +1,140 @@
+"""A report in a few sentences: how the subsets did, what is worst, which labels are suspected, how the training was."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from cutaway.analysis.figures.words import counted, number, sentence
+from cutaway.analysis.report.texts import cells, visible
+from cutaway.analysis.report.values import Content, Score
+from cutaway.run.findings import SEVERITIES, Finding
+
+__all__ = ["interval_words", "percent", "ranked_findings", "summary_of", "suspected", "value_words"]
+
+# More sentences are a report of their own.
+MOST_SENTENCES = 6
+# From here on a label is more likely wrong than right.
+LIKELY = 0.5
+
+
+def summary_of(content: Content) -> list[str]:
+    """Return three to six sentences, the most important first; fewer where a run holds next to nothing."""
+    found = [_damage(content), _scores(content.scores), _findings(content.findings), _labels(content)]
+    found += [
+        _said(content, "leakage"),
+        _said(content, "insights"),
+        _tests(content),
+        _health(content),
+        _missing(content),
+    ]
+    return [visible(one, 500) for one in found if one][:MOST_SENTENCES]
+
+
+def ranked_findings(findings: Sequence[Finding]) -> list[Finding]:
+    """Return findings with the worst first, and of one severity the oldest."""
+    return sorted(findings, key=lambda one: (-_rank(one), one.time))
+
+
+def suspected(content: Content) -> int | None:
+    """Return how many labels are more likely wrong than right; None where labels were not looked at."""
+    part = content.part("mislabeled")
+    if part is None or not part.tables:
+        return None
+    table = next(iter(part.tables.values()))
+    return sum(isinstance(one, float) and one >= LIKELY for one in cells(table["score"]))
+
+
+def percent(value: float) -> str:
+    """Return a share in percent, with as many digits as tell it from none and from all.
+
+    >>> percent(0.97214), percent(0.99996), percent(1.0)
+    ('97.2 %', '99.996 %', '100 %')
+    """
+    if value in (0.0, 1.0):
+        return f"{value:.0%}".replace("%", " %")
+    for digits in (1, 2, 3):
+        text = f"{100 * value:.{digits}f}"
+        if 0 < float(text) < 100:
+            break
+    return f"{text} %"
+
+
+def value_words(score: Score) -> str:
+    """Return the value of a score: percent for a share, a number for a loss."""
+    return percent(score.value) if score.what == "accuracy" else number(score.value)
+
+
+def interval_words(score: Score) -> str:
+    """Return the interval of a score, or nothing where there is none."""
+    if not math.isfinite(score.low):
+        return ""
+    if score.what != "accuracy":
+        return f"{number(score.low)} to {number(score.high)}"
+    return f"{percent(score.low).removesuffix(' %')} to {percent(score.high)}"
+
+
+def _scores(scores: Sequence[Score]) -> str:
+    known = [one for one in scores if one.what]
+    if not known:
+        return ""
+    # What the model was not trained on comes first: it says how good the model is.
+    held = sorted(known, key=lambda one: one.subset == "training")
+    each = [
+        f"{value_words(one)} on {one.subset}{f' (95 % interval {interval_words(one)})' if interval_words(one) else ''}"
+        for one in held
+    ]
+    word = "Accuracy" if known[0].what == "accuracy" else "The mean loss"
+    return sentence(f"{word} is {', '.join(each)}")
+
+
+def _findings(findings: Sequence[Finding]) -> str:
+    bad = [one for one in ranked_findings(findings) if one.severity != "info"]
+    if not bad:
+        return ""
+    first = bad[0]
+    others = f" The worst of {len(bad):,} findings is" if len(bad) > 1 else "One finding"
+    return sentence(f"{others.strip()} {first.code} ({first.severity}): {visible(first.message, 200)}")
+
+
+def _labels(content: Content) -> str:
+    count = suspected(content)
+    if count is None:
+        return ""
+    if count == 0:
+        return "No label is more likely wrong than right."
+    verb = "is" if count == 1 else "are"
+    return f"{counted(count, 'label')} {verb} more likely wrong than right; the first of them are shown below."
+
+
+def _said(content: Content, analysis: str) -> str:
+    part = content.part(analysis)
+    if part is None or not part.words or not part.tables or not next(iter(part.tables.values())).num_rows:
+        return ""
+    return sentence(visible(part.words[0], 240))
+
+
+def _tests(content: Content) -> str:
+    if not content.tests:
+        return ""
+    failed = sum(one.outcome != "passed" for one in content.tests)
+    return f"{counted(len(content.tests), 'test')} on slices: {failed:,} did not pass."
+
+
+def _health(content: Content) -> str:
+    return sentence(f"The training is {content.head.health}") if content.head.health else ""
+
+
+def _missing(content: Content) -> str:
+    """Say what is missing where nothing of the samples is known."""
+    return "" if content.scores else "".join(sentence(reason) for name, reason in content.missing if name == "samples")
+
+
+def _damage(content: Content) -> str:
+    if not content.damage:
+        return ""
+    return f"The run is damaged in {counted(len(content.damage), 'place')}; what is below is what could still be read."
+
+
+def _rank(finding: Finding) -> int:
+    return SEVERITIES.index(finding.severity) if finding.severity in SEVERITIES else len(SEVERITIES)

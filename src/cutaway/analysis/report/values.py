@@ -1,0 +1,104 @@
+"""What a report is made of: plain values that somebody gathered. Reads nothing and draws nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cutaway.analysis.whole import Part
+from cutaway.run.findings import Finding
+
+__all__ = ["Content", "Drawn", "Fix", "Head", "Score", "Series", "Tested"]
+
+
+@dataclass(frozen=True)
+class Head:
+    """What stands at the top: the name of the run, a word for its state, and facts in the order of their interest."""
+
+    name: str
+    state: str = ""
+    facts: Sequence[tuple[str, str]] = ()
+    config: Mapping[str, Any] = field(default_factory=dict)
+    health: str = ""
+    verdict: str = ""
+
+
+@dataclass(frozen=True)
+class Score:
+    """How one subset did: its share of right answers, or mean loss, with a 95 % interval (NaN where there is none)."""
+
+    subset: str
+    samples: int
+    failed: int
+    what: str
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure as PNG; `part` is the analysis that it belongs to. `reason` where it could not be drawn."""
+
+    part: str
+    title: str
+    caption: str
+    png: bytes = b""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Series:
+    """A number of the training over its steps; None where nothing was recorded."""
+
+    name: str
+    mode: str
+    values: Sequence[float | None]
+    first: float
+    last: float
+    step: int
+
+
+@dataclass(frozen=True)
+class Tested:
+    """One test on a slice and how it went: `outcome` is passed, failed, or a word for what came between."""
+
+    test: str
+    outcome: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Fix:
+    """One overlay of the run: what was corrected, in words and by kind."""
+
+    name: str
+    words: str
+    rows: Sequence[tuple[str, str, str]] = ()
+
+
+@dataclass(frozen=True)
+class Content:
+    """All that a report may tell. What is empty is left out; `missing` says of what else is not there, why.
+
+    `previews` are pictures of samples by id, PNG from anybody: each is checked before it is shown.
+    """
+
+    head: Head
+    scores: Sequence[Score] = ()
+    findings: Sequence[Finding] = ()
+    parts: Sequence[Part] = ()
+    previews: Mapping[str, bytes] = field(default_factory=dict)
+    figures: Sequence[Drawn] = ()
+    series: Sequence[Series] = ()
+    tests: Sequence[Tested] = ()
+    fixes: Sequence[Fix] = ()
+    damage: Sequence[str] = ()
+    missing: Sequence[tuple[str, str]] = ()
+    limits: Sequence[str] = ()
+
+    def part(self, analysis: str) -> Part | None:
+        """Return the part of one analysis, where it applies and has something to say."""
+        found = next((one for one in self.parts if one.analysis == analysis), None)
+        return None if found is None or found.reason else found
