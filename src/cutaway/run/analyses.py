@@ -148,7 +148,8 @@ def read_arrays(
     """Return arrays that were kept and what they were made from; None where there are none of this key."""
     path = name.file(evaluation, "npz")
     try:
-        with np.load(path, allow_pickle=False) as held:
+        # numpy leaves a file open that it cannot read, unless it is somebody else's.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
             if _is_packed(held.zip):
                 return None
             about = json.loads(_array(held["about"]).tobytes())

@@ -34,7 +34,7 @@ def ranked_figure(table: pa.Table, previews: Mapping[str, bytes], *, title: str 
     most = MOST_PAIRS if pairs else MOST_TILES
     rows = table.slice(0, most).to_pylist()
     if pairs:
-        groups = [Group((_tile(row, previews), _other(row, previews)), "", said(row["reason"])) for row in rows]
+        groups = [Group((_tile(row, previews), _other(row, previews)), words=_why(row)) for row in rows]
         content = Tiles(tuple(groups), columns=4)
     else:
         content = Tiles((Group(tuple(_tile(row, previews) for row in rows), "Highest score first"),))
@@ -47,6 +47,10 @@ def _tile(row: dict[str, Any], previews: Mapping[str, bytes]) -> Tile:
     lines = [f"score {row['score']:.2f}" if row["score"] is not None else "no score"]
     lines += [f"{word} {said(row[name])}" for name, word in _LINES.items() if row.get(name) is not None]
     return Tile(previews.get(str(row[SAMPLE])), str(row[SAMPLE]), tuple(lines))
+
+
+def _why(row: dict[str, Any]) -> str:
+    return f"Score {row['score']:.2f}: {said(row['reason'])}" if row["score"] is not None else said(row["reason"])
 
 
 def _other(row: dict[str, Any], previews: Mapping[str, bytes]) -> Tile:

@@ -15,6 +15,7 @@ from cutaway.analysis.figures import (
     distances_figure,
     heat_map_figure,
     map_figure,
+    ranked_figure,
     similar_figure,
     units_figure,
 )
@@ -55,6 +56,11 @@ def bins(value: str = "") -> pa.Table:
     return pa.table({"from": [0.0, 1.0, 2.5], "to": [0.9, 2.0, 4.0], **found})
 
 
+def ranked(text: str = "plain") -> pa.Table:
+    ids = [f"{text}{row}" for row in range(3)]
+    return pa.table({"sample": ids, "score": [0.9, 0.5, 0.1], "reason": [text] * 3, "label": [text] * 3})
+
+
 def every_figure(text: str = "plain") -> dict[str, Figure]:
     """Return one figure of each kind, with `text` wherever somebody's own words come in."""
     samples = table()
@@ -65,6 +71,7 @@ def every_figure(text: str = "plain") -> dict[str, Figure]:
     steps = pa.table({"step": list(range(50)), "loss": np.linspace(2, 0.1, 50), "accuracy": np.linspace(0, 1, 50)})
     drivers = pa.table({"unit": [0, 0, 1], "sample": [f"{text}0", f"{text}1", "z"], "value": [3.0, 2.0, 1.0]})
     classes = pa.table({"unit": [0, 1], "class": [text, "b"], "auc": [0.9, 0.7], "serves": [True, False]})
+    pairs = ranked(text).append_column("other", pa.array([text] * 3))
     tile = Tile(png(), text, (text, "no better than random"), "wrong")
     return {
         "map": map_figure(positions(), samples, hover=["metadata.age"], previews=previews, title=text),
@@ -75,6 +82,10 @@ def every_figure(text: str = "plain") -> dict[str, Figure]:
         "confusion": confusion_figure(np.array([[5, 1], [0, 4]]), [text, "b"], title=text, words=text),
         "distances": distances_figure(
             np.array([1.0, 2.0]), [text, "b"], sample=text, label=text, prediction="b", preview=png(), title=text
+        ),
+        "ranked": ranked_figure(ranked(text), previews, title=text, words=text),
+        "pairs": ranked_figure(
+            ranked(text).append_column("other", pa.array([text] * 3)), previews, title=text, words=text
         ),
         "similar": similar_figure(samples.slice(0, 1), samples.slice(1, 9), previews, title=text, words=text),
         "units": units_figure(drivers, previews, classes=classes, title=text),

@@ -6,10 +6,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cutaway.analysis.figures import Tile, distances_figure, heat_map_figure, similar_figure, units_figure
+from cutaway.analysis.figures import (
+    Tile,
+    distances_figure,
+    heat_map_figure,
+    ranked_figure,
+    similar_figure,
+    units_figure,
+)
 from cutaway.analysis.figures.pictures import pixels_of, png_of
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
-from tests.unit.analysis.figures.made import png, table
+from tests.unit.analysis.figures.made import png, ranked, table
 from tests.unit.analysis.figures.reading_pages import Page
 
 
@@ -67,6 +74,28 @@ def test_similar_samples_without_labels_or_any_at_all_are_drawn() -> None:
     assert figure.png()
     with pytest.raises(ConfigurationError, match="`similar` must have a column 'sample'"):
         similar_figure(query, pa.table({"a": [1]}), {})
+
+
+def test_ranked_samples_come_with_their_scores_the_highest_first() -> None:
+    figure = ranked_figure(ranked("s"), {"s0": png(0)}, words="three are wrong")
+    page = Page(figure.html())
+    assert [text for tag, text in page.texts if tag == "b"] == ["s0", "s1", "s2"]
+    assert pictures(page) == [png(0)]
+    assert "score 0.90" in page.shown
+    assert "three are wrong" in figure.caption.lower()
+    assert figure.png()
+
+
+def test_a_sample_and_the_other_that_it_doubles_stand_side_by_side() -> None:
+    figure = ranked_figure(ranked("s").append_column("other", pa.array(["t0", "t1", "t2"])), {})
+    assert [text for tag, text in Page(figure.html()).texts if tag == "b"] == ["s0", "t0", "s1", "t1", "s2", "t2"]
+
+
+def test_nothing_that_is_ranked_is_no_figure() -> None:
+    with pytest.raises(AnalysisUnavailable, match="nothing was found"):
+        ranked_figure(ranked("s").slice(0, 0), {})
+    with pytest.raises(ConfigurationError, match="begins with sample, score, reason"):
+        ranked_figure(pa.table({"a": [1]}), {})
 
 
 def test_a_unit_shows_its_drivers_and_the_classes_that_it_answers_to() -> None:
