@@ -84,9 +84,7 @@ def every_figure(text: str = "plain") -> dict[str, Figure]:
             np.array([1.0, 2.0]), [text, "b"], sample=text, label=text, prediction="b", preview=png(), title=text
         ),
         "ranked": ranked_figure(ranked(text), previews, title=text, words=text),
-        "pairs": ranked_figure(
-            ranked(text).append_column("other", pa.array([text] * 3)), previews, title=text, words=text
-        ),
+        "pairs": ranked_figure(pairs, previews, title=text, words=text),
         "similar": similar_figure(samples.slice(0, 1), samples.slice(1, 9), previews, title=text, words=text),
         "units": units_figure(drivers, previews, classes=classes, title=text),
         "heat maps": heat_map_figure([Tile(None, text)], [[tile, Tile(np.ones((4, 4, 3)), text)]], title=text),
