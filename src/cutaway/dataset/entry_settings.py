@@ -7,18 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from cutaway.errors import BindingError, did_you_mean
+from cutaway.run.plain_yaml import read_plain_yaml
 
 __all__ = ["ENTRY_FILES", "SETTINGS_FILE", "EntrySettings", "find_entry"]
 
 SETTINGS_FILE = "leap.yaml"
 ENTRY_FILES = ("leap_binder.py", "leap_integration.py")
 _LARGEST_FILE = 64 * 1024
-# A settings file has no use for aliases; a file of nested ones stands for more than any memory holds.
-_MOST_ALIASES = 16
-_DEEPEST = 32
 
 
 @dataclass(frozen=True)
@@ -81,36 +77,15 @@ def _from_settings(path: Path) -> EntrySettings:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    with path.open("rb") as file:
-        content = file.read(_LARGEST_FILE + 1)
-    if len(content) > _LARGEST_FILE:
-        raise BindingError(f"{path} is larger than {_LARGEST_FILE // 1024} kB, so it is no {SETTINGS_FILE}.")
     try:
-        text = content.decode()
-        _refuse_bombs(path, text)
-        settings = yaml.safe_load(text)
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f":{mark.line + 1}" if mark is not None else ""
-        reason = getattr(error, "problem", None) or type(error).__name__
-        raise BindingError(f"{path}{line}: not readable as settings: {reason}. Only plain values are read.") from error
+        settings = read_plain_yaml(path, largest=_LARGEST_FILE, what=SETTINGS_FILE)
+    except ValueError as error:
+        raise BindingError(str(error)) from error
     if settings is None:
         return {}
     if not isinstance(settings, dict):
         raise BindingError(f"{path} holds {type(settings).__name__}, but settings are `key: value` lines.")
     return settings
-
-
-def _refuse_bombs(path: Path, text: str) -> None:
-    """Raise for what would take long or much memory to read; looks at one event of the text after the other."""
-    aliases = depth = 0
-    for event in yaml.parse(text, yaml.SafeLoader):
-        aliases += isinstance(event, yaml.AliasEvent)
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if aliases > _MOST_ALIASES:
-            raise BindingError(f"{path} has more than {_MOST_ALIASES} aliases (`*name`). Write them out.")
-        if depth > _DEEPEST:
-            raise BindingError(f"{path} has lists in lists more than {_DEEPEST} deep, so it is no {SETTINGS_FILE}.")
 
 
 def _patterns(path: Path, settings: dict[str, Any], key: str) -> tuple[str, ...]:
