@@ -16,6 +16,7 @@ CutawayError
 │   ├── ModelTimeout (TimeoutError)              a call that went on past its deadline
 │   └── ModelCrashed                             the process that the model lives in is gone
 ├── EvaluationError                              the pass over the samples
+├── OverlayError (ValueError)                    corrections that cannot be read, or were made for other labels
 ├── AnalysisUnavailable (LookupError)            an analysis that does not apply to these samples or this model
 ├── RunError                                     the run folder
 │   ├── RunNotFound (FileNotFoundError)
@@ -68,6 +69,7 @@ __all__ = [
     "ModelNotFound",
     "ModelTimeout",
     "NoMoreData",
+    "OverlayError",
     "RuleEvaluationConditionMet",
     "RunDamaged",
     "RunError",
@@ -249,6 +251,14 @@ class ModelCrashed(ModelError):
 
 class EvaluationError(CutawayError):
     """An evaluation that cannot go on, or that was told to stop at the first sample that fails."""
+
+
+class OverlayError(CutawayError, ValueError):
+    """Corrections that cannot be used: a file that is missing or damaged, or one that was made for other labels."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"The overlay {path!r}: {reason}")
+        self.path, self.reason = path, reason
 
 
 class AnalysisUnavailable(CutawayError, LookupError):

@@ -31,6 +31,7 @@ from cutaway.errors import ConfigurationError, RunError
 from cutaway.run.catalog import run_sizes
 from cutaway.run.identity import Run
 from cutaway.run.leases import RunState
+from cutaway.run.overlay_use import record_overlay
 from cutaway.tensors.collection import Collection
 from cutaway.tensors.modes import ModeKeys
 
@@ -203,6 +204,7 @@ class BaseHook:
         if self._recorder is not None:
             self._write_collections()
             self._write_config()
+            self._write_overlay()
             recorder, self._recorder = self._recorder, None
             recorder.close(state)
 
@@ -248,6 +250,7 @@ class BaseHook:
                 self._recorder.begin(self._selection)
                 self._write_collections()
                 self._write_config()
+                self._write_overlay()
         return self._selection
 
     def _begin_step(self) -> StepRecord:
@@ -486,6 +489,16 @@ class BaseHook:
         try:
             self.run.write_config(self._config)
             self._config_written = dict(self._config)
+        except OSError as error:
+            if self._recorder is not None:
+                self._recorder.stop(str(error))
+
+    def _write_overlay(self) -> None:
+        """Note which corrections the training has read, where it read any."""
+        if self.run is None or self.worker.rank != 0:
+            return
+        try:
+            record_overlay(self.run)
         except OSError as error:
             if self._recorder is not None:
                 self._recorder.stop(str(error))

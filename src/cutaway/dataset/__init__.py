@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from cutaway.dataset.binder import Binder
+from cutaway.dataset.corrected import corrected, sample_weights
 from cutaway.dataset.current import current_binder
 from cutaway.dataset.dataset import Dataset
 from cutaway.dataset.decorators import (
@@ -87,6 +88,7 @@ __all__ = [
     "PreprocessResponse",
     "SamplePreprocessResponse",
     "SubsetResponse",
+    "corrected",
     "default_losses",
     "default_metrics",
     "guess_visualizer",
@@ -96,6 +98,7 @@ __all__ = [
     "preview_png",
     "render_html",
     "render_png",
+    "sample_weights",
     "tensorleap_custom_latent_space",
     "tensorleap_custom_layer",
     "tensorleap_custom_loss",

@@ -13,6 +13,7 @@ from cutaway.dataset.declarations import Encoder, overlap
 from cutaway.dataset.enums import Role
 from cutaway.dataset.functions import Field, Function, MetadataField, Visualizer
 from cutaway.dataset.integration import Wires, read_wires
+from cutaway.dataset.overlaid_subset import for_evaluation
 from cutaway.errors import BindingError, did_you_mean
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def assemble(binder: Binder, source: Mapping[str, Any]) -> Dataset:
 
 def check_first_samples(dataset: Dataset) -> None:
     """Encode the first sample of every subset with everything that is bound; raises the first error."""
-    for name, subset in dataset.subsets.items():
+    # Looking is not training: it must not count as having read the corrections of an overlay.
+    for name, subset in for_evaluation(dataset.subsets).items():
         if not len(subset):
             continue
         for field in dataset.inputs:

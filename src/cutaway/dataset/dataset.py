@@ -9,6 +9,7 @@ from typing import Any
 
 from cutaway.dataset.enums import SUBSETS, DataStateType
 from cutaway.dataset.functions import Field, LatentSpace, Loss, MetadataField, Metric, Visualizer
+from cutaway.dataset.overlaid_subset import overlay_dataset
 from cutaway.dataset.subset import Array, Subset
 from cutaway.errors import ConfigurationError
 
@@ -23,6 +24,8 @@ class Dataset:
     classes that a model file needs. `load_model` brings the model where the binding does. `model_inputs` has the
     encoder of an input of the model, by its name or its position, where the integration test showed it. `source` says
     what this was made from, for `source.json`: a kind, and where it has one the entry file and its digest.
+
+    Ground truths come with the corrections of the overlay that CUTAWAY_OVERLAY names; `source` then has its digest.
     """
 
     subsets: Mapping[str, Subset]
@@ -38,6 +41,12 @@ class Dataset:
     load_model: Callable[[], Any] | None = None
     model_inputs: Mapping[str | int, str] = field(default_factory=dict)
     source: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        overlaid = overlay_dataset(self.subsets, self.ground_truths)
+        if overlaid is not None:
+            object.__setattr__(self, "subsets", overlaid.subsets)
+            object.__setattr__(self, "source", {**self.source, "overlay": overlaid.digest})
 
     def __len__(self) -> int:
         """How many samples all subsets have together."""

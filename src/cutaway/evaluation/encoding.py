@@ -18,7 +18,7 @@ from cutaway.dataset import Dataset
 from cutaway.dataset.content import content_hashes
 from cutaway.dataset.enums import Role
 from cutaway.dataset.subset import Array, Scalar, Subset, sample_id
-from cutaway.errors import BindingError, EncoderError, place_of
+from cutaway.errors import BindingError, EncoderError, OverlayError, place_of
 from cutaway.evaluation.prepared import Prepared, rows_not_finite
 from cutaway.evaluation.wiring import SampleShapes
 
@@ -174,6 +174,8 @@ def _called(function: Callable[[], Any]) -> Any:
         return function()
     except BindingError as error:
         raise SampleFailed(str(error)) from error
+    except OverlayError:
+        raise  # labels that an overlay was not made for are no fault of one sample
     except Exception as error:  # somebody's data set may raise anything, and only this sample may suffer
         raise SampleFailed(f"{place_of(error)}: {type(error).__name__}: {error}") from error
 

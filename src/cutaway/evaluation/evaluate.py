@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from cutaway.dataset import Dataset
+from cutaway.dataset.overlaid_subset import for_evaluation
 from cutaway.dataset.subset import Array
 from cutaway.errors import BindingError, ConfigurationError, did_you_mean
 from cutaway.evaluation.drawing import choose_drawing
@@ -29,6 +30,7 @@ from cutaway.evaluation.subject import Subject, open_subject
 from cutaway.evaluation.wiring import FirstSample, Wiring, first_sample, shapes_of, wire
 from cutaway.run import Run
 from cutaway.run.evaluations import LATENT, Evaluation, find_unfinished, space_file_name
+from cutaway.run.overlay_use import record_overlay
 from cutaway.run.sample_writer import SampleWriter
 
 __all__ = ["evaluate"]
@@ -71,6 +73,7 @@ def evaluate(
     """
     setting = _setting(batch_size, workers, on_error, sample_timeout)
     lengths = _lengths(dataset, subsets)
+    dataset = replace(dataset, subsets=for_evaluation(dataset.subsets))
     asked = {"loss": _listed(loss), "metrics": _listed(metrics)}
     options = {"epoch": epoch, "latent_layer": latent_layer, **_named(asked)}
     subject = open_subject(model, dataset)
@@ -97,6 +100,7 @@ def evaluate(
                 what=ledger.words,
             )
             ledger.carry_out(one_pass, lengths)
+            record_overlay(ledger.evaluation.run)
         return ledger.evaluation
     finally:
         subject.close()

@@ -28,6 +28,7 @@ LAYOUT = frozenset(
         "values",
         "samples",
         "previews",
+        "overlay.json",
         "overlays",
         "tests.yaml",
         "annotations.json",
