@@ -26,6 +26,8 @@ COMMANDS += [
     ["check"],
     ["evaluate"],
     ["analyze"],
+    ["report"],
+    ["test"],
 ]
 
 

@@ -13,7 +13,7 @@ from cutaway.analysis.report.drawing import share
 from cutaway.analysis.report.pictures import Album, Picture
 from cutaway.analysis.report.texts import cells, html
 
-__all__ = ["Room", "gallery", "pairs", "picture_html"]
+__all__ = ["Room", "first_rows", "gallery", "pairs", "picture_html"]
 
 # Pictures of fewer pixels are drawn pixel by pixel, as previews of small images are meant.
 PIXELATED = 65
@@ -31,13 +31,13 @@ class Room:
 
 def gallery(table: pa.Table, album: Album, room: Room) -> str:
     """Return the first samples of a ranked table as cards: picture, id, what it is and should be, score, reason."""
-    shown = "".join(_card(row, album, room) for row in _rows(table, room.cards))
+    shown = "".join(_card(row, album, room) for row in first_rows(table, room.cards))
     return f'<ul class="cards">{shown}</ul>' if shown else ""
 
 
 def pairs(table: pa.Table, album: Album, room: Room) -> str:
     """Return the first pairs of a ranked table, whose second sample is in `other`, with their pictures side by side."""
-    shown = "".join(_pair(row, album, room) for row in _rows(table, max(room.cards // 2, 1)))
+    shown = "".join(_pair(row, album, room) for row in first_rows(table, max(room.cards // 2, 1)))
     return f'<ul class="cards pairs">{shown}</ul>' if shown else ""
 
 
@@ -90,7 +90,8 @@ def _score(row: Mapping[str, Any]) -> str:
     return f'<span class="score">{bar}<span>{score:.2f}</span></span>'
 
 
-def _rows(table: pa.Table, most: int) -> list[dict[str, Any]]:
+def first_rows(table: pa.Table, most: int) -> list[dict[str, Any]]:
+    """Return the first rows of a table as mappings."""
     shown = table.slice(0, most)
     columns = {name: cells(shown[name]) for name in shown.column_names}
     return [{name: values[row] for name, values in columns.items()} for row in range(shown.num_rows)]

@@ -18,7 +18,7 @@ def scores_of(samples: Samples) -> tuple[Score, ...]:
 
     >>> made = Samples.from_arrays(np.zeros((2, 1)), ["a", "a"], columns={"correct": [True, False]})
     >>> [(one.subset, one.what, one.value) for one in scores_of(made)]
-    [('all', 'accuracy', 0.5)]
+    [('samples', 'accuracy', 0.5)]
     """
     subsets = np.array([str(one) for one in samples.column(SUBSET).to_pylist()], object)
     return tuple(_score(samples, name, subsets == name) for name in dict.fromkeys(subsets.tolist()))

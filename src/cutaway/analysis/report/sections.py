@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
 from cutaway.analysis.figures.words import counted, number, sentence
 from cutaway.analysis.report.cards import Room, gallery, pairs
 from cutaway.analysis.report.drawing import interval, line
+from cutaway.analysis.report.insight_list import insight_list
 from cutaway.analysis.report.pictures import Album, Picture
-from cutaway.analysis.report.summary import interval_words, ranked_findings, value_words
+from cutaway.analysis.report.summary import ends_of, interval_words, percent, ranked_findings, value_words
 from cutaway.analysis.report.tables import facts_list, folded, rows_table, table_of
 from cutaway.analysis.report.texts import html
 from cutaway.analysis.report.values import Content, Drawn, Score, Series, Tested
@@ -22,6 +24,8 @@ __all__ = ["SECTIONS", "Section", "notes_of"]
 Section = Callable[[Content, Album, Room], str]
 MOST_FINDINGS = 40
 MOST_WORDS = 12
+# Who records insights as findings.
+INSIGHTS = "analyze"
 
 
 def damage(content: Content, _: Album, room: Room) -> str:
@@ -30,25 +34,29 @@ def damage(content: Content, _: Album, room: Room) -> str:
 
 
 def findings(content: Content, _: Album, room: Room) -> str:
-    """Every finding, the worst first."""
-    ranked = ranked_findings(content.findings)
+    """Every finding, the worst first; insights have a section of their own."""
+    apart = content.part("insights") is not None
+    told = [one for one in content.findings if not (apart and one.source == INSIGHTS)]
+    ranked = ranked_findings(told)
     shown = "".join(_finding(one, room) for one in ranked[:MOST_FINDINGS])
     more = len(ranked) - MOST_FINDINGS
     rest = f'<p class="quiet">and {counted(more, "more finding")}</p>' if more > 0 else ""
     return f'<ul class="findings">{shown}</ul>{rest}' if shown else ""
 
 
-def insights(content: Content, _: Album, room: Room) -> str:
-    """What is systematically wrong, in words, with its numbers folded away."""
+def insights(content: Content, album: Album, room: Room) -> str:
+    """What is systematically wrong, in words, with the numbers and what to do."""
     part = content.part("insights")
-    if part is None:
+    if part is None or not part.tables:
         return ""
-    drawn = _figures(content, ("insights",), room)
-    return _words(part, room) + drawn + _tables(part, room)
+    table = next(iter(part.tables.values()))
+    if not table.num_rows:
+        return _words(part, room) or "<p>Nothing was found.</p>"
+    return insight_list(table, album, room) + _tables(part, room)
 
 
-def ranked(analysis: str) -> Section:
-    """Return the section of one ranked table, with pictures."""
+def ranked(analysis: str, part_of_room: int = 1) -> Section:
+    """Return the section of one ranked table, with pictures: `1 / part_of_room` of the cards that there is room for."""
 
     def section(content: Content, album: Album, room: Room) -> str:
         part = content.part(analysis)
@@ -58,18 +66,25 @@ def ranked(analysis: str) -> Section:
         if not table.num_rows:
             return _words(part, room) or "<p>None was found.</p>"
         show = pairs if "other" in table.column_names else gallery
-        return _words(part, room) + show(table, album, room) + _tables(part, room)
+        less = replace(room, cards=max(room.cards // part_of_room, 1))
+        return _words(part, room) + show(table, album, less) + _tables(part, room)
 
     return section
 
 
 def results(content: Content, _: Album, room: Room) -> str:
-    """How each subset did, and which classes are taken for which."""
-    rows = "".join(map(_score_row, content.scores))
+    """How each subset did, with its interval."""
+    ends = ends_of(content.scores)
+    rows = "".join(_score_row(one, ends) for one in content.scores[: room.rows])
+    kinds = {one.what for one in content.scores}
+    scale = f"{percent(ends[0])} to {percent(ends[1])}" if kinds == {"accuracy"} else ""
     heads = [("subset", False), ("samples", True), ("failed", True), ("", False), ("value", True)]
-    heads += [("95 % interval", True), ("", False)]
-    table = rows_table("Results", heads, rows, "scores") if rows else ""
-    return table + _analysis(content, "confusion", room)
+    return rows_table("Results", [*heads, ("95 % interval", True), (scale, True)], rows, "scores") if rows else ""
+
+
+def confused(content: Content, _: Album, room: Room) -> str:
+    """Which classes are taken for which."""
+    return _analysis(content, "confusion", room)
 
 
 def maps(content: Content, _: Album, room: Room) -> str:
@@ -137,7 +152,8 @@ def _analysis(content: Content, analysis: str, room: Room) -> str:
     inside = _words(part, room) + _figures(content, (analysis,), room)
     # Tables of a row for each sample are read as files, not here.
     tables = "" if analysis in ("map", "clusters", "class distances") else _tables(part, room)
-    return f"<h3>{html(_TITLES.get(analysis, analysis))}</h3>{inside}{tables}" if inside + tables else ""
+    title = f"<h3>{html(_TITLES[analysis])}</h3>" if analysis in _TITLES else ""
+    return f"{title}{inside}{tables}" if inside + tables else ""
 
 
 def _words(part: Part, room: Room) -> str:
@@ -202,8 +218,7 @@ def _finding(finding: Finding, room: Room) -> str:
     )
 
 
-def _score_row(score: Score) -> str:
-    ends = (0.0, 1.0) if score.what == "accuracy" else (0.0, score.high if score.high > 0 else 1.0)
+def _score_row(score: Score, ends: tuple[float, float]) -> str:
     value = value_words(score) if score.what else ""
     return (
         f'<tr><th scope="row">{html(score.subset, 80)}</th><td class="number">{score.samples:,}</td>'
@@ -221,7 +236,6 @@ def _lines(lines: Sequence[str], room: Room, kind: str) -> str:
 
 
 _TITLES = {
-    "confusion": "Which classes are taken for which",
     "map": "Where the samples lie",
     "clusters": "Clusters",
     "curve": "What the loss goes with",
@@ -236,13 +250,14 @@ SECTIONS: dict[str, tuple[str, Section]] = {
     "findings": ("Findings", findings),
     "insights": ("What is systematically wrong", insights),
     "mislabeled": ("Labels that look wrong", ranked("mislabeled")),
-    "ambiguous": ("Ambiguous samples", ranked("ambiguous")),
-    "leakage": ("Leakage between subsets", ranked("leakage")),
-    "duplicates": ("Duplicates", ranked("duplicates")),
-    "outliers": ("Outliers", ranked("outliers")),
+    "ambiguous": ("Ambiguous samples", ranked("ambiguous", 2)),
+    "leakage": ("Leakage between subsets", ranked("leakage", 2)),
+    "duplicates": ("Duplicates", ranked("duplicates", 2)),
+    "outliers": ("Outliers", ranked("outliers", 2)),
     "to-label": ("What to label next", ranked("to label")),
     "tests": ("Tests on slices", tests),
     "fixes": ("What was fixed", fixes),
+    "confusion": ("Which classes are taken for which", confused),
     "maps": ("The map of the samples", maps),
     "explained": ("What the model goes by", explained),
     "training": ("Training", training),

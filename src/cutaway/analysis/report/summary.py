@@ -10,7 +10,7 @@ from cutaway.analysis.report.texts import cells, visible
 from cutaway.analysis.report.values import Content, Score
 from cutaway.run.findings import SEVERITIES, Finding
 
-__all__ = ["interval_words", "percent", "ranked_findings", "summary_of", "suspected", "value_words"]
+__all__ = ["ends_of", "interval_words", "percent", "ranked_findings", "summary_of", "suspected", "value_words"]
 
 # More sentences are a report of their own.
 MOST_SENTENCES = 6
@@ -72,6 +72,20 @@ def interval_words(score: Score) -> str:
     if score.what != "accuracy":
         return f"{number(score.low)} to {number(score.high)}"
     return f"{percent(score.low).removesuffix(' %')} to {percent(score.high)}"
+
+
+def ends_of(scores: Sequence[Score]) -> tuple[float, float]:
+    """Return the ends of a scale that holds the intervals of all scores and still tells them apart.
+
+    >>> ends_of([Score("test", 100, 0, "accuracy", 0.97, 0.94, 0.98)])
+    (0.9, 1.0)
+    """
+    known = [one for score in scores for one in (score.value, score.low, score.high) if math.isfinite(one)]
+    if not known:
+        return 0.0, 1.0
+    if {one.what for one in scores if one.what} == {"accuracy"}:
+        return math.floor(min(known) * 10) / 10, 1.0
+    return min(0.0, *known), max(known)
 
 
 def _scores(scores: Sequence[Score]) -> str:

@@ -1,0 +1,229 @@
+"""Gathers what a report tells from a run folder: facts, findings, analyses, pictures, tests, overlays. Prints nothing.
+
+Whatever cannot be had costs its own section and is named with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from cutaway.analysis.report import Content, Drawn, Fix, Head, Series, Tested, scores_of, small_figure
+from cutaway.analysis.report.cards import Room
+from cutaway.analysis.whole import Part
+from cutaway.cli.run_facts import Facts, show_facts
+from cutaway.errors import CutawayError
+from cutaway.run.findings import Finding
+from cutaway.run.overlays import overlays
+from cutaway.run.slice_tests import TESTS_FILE, read_tests
+
+if TYPE_CHECKING:
+    from cutaway.analysis import Figure, Population
+    from cutaway.evaluation.progress import Listener
+    from cutaway.run import Run
+
+__all__ = ["gather"]
+
+# Of parts that have a figure for each subset or column, so many are drawn, the first of them.
+MOST_FIGURES = {"map": 1, "clusters": 1, "confusion": 1, "batches": 1, "curve": 3}
+FIGURE_SIZE = (1000, 620)
+PICTURED = ("mislabeled", "ambiguous", "leakage", "duplicates", "outliers", "to label", "insights")
+
+
+@dataclass
+class _Samples:
+    """What is known of the samples of an evaluation, as far as it could be read."""
+
+    content: dict[str, Any] = field(default_factory=dict)
+    missing: list[tuple[str, str]] = field(default_factory=list)
+
+
+def gather(run: Run, *, evaluation: int | None = None, seed: int = 0, progress: Listener | None = None) -> Content:
+    """Return all that a report of a run may tell. Analyses that the run keeps are read, the others are made."""
+    samples = _samples(run, evaluation, seed, progress)
+    # After the analyses: they record what they find.
+    facts = show_facts(run)
+    return Content(
+        head=_head(facts, samples.content.pop("source", {}), samples.content.pop("number", None)),
+        findings=[Finding(**one) for one in facts["findings"]],
+        series=[_series(one) for one in facts["scalars"] if one["series"]],
+        fixes=_fixes(run),
+        damage=[_damage(one) for one in facts["damage"]],
+        missing=samples.missing,
+        limits=_limits(facts),
+        **samples.content,
+    )
+
+
+def _samples(run: Run, evaluation: int | None, seed: int, progress: Listener | None) -> _Samples:
+    from cutaway.analysis import Population
+
+    found = _Samples()
+    try:
+        population = Population.open(run, evaluation=evaluation, progress=progress)
+    except CutawayError as error:
+        if evaluation is not None:
+            # It was asked for by its number.
+            raise
+        found.missing.append(("samples", str(error)))
+        return found
+    with population:
+        _fill(found, population, run, seed, progress)
+    return found
+
+
+def _fill(found: _Samples, population: Population, run: Run, seed: int, progress: Listener | None) -> None:
+    from cutaway.analysis.plotting import previews_of
+    from cutaway.analysis.whole import analyze
+
+    origin = population.origin
+    if origin is not None:
+        found.content |= {"source": origin.evaluation.source, "number": origin.evaluation.number}
+    parts: list[Part] = []
+    try:
+        found.content["scores"] = scores_of(population.samples)
+        for part in analyze(population, seed=seed, progress=progress):
+            parts.append(part)  # noqa: PERF402 - what was made before an error stays
+    except CutawayError as error:
+        found.missing.append(("further analyses", str(error)))
+    found.content["parts"] = parts
+    found.content["figures"] = [drawn for part in parts for drawn in _figures(population, part, seed)]
+    found.content["previews"] = previews_of(population, list(_pictured(parts)))
+    tests, reason = _tests(population, run)
+    found.content["tests"] = tests
+    if reason:
+        found.missing.append(("tests on slices", reason))
+
+
+def _figures(population: Population, part: Part, seed: int) -> list[Drawn]:
+    from cutaway.analysis.part_figures import figures_of_part
+
+    most = MOST_FIGURES.get(part.analysis, 0)
+    if not most:
+        return []
+    each = figures_of_part(population, part, seed=seed)
+    # The map of all samples together says more than that of one subset.
+    wanted = ["joint"] if "joint" in each else list(each)[:most]
+    drawn = []
+    for name in wanted:
+        try:
+            drawn.append(_drawn(part.analysis, each[name]()))
+        except CutawayError as error:
+            drawn.append(Drawn(part.analysis, name, "", reason=str(error)))
+    return drawn
+
+
+def _drawn(part: str, figure: Figure) -> Drawn:
+    # The page has title and caption as texts, which can be read aloud and follow the reader's letter size.
+    wide, high = FIGURE_SIZE
+    png = replace(figure, title="", caption="").png(width=wide, height=high)
+    return Drawn(part, figure.title, figure.caption, small_figure(png))
+
+
+def _pictured(parts: Iterable[Part]) -> dict[str, None]:
+    """Return the ids of the samples that a report may show, in the order of the sections."""
+    ids: dict[str, None] = {}
+    for part in parts:
+        if part.analysis not in PICTURED or not part.tables:
+            continue
+        table = next(iter(part.tables.values())).slice(0, Room().cards)
+        for column in ("sample", "other"):
+            if column in table.column_names:
+                ids |= dict.fromkeys(str(one) for one in table[column].to_pylist() if one)
+    return ids
+
+
+def _tests(population: Population, run: Run) -> tuple[Sequence[Tested], str]:
+    from cutaway.analysis.slice_tests import parse_test, run_tests
+
+    try:
+        written = read_tests(run.path / TESTS_FILE)
+        tests = [parse_test(one.line, one.name) for one in written]
+        done = run_tests(population.samples, tests)
+    except CutawayError as error:
+        return (), str(error)
+    return [Tested(one.test.title, str(one.verdict), one.reason) for one in done], ""
+
+
+def _fixes(run: Run) -> list[Fix]:
+    found = []
+    for one in overlays(run):
+        counts = ", ".join(f"{count:,} of the {name}" for name, count in one.counts.items())
+        rows = [(each.sample, f"{each.field}: {each.old} → {each.new}", each.reason) for each in one.corrections]
+        found.append(Fix(one.name, f"Corrections: {counts or 'none'}. Digest {one.digest[:12]}.", rows))
+    return found
+
+
+def _head(facts: Facts, source: Mapping[str, Any], number: int | None) -> Head:
+    from cutaway.cli.comparing import flatten
+
+    trained = facts.get("kind") != "evaluation"
+    created = str(facts.get("created", "")).replace("T", " ").replace("+00:00", " UTC")
+    steps, attempts = facts["steps"], facts["attempts"]
+    pairs = [
+        ("created", created),
+        ("model", _model(source.get("model", {}))),
+        ("data", _data(source.get("binding", {}))),
+        ("evaluation", "" if number is None else f"{number}{_epoch(source)}"),
+        ("steps", f"{steps['recorded']:,}" if trained else ""),
+        ("attempts", f"{len(attempts)}" if len(attempts) > 1 else ""),
+        ("commit", str(facts.get("git") or "")[:12]),
+        ("evaluated with", _versions(source.get("versions", {}))),
+        ("trained with", _versions(facts.get("versions", {})) if trained else ""),
+    ]
+    health = facts["health"]
+    return Head(
+        facts["name"],
+        state=facts["state"] if trained else "evaluation",
+        facts=[(name, value) for name, value in pairs if value],
+        config={name: value for name, value in flatten(facts["config"]).items() if value is not None},
+        health=health["sentence"] if trained else "",
+        verdict=health["verdict"],
+    )
+
+
+def _model(about: Mapping[str, Any]) -> str:
+    # Of a file only its name: a report that is mailed tells nothing of the folders of whoever made it.
+    name = PurePath(str(about.get("file", ""))).name
+    count = about.get("parameters")
+    size = f"{count:,} parameters" if isinstance(count, int) else ""
+    return ", ".join(one for one in (name, str(about.get("format", "")), size) if one)
+
+
+def _data(about: Mapping[str, Any]) -> str:
+    name = PurePath(str(about.get("entry_file") or about.get("path") or "")).name
+    counts = about.get("samples")
+    total = sum(one for one in counts.values() if isinstance(one, int)) if isinstance(counts, dict) else 0
+    size = f"{total:,} samples" if total else ""
+    return ", ".join(one for one in (name or str(about.get("kind", "")), size) if one)
+
+
+def _versions(versions: Mapping[str, Any]) -> str:
+    return " · ".join(f"{name} {version}" for name, version in list(versions.items())[:3])
+
+
+def _epoch(source: Mapping[str, Any]) -> str:
+    return "" if source.get("epoch") is None else f", epoch {source['epoch']}"
+
+
+def _series(fact: Facts) -> Series:
+    return Series(fact["name"], fact["mode"], fact["series"], fact["first"], fact["last"], fact["step"])
+
+
+def _damage(one: Mapping[str, Any]) -> str:
+    step = "" if one["step"] is None else f", step {one['step']}"
+    return f"{one['path']} at byte {one['offset']}{step}: {one['reason']}"
+
+
+def _limits(facts: Facts) -> list[str]:
+    """Return what was not recorded, or not all of it."""
+    found = []
+    if facts["steps"]["thinned"]:
+        found.append(f"{facts['steps']['thinned']:,} steps were thinned out and are not in the numbers of the training")
+    for one in facts["evaluations"]:
+        failed = sum(subset["failed"] for subset in one["subsets"].values())
+        if failed:
+            found.append(f"{failed:,} samples of evaluation {one['evaluation']} failed, and no analysis knows them")
+    return found
