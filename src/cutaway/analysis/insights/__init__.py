@@ -1,0 +1,8 @@
+"""Automatic insights: what is systematically wrong, ranked, in plain words with figures and what to do about it."""
+
+from cutaway.analysis.insights.finding import find_insights
+from cutaway.analysis.insights.recording import insight_findings
+from cutaway.analysis.insights.tables import insight_table
+from cutaway.analysis.insights.values import INFORMS, KINDS, Insight, Insights
+
+__all__ = ["INFORMS", "KINDS", "Insight", "Insights", "find_insights", "insight_findings", "insight_table"]

@@ -1,0 +1,61 @@
+"""What to do about a slice that does badly: relabel, balance or collect, with how many samples. Finds no slice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from cutaway.analysis.filters import parse_filter, rows_where
+from cutaway.analysis.insights.judging import TRAINING, Judged
+from cutaway.analysis.insights.wording import amount, percent
+from cutaway.analysis.samples import PREDICTION, SUBSET, Mask, Samples
+
+__all__ = ["Advice", "advise"]
+
+# A slice with so much smaller a share of training than of what is judged lacks samples.
+RARE = 0.8
+# From this share of likely wrong labels among the errors on, relabelling comes first.
+WRONG_LABELS = 0.3
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to do in words, and the figures behind it."""
+
+    words: str
+    evidence: Mapping[str, int]
+
+
+def advise(  # noqa: PLR0917  all of it is the slice
+    samples: Samples, table: pa.Table, judged: Judged, where: Sequence[str], rows: Mask, wrong_labels: Mask
+) -> Advice:
+    """Return what to do about a slice: `rows` are its judged ones, `wrong_labels` those whose label is likely wrong."""
+    wrong = rows & (judged.outcome > 0) if judged.measure == "error" else rows
+    errors, suspicious = int(wrong.sum()), int((wrong & wrong_labels).sum())
+    evidence = {"wrong": errors, "likely_mislabeled": suspicious}
+    if judged.measure == "error" and suspicious >= WRONG_LABELS * errors:
+        words = f"Relabel first: {suspicious:,} of its {amount(errors, 'error')} are more likely wrong labels."
+        return Advice(words, evidence)
+    conditions = [parse_filter(text, table) for text in where]
+    by_prediction = any(condition.column == PREDICTION for condition in conditions)
+    if not judged.training.any() or by_prediction:
+        which = f"its {amount(errors, 'error')}" if judged.measure == "error" else "those with the largest loss"
+        return Advice(f"Look at {which}, and collect more like them.", evidence)
+    trained = np.asarray(samples.table[SUBSET].to_pylist(), object) == TRAINING
+    has = int((rows_where(table, conditions) & trained).sum())
+    share = float(rows.sum() / judged.rows.sum())
+    return Advice(_of_training(has, int(trained.sum()), share, judged.words), {**evidence, "training": has})
+
+
+def _of_training(has: int, total: int, share: float, judged: str) -> str:
+    """Say how many samples training lacks, going by the slice's share of what is judged."""
+    if has >= RARE * share * total or share >= 1:
+        return f"Collect or augment: training has its share, {has:,} like this, and they do not suffice."
+    missing = round((share * total - has) / (1 - share))
+    return (
+        f"Balance: {percent(has / total)} of training is like this, but {percent(share)} of {judged}. Collect about "
+        f"{missing:,}, or give the {has:,} that there are more weight."
+    )

@@ -1,0 +1,111 @@
+"""The columns that can say which samples are meant: as numbers or as values without an order, and as regions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from cutaway.analysis.clusters.values import Ints
+from cutaway.analysis.coding import coded, most_frequent
+from cutaway.analysis.insights.chances import Doubles
+from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET, Mask, Samples
+
+__all__ = ["Described", "Region", "described", "describing", "regions_of", "short"]
+
+# What no insight may be explained by: it says who a sample is, where it belongs, or how well it went.
+OUTCOMES = frozenset({SAMPLE, SUBSET, LABEL, PREDICTION, CORRECT, LOSS, "error", "cluster"})
+# Numbers with no more different values than this are values without an order.
+FEW_VALUES = 20
+# A column of texts with more values than this is a name, not a property; of those that are, the most common count.
+MOST_VALUES = 200
+# Numbers are cut into so many regions of equal size.
+PARTS = 5
+
+
+@dataclass(frozen=True)
+class Described:
+    """A column: `numbers` (NaN where there is none), or `codes` of `names` (-1 where there is none)."""
+
+    name: str
+    numbers: Doubles | None
+    codes: Ints
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Region:
+    """Some of the samples by a condition; `where` is empty where no condition says it, and `words` always do."""
+
+    words: str
+    rows: Mask
+    where: tuple[str, ...]
+
+
+def describing(samples: Samples) -> list[str]:
+    """Return the names of columns that describe samples: metadata and a user's own, one plain value each."""
+    found = []
+    for name in samples.table.column_names:
+        kind = samples.table[name].type
+        plain = not (pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_null(kind))
+        if name not in OUTCOMES and not name.startswith("metric.") and plain and samples.has(name):
+            found.append(name)
+    return found
+
+
+def described(samples: Samples, name: str) -> Described | None:
+    """Return a column as numbers or codes; None where it has one value only, or a different one for each sample."""
+    column = samples.table[name]
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        numbers = samples.numbers(name)
+        numbers = np.where(np.isfinite(numbers), numbers, np.nan)
+        different = len(np.unique(numbers[np.isfinite(numbers)]))
+        if different > FEW_VALUES:
+            return Described(name, numbers, np.zeros(0, np.int64), ())
+        column = pa.chunked_array([pa.array(numbers, from_pandas=True)])
+        if pa.types.is_integer(samples.table[name].type):
+            column = samples.table[name]
+    elif pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    values = coded(name, column)
+    if len(values.names) > max(MOST_VALUES, len(samples) // 2):
+        return None
+    values, _ = most_frequent(values, MOST_VALUES)
+    return Described(name, None, values.codes, values.names) if len(values.names) > 1 else None
+
+
+def regions_of(column: Described) -> Iterator[Region]:
+    """Yield the parts of a column: each value, or fifths of numbers."""
+    if column.numbers is None:
+        for code, value in enumerate(column.names):
+            condition = f"{column.name} = {value}"
+            yield Region(condition, np.asarray(column.codes == code), (condition,))
+        return
+    numbers = column.numbers
+    fine = numbers[np.isfinite(numbers)]
+    cuts = np.unique(np.quantile(fine, np.linspace(0, 1, PARTS + 1)[1:-1]))
+    bins = np.where(np.isfinite(numbers), np.searchsorted(cuts, np.nan_to_num(numbers), "right"), -1)
+    present = np.unique(bins[bins >= 0])
+    for place, part in enumerate(present):
+        rows = np.asarray(bins == part)
+        low = short(numbers[bins == present[place - 1]].max(), numbers[rows].min()) if place else ""
+        last = place + 1 == len(present)
+        high = "" if last else short(numbers[rows].max(), numbers[bins == present[place + 1]].min())
+        where = tuple(text for text in (low and f"{column.name} > {low}", high and f"{column.name} < {high}") if text)
+        yield Region(" and ".join(where), rows, where)
+
+
+def short(below: float, above: float) -> str:
+    """Return a number strictly between two, in as few digits as that takes.
+
+    >>> short(0.1234, 0.1299)
+    '0.127'
+    """
+    middle = (float(below) + float(above)) / 2
+    for digits in range(1, 18):
+        text = f"{middle:.{digits}g}"
+        if below < np.float32(text) < above and below < float(text) < above:
+            return text
+    return repr(middle)

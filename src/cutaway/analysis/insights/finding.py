@@ -1,0 +1,122 @@
+"""Looks for every kind of insight and ranks what it finds. Each kind has its own module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from cutaway.analysis.clusters.values import Ints
+from cutaway.analysis.counting import Counter
+from cutaway.analysis.insights.columns import Described, described, describing
+from cutaway.analysis.insights.counted import above, rows_named
+from cutaway.analysis.insights.domain_gap import domain_gaps
+from cutaway.analysis.insights.explaining import explaining_columns
+from cutaway.analysis.insights.folding import folded
+from cutaway.analysis.insights.from_ranked import LIKELY, insights_from_ranked
+from cutaway.analysis.insights.judging import FEWEST, TRAINING, Judged, judged, subsets_of
+from cutaway.analysis.insights.low_performance import low_performance
+from cutaway.analysis.insights.overfitting import overall_gap, overfitted_regions
+from cutaway.analysis.insights.regions import all_regions
+from cutaway.analysis.insights.values import Insight, Insights
+from cutaway.analysis.insights.wording import listed
+from cutaway.analysis.nearest import Nearest
+from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.samples import LABEL, Mask, Samples
+from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.evaluation.progress import Listener
+
+__all__ = ["find_insights"]
+
+# The ranked tables that are summarised, and what their insights are called.
+RANKED = {
+    "mislabeled": "mislabeled-samples",
+    "ambiguous": "ambiguous",
+    "duplicates": "duplication",
+    "leakage": "data-leakage",
+    "outliers": "out-of-distribution",
+}
+NOTHING: Mapping[str, Ranked] = {}
+
+
+def find_insights(
+    samples: Samples,
+    nearest: Nearest,
+    *,
+    clusters: Ints | None = None,
+    ranked: Mapping[str, Ranked] = NOTHING,
+    seed: int = 0,
+    progress: Listener | None = None,
+) -> Insights:
+    """Return what is systematically wrong with a model and its data, the gravest first, each thing once.
+
+    `clusters` is the number of each sample's cluster, -1 for none; `ranked` are the tables of single samples that there
+    are already: mislabeled, ambiguous, duplicates, leakage, outliers. Slices and columns are judged on held-out subsets
+    where there are any, for a model hides its errors on what it was trained with. Of data without any fault, each
+    kind finds something in at most one case of a hundred.
+    """
+    _check(samples, nearest, clusters, ranked)
+    counter = Counter(progress, 5, "kinds", "looking for insights")
+    by, why = judged(samples)
+    notes = [f"No low-performance, overfitting, metadata-explains-loss: {why}."] if by is None else [why] if why else []
+    columns = [one for name in describing(samples) if (one := described(samples, name)) is not None]
+    label = described(samples, LABEL) if samples.has(LABEL) else None
+    with_label = [*columns, *([label] if label is not None else [])]
+    rng = np.random.default_rng(seed)
+    found = insights_from_ranked(samples, ranked, with_label, by)
+    counter.advance()
+    if by is not None:
+        found += low_performance(samples, by, clusters, _wrong_labels(samples, ranked), progress=progress)
+        counter.advance()
+        found += explaining_columns(samples, by, columns)
+        counter.advance()
+        found += _overfitting(samples, by, with_label, clusters, rng)
+        counter.advance()
+    found += domain_gaps(samples, nearest, with_label, by, rng)
+    counter.advance()
+    return Insights(folded(found), (*notes, *_not_looked_for(samples, by, ranked)))
+
+
+def _overfitting(
+    samples: Samples, by: Judged, columns: list[Described], clusters: Ints | None, rng: np.random.Generator
+) -> list[Insight]:
+    overall = overall_gap(samples, by)
+    regions = overfitted_regions(samples, by, all_regions(samples, columns, clusters, rng))
+    return [*([] if overall is None else [overall]), *regions]
+
+
+def _wrong_labels(samples: Samples, ranked: Mapping[str, Ranked]) -> Mask:
+    if "mislabeled" not in ranked:
+        return np.zeros(len(samples), np.bool_)
+    likely = above(ranked["mislabeled"], LIKELY)
+    return rows_named(samples, [str(one) for one in likely["sample"].to_pylist()])
+
+
+def _not_looked_for(samples: Samples, by: Judged | None, ranked: Mapping[str, Ranked]) -> list[str]:
+    """Say which kinds were left out, and why."""
+    notes = []
+    if by is not None and not by.training.any():
+        reason = "only training has an outcome" if by.subsets == (TRAINING,) else "no training samples have an outcome"
+        notes.append(f"No overfitting: {reason}.")
+    _, rows_of = subsets_of(samples)
+    large = sum(int(rows.sum()) >= FEWEST for rows in rows_of.values())
+    if large < 2:
+        notes.append(f"No domain-gap: it takes two subsets of {FEWEST} samples, and there is {large or 'none'}.")
+    if not describing(samples):
+        notes.append("No metadata-explains-loss: these samples have no metadata.")
+    missing = [kind for name, kind in RANKED.items() if name not in ranked]
+    if missing:
+        notes.append(f"No {listed(missing)}: their tables of samples were not given, or do not apply.")
+    return notes
+
+
+def _check(samples: Samples, nearest: Nearest, clusters: Ints | None, ranked: Mapping[str, Ranked]) -> None:
+    if len(nearest.indices) != len(samples):
+        raise ConfigurationError(f"There are {len(samples)} samples, but neighbours of {len(nearest.indices)}.")
+    if clusters is not None and len(clusters) != len(samples):
+        raise ConfigurationError(f"There are {len(samples)} samples, but clusters of {len(clusters)}.")
+    for name in ranked:
+        if name not in RANKED:
+            raise ConfigurationError(
+                f"There is no ranked table {name!r}.{did_you_mean(name, RANKED)} There are {listed(list(RANKED))}."
+            )

@@ -1,0 +1,174 @@
+"""Where training went much better than what was held out from it, beyond the gap that there is everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cutaway.analysis.insights.chances import ALARMS, Doubles, normal_tail
+from cutaway.analysis.insights.columns import Region
+from cutaway.analysis.insights.judging import Judged
+from cutaway.analysis.insights.values import Insight
+from cutaway.analysis.insights.wording import change, told
+from cutaway.analysis.intervals import Z95
+from cutaway.analysis.samples import Mask, Samples
+
+__all__ = ["overall_gap", "overfitted_regions"]
+
+# Of fewer samples on either side of a region nothing is said.
+FEWEST = 30
+# The least gap worth a word: in error, and in mean rank of the loss from 0 to 1.
+SMALLEST = {"error": 0.02, "loss": 0.05}
+# The least that a region's gap is beyond the gap elsewhere.
+SMALLEST_BEYOND = {"error": 0.03, "loss": 0.05}
+# So large a gap of error overall is as grave as can be.
+GRAVEST = 0.2
+# So many regions are told, and so many other names of each.
+MOST, MOST_NAMED = 10, 3
+
+
+@dataclass(frozen=True)
+class _Gap:
+    """What a region has, in training and held out, and how far its gap is beyond the gap elsewhere."""
+
+    region: Region
+    held: float
+    trained: float
+    beyond: float
+    error: float
+    count: int
+
+
+def overall_gap(samples: Samples, judged: Judged) -> Insight | None:
+    """Return the gap between training and held-out samples as a whole, where it is real and large enough."""
+    if judged.training.sum() < FEWEST:
+        return None
+    values = judged.scaled
+    held, trained = values[judged.rows], values[judged.training]
+    gap, error = _difference(held, trained)
+    p = float(2 * normal_tail(abs(gap) / error)) if error > 0 else 1.0
+    if gap < SMALLEST[judged.measure] or p > ALARMS:
+        return None
+    means = float(judged.outcome[judged.rows].mean()), float(judged.outcome[judged.training].mean())
+    there, here = told(judged.measure, *means)
+    low, high = gap - Z95 * error, gap + Z95 * error
+    if judged.measure == "loss":
+        low = high = float("nan")
+    return Insight(
+        "overfitting",
+        f"The model does better on what it was trained with: {judged.noun} {here} on training, {there} on "
+        f"{judged.words}.",
+        judged.rows,
+        samples.ids[judged.worst(judged.rows)],
+        min(1.0, gap / GRAVEST),
+        subset=judged.words,
+        share=1.0,
+        measure=judged.measure,
+        inside=means[0],
+        outside=means[1],
+        low=low,
+        high=high,
+        p=p,
+        action="Regularise (augment, decay weights, stop earlier), or collect more training samples.",
+        buys=f"At most the whole gap: {judged.noun} {there} down to {here}.",
+        evidence={"overall": True, "training": int(judged.training.sum()), "held_out": int(judged.rows.sum())},
+    )
+
+
+def overfitted_regions(samples: Samples, judged: Judged, regions: Iterable[Region]) -> list[Insight]:
+    """Return the regions whose gap between training and held-out samples is beyond the gap elsewhere."""
+    if judged.training.sum() < FEWEST:
+        return []
+    values, left = judged.scaled, list(regions)
+    free, looks = np.ones(len(samples), np.bool_), 0
+    found: list[Insight] = []
+    while len(found) < MOST:
+        gaps = [gap for region in left if (gap := _gap(values, judged, region, free)) is not None]
+        looks = looks or len(gaps)
+        real = [gap for gap in gaps if _real(gap, looks, judged.measure)]
+        if not real:
+            break
+        # What is outside all regions before it: a region that only overlaps with one of them is none of its own.
+        best = max(real, key=lambda gap: gap.beyond / gap.error)
+        insight = _told(samples, judged, best, min(1.0, looks * float(normal_tail(best.beyond / best.error))))
+        if insight.effect > 0:
+            others = [gap.region for gap in real if gap is not best and _overlap(gap.region.rows, best.region.rows)]
+            found.append(replace(insight, also=tuple(region.words for region in others[:MOST_NAMED])))
+        free &= ~best.region.rows
+        left = [region for region in left if region is not best.region]
+    return found
+
+
+def _real(gap: _Gap, looks: int, measure: str) -> bool:
+    p = looks * float(normal_tail(gap.beyond / gap.error))
+    return p <= ALARMS and gap.beyond >= SMALLEST_BEYOND[measure] and gap.held > gap.trained
+
+
+def _overlap(first: Mask, second: Mask) -> bool:
+    return int((first & second).sum()) >= 0.5 * min(int(first.sum()), int(second.sum()))
+
+
+def _difference(first: Doubles, second: Doubles) -> tuple[float, float]:
+    """Return the difference of means and its standard error; one more yes and no each, lest none look certain."""
+    error = 0.0
+    for side in (first, second):
+        count = len(side)
+        smoothed = (side.sum() + 1) / (count + 2)
+        spread = ((side - smoothed) ** 2).sum() + smoothed**2 + (1 - smoothed) ** 2
+        error += spread / (count + 2) / (count + 2)
+    return float(first.mean() - second.mean()), float(np.sqrt(error))
+
+
+def _gap(values: Doubles, judged: Judged, region: Region, free: Mask) -> _Gap | None:
+    held_out, training = judged.rows & free, judged.training & free
+    sides = [held_out & region.rows, training & region.rows]
+    others = [held_out & ~region.rows, training & ~region.rows]
+    if min(int(one.sum()) for one in (*sides, *others)) < FEWEST:
+        return None
+    inside, its_error = _difference(values[sides[0]], values[sides[1]])
+    outside, other_error = _difference(values[others[0]], values[others[1]])
+    error = float(np.hypot(its_error, other_error))
+    held, trained = float(values[sides[0]].mean()), float(values[sides[1]].mean())
+    return _Gap(region, held, trained, inside - outside, error, int(sides[0].sum()))
+
+
+def _told(samples: Samples, judged: Judged, gap: _Gap, p: float) -> Insight:
+    region, rows = gap.region, judged.rows & gap.region.rows
+    trained = judged.training & region.rows
+    here, there = float(judged.outcome[rows].mean()), float(judged.outcome[trained].mean())
+    elsewhere = [float(judged.outcome[side & ~region.rows].mean()) for side in (judged.rows, judged.training)]
+    beyond = (here - there) - (elsewhere[0] - elsewhere[1])
+    share = gap.count / int(judged.rows.sum())
+    texts = told(judged.measure, there, here, elsewhere[1], elsewhere[0])
+    low, high = (beyond - Z95 * gap.error, beyond + Z95 * gap.error) if judged.measure == "error" else (beyond, beyond)
+    return Insight(
+        "overfitting",
+        f"{region.words} is learned by heart: {judged.noun} {texts[0]} on its {int(trained.sum()):,} training samples, "
+        f"{texts[1]} on {gap.count:,} of {judged.words} (elsewhere {texts[2]} and {texts[3]}).",
+        rows,
+        samples.ids[judged.worst(rows)],
+        min(1.0, max(0.0, beyond * gap.count / max(float(judged.outcome[judged.rows].sum()), 1e-12))),
+        region.where,
+        judged.words,
+        share,
+        judged.measure,
+        here - there,
+        elsewhere[0] - elsewhere[1],
+        low if judged.measure == "error" else float("nan"),
+        high if judged.measure == "error" else float("nan"),
+        p,
+        f"Collect or augment such samples for training, which has {int(trained.sum()):,}, or regularise.",
+        "At most: with the gap of the rest, "
+        + change(judged.measure, judged.overall, [share * one for one in (beyond, max(low, 0.0), high)])
+        + ".",
+        evidence={
+            "training": there,
+            "held_out": here,
+            "training_elsewhere": elsewhere[1],
+            "held_out_elsewhere": elsewhere[0],
+            "training_count": int(trained.sum()),
+            "cell": not region.where,
+        },
+    )

@@ -1,0 +1,55 @@
+"""Insights as findings: the one record of conclusions, with an id that follows from what they say of where."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from cutaway.analysis.insights.values import INFORMS, Insight
+from cutaway.run.findings import Finding
+
+__all__ = ["insight_findings"]
+
+# From this severity on an insight is an error; below the other it is worth knowing and no more.
+GRAVE, SLIGHT = 0.5, 0.01
+
+
+def insight_findings(insights: Iterable[Insight], *, evaluation: int, source: str = "analyze") -> list[Finding]:
+    """Return insights as findings about one evaluation of a run.
+
+    The code is the kind. Insights of severity 0.5 or more are errors, those below 0.01 and those that only explain
+    are info, all others warnings. The id follows from evaluation, kind, conditions and subset: whoever looks at the
+    same evaluation again arrives at the same ids.
+    """
+    return [_finding(insight, evaluation, source) for insight in insights]
+
+
+def _finding(insight: Insight, evaluation: int, source: str) -> Finding:
+    where: dict[str, Any] = {"evaluation": evaluation, "conditions": list(insight.where), "subset": insight.subset}
+    if "against" in insight.evidence:
+        where["against"] = insight.evidence["against"]
+    if "column" in insight.evidence:
+        where["column"] = insight.evidence["column"]
+    names = ("severity", "count", "share", "measure", "inside", "outside", "low", "high", "p", "action", "buys")
+    figures = {name: _plain(getattr(insight, name)) for name in names}
+    evidence = {"sample": insight.sample, **figures, "also": list(insight.also), **dict(insight.evidence)}
+    # A cell of latent space has no condition, and is told apart by its samples alone.
+    told_apart = insight.sample if insight.evidence.get("cell") else ""
+    name = json.dumps(["insight", insight.kind, where, told_apart], sort_keys=True, default=str)
+    key = hashlib.sha256(name.encode()).hexdigest()[:32]
+    message = f"{insight.words} {insight.action} {insight.buys}".strip()
+    return Finding(insight.kind, _severity(insight), message, where, evidence, source, id=key)
+
+
+def _severity(insight: Insight) -> Literal["info", "warning", "error"]:
+    if insight.kind in INFORMS or insight.severity < SLIGHT:
+        return "info"
+    return "error" if insight.severity >= GRAVE else "warning"
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON has: NaN is null."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,92 @@
+"""`Insight`: one thing that is systematically wrong, in words and figures. Computes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cutaway.analysis.samples import Mask
+
+__all__ = ["INFORMS", "KINDS", "Insight", "Insights"]
+
+KINDS = (
+    "low-performance",
+    "overfitting",
+    "mislabeled-samples",
+    "data-leakage",
+    "domain-gap",
+    "out-of-distribution",
+    "duplication",
+    "ambiguous",
+    "metadata-explains-loss",
+)
+"""Every kind of insight."""
+INFORMS = frozenset({"ambiguous", "metadata-explains-loss"})
+"""Kinds that explain and do not accuse: a data set without any fault may have them."""
+
+
+@dataclass(frozen=True)
+class Insight:
+    """One thing that is systematically wrong with a model or its data.
+
+    `words` say it, `action` says what to do about it, and `buys` how much that would buy at most. `where` are
+    conditions that `parse_filter` reads back; they are empty where no condition says which samples are meant, and
+    `rows` always do. `severity` ranks from 0 to 1: the share of all error or loss that is at stake for kinds about
+    performance, five times the share of samples concerned for kinds about data, and the strength of the difference
+    for `domain-gap` and `metadata-explains-loss`.
+
+    `inside` and `outside` are `measure` there and elsewhere; `low` and `high` hold their difference with 95 % certainty
+    before one knows that it was chosen for being large. `p` is corrected for all that was looked at. NaN stands for
+    what a kind does not have. `also` names what was found in other ways and says the same.
+    """
+
+    kind: str
+    words: str
+    rows: Mask = field(compare=False, repr=False)
+    sample: str = ""
+    severity: float = 0.0
+    where: tuple[str, ...] = ()
+    subset: str = ""
+    share: float = float("nan")
+    measure: str = ""
+    inside: float = float("nan")
+    outside: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    p: float = float("nan")
+    action: str = ""
+    buys: str = ""
+    also: tuple[str, ...] = ()
+    evidence: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def count(self) -> int:
+        """How many samples it is about."""
+        return int(self.rows.sum())
+
+    @property
+    def effect(self) -> float:
+        """How much larger `measure` is inside than outside."""
+        return self.inside - self.outside
+
+
+@dataclass(frozen=True)
+class Insights:
+    """Insights, the gravest first; `notes` say which kinds were not looked for and why, and what was left out."""
+
+    insights: tuple[Insight, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Insight]:
+        return iter(self.insights)
+
+    def __len__(self) -> int:
+        return len(self.insights)
+
+    def __getitem__(self, place: int) -> Insight:
+        return self.insights[place]
+
+    def of(self, kind: str) -> tuple[Insight, ...]:
+        """Return those of one kind."""
+        return tuple(one for one in self.insights if one.kind == kind)

@@ -1,0 +1,74 @@
+"""Figures, lists and conditions as people read them. Decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["amount", "change", "figures", "listed", "named", "percent", "times", "told"]
+
+
+def percent(share: float) -> str:
+    """Return a share in percent; never 0 % or 100 % for what is not quite that.
+
+    >>> percent(0.0812), percent(0.5), percent(0.00001)
+    ('8.1 %', '50 %', 'under 0.1 %')
+    """
+    number = 100 * share
+    if 0 < number < 0.05:
+        return "under 0.1 %"
+    if 99.5 <= number < 100:
+        return "over 99 %"
+    return f"{number:.1f} %" if 0 < number < 9.95 else f"{number:.0f} %"
+
+
+def figures(*numbers: float) -> list[str]:
+    """Return numbers in so few digits that they still differ."""
+    for digits in (3, 5, 8):
+        texts = [_figure(number, digits) for number in numbers]
+        if len(set(texts)) == len(set(numbers)):
+            break
+    return texts
+
+
+def _figure(number: float, digits: int) -> str:
+    return f"{number:,.0f}" if abs(number) >= 1000 and digits == 3 else f"{number:.{digits}g}"
+
+
+def told(measure: str, *numbers: float) -> list[str]:
+    """Return values of a measure: shares in percent, everything else as it is."""
+    return figures(*numbers) if measure == "loss" else [percent(number) for number in numbers]
+
+
+def change(measure: str, overall: float, less: Sequence[float]) -> str:
+    """Say from where to where a measure would go, with the range in brackets: `less` is the best guess, low, high."""
+    after, most, least = (max(0.0, overall - one) for one in less)
+    texts = told(measure, overall, after, least, most)
+    noun = "error" if measure == "error" else "mean loss"
+    return f"overall {noun} from {texts[0]} to {texts[1]} ({texts[2]} to {texts[3]})"
+
+
+def amount(count: int, noun: str = "sample") -> str:
+    """Return a count with its noun.
+
+    >>> amount(1), amount(1200)
+    ('1 sample', '1,200 samples')
+    """
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def times(inside: float, outside: float) -> str:
+    """Say how many times as much, where that is a sensible figure."""
+    if outside <= 0 or inside / outside < 1.5:
+        return ""
+    ratio = inside / outside
+    return f", {ratio:.1f} times" if ratio < 10 else f", {ratio:.0f} times"
+
+
+def listed(texts: Sequence[str], word: str = "and") -> str:
+    """Return `a, b and c`."""
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} {word} {texts[-1]}" if texts else ""
+
+
+def named(where: Sequence[str]) -> str:
+    """Return conditions as one."""
+    return " and ".join(where)
