@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from cutaway.analysis.slice_tests import TestResult
     from cutaway.run.slice_tests import WrittenTest
 
-__all__ = ["Edits", "edit_tests", "tests_of_insights"]
+__all__ = ["Edits", "edit_tests", "insight_tests"]
 
 # Other kinds are about the data, or about no slice.
 _WEAK = "low-performance"
@@ -82,7 +81,7 @@ def _new(
             # A column that there is not is a slip of the pen now, and a test that nothing passes later.
             measure(population.samples, one)
         if edits.insights:
-            found, notes = tests_of_insights(population.samples, _insights(population))
+            found, notes = insight_tests(population.samples, _insights(population))
             written += found
         tests = [parse_test(one.line, one.name) for one in written]
         return tuple(written), run_tests(population.samples, tests), notes
@@ -95,35 +94,30 @@ def _insights(population: Any) -> pa.Table:
         raise ConfigurationError(f"There are no insights to make tests of. {error}") from error
 
 
-def tests_of_insights(samples: Samples, insights: pa.Table) -> tuple[list[WrittenTest], tuple[str, ...]]:
+def insight_tests(samples: Samples, insights: pa.Table) -> tuple[list[WrittenTest], tuple[str, ...]]:
     """Return a test for each insight that names a weak slice, and why others became none.
 
-    `insights` has the columns `kind`, `where` (conditions) and `words`.
+    `insights` has the columns `kind`, `where` (conditions joined by `and`), `measure` (error or loss) and `reason`.
     """
-    from cutaway.analysis.slice_tests import slice_test_of
+    from cutaway.analysis.slice_tests import parse_test, slice_test_of
     from cutaway.run.slice_tests import WrittenTest
 
     made, notes = [], []
-    weak = [row for row in insights.to_pylist() if row["kind"] == _WEAK]
+    weak = [row for row in insights.to_pylist() if row["kind"] == _WEAK and row["where"]]
     for row in weak:
-        where = _conditions(row["where"])
         try:
-            made.append(WrittenTest(slice_test_of(samples, where).text, why=_line(row.get("words")), insight=True))
+            where = parse_test(f"loss where {row['where']} at most 0").conditions
+            metric = "accuracy" if row["measure"] == "error" else row["measure"]
+            test = slice_test_of(samples, where, metric=metric)
         except ConfigurationError as error:
-            notes.append(str(error))
+            notes.append(f"No test of {row['where']}: {error}")
+        else:
+            made.append(WrittenTest(test.text, why=_line(row["reason"]), insight=True))
     if not weak:
         notes.append("No insight names a weak slice, so there is no test to add.")
     return made, tuple(notes)
 
 
-def _conditions(where: str | Sequence[str] | None) -> tuple[str, ...]:
-    from cutaway.analysis.slice_tests import parse_test
-
-    if isinstance(where, str):
-        return parse_test(f"loss where {where} at most 0").conditions if where.strip() else ()
-    return tuple(where or ())
-
-
-def _line(words: str | None) -> str:
+def _line(words: str) -> str:
     """Return words as one line of printable characters, as a file of tests has them."""
-    return " ".join("".join(char if char.isprintable() else " " for char in words or "").split())
+    return " ".join("".join(char if char.isprintable() else " " for char in words).split())

@@ -11,6 +11,7 @@ from typing import Any
 from rich.text import Text
 
 from cutaway.analysis.slice_tests import SliceTest, TestResult, Verdict, parse_test
+from cutaway.analysis.slice_tests.measuring import HELD_OUT
 from cutaway.analysis.slice_tests.running import figure
 from cutaway.cli.grid import Cell, Column
 from cutaway.cli.opening import shown_path
@@ -66,7 +67,8 @@ def print_page(screen: Screen, page: Page) -> None:
     """Print the results."""
     head = Text(printable(page.run), style="bold")
     subsets = list(dict.fromkeys(name for one in page.results if not one.test.subsets for name in one.subsets))
-    looked = f"; tests without 'of' look at {' and '.join(subsets)}" if subsets else ""
+    none = "" if set(subsets) & set(HELD_OUT) else ", since nothing is held out"
+    looked = f"; tests without 'of' look at {' and '.join(subsets)}{none}" if subsets else ""
     head.append(f"  evaluation {page.evaluation}, {count(len(page.results), 'test')}{looked}", style="not bold dim")
     screen.line(head)
     before = page.before or (None,) * len(page.results)

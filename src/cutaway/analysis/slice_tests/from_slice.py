@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cutaway.analysis.filters import parse_filter
+from cutaway.analysis.filters.condition import CLUSTER
 from cutaway.analysis.intervals import mean_interval, share_interval
 from cutaway.analysis.samples import CORRECT, Samples
 from cutaway.analysis.slice_tests.measuring import metric_values, slice_rows, subset_rows
@@ -38,7 +40,7 @@ def slice_test_of(
     """
     chosen = metric or (ACCURACY if samples.has(CORRECT) else "loss")
     draft = SliceTest(chosen, 0.0, subsets=tuple(subsets), conditions=tuple(where), name=name)
-    if not where or any(one.lower().split()[:1] == ["cluster"] or "not cluster" in one.lower() for one in where):
+    if not where or any(parse_filter(one).column == CLUSTER for one in where):
         raise ConfigurationError(
             f"{' and '.join(where) or 'No condition'} is no slice that a later run has. Tests need conditions on "
             "labels, predictions, metadata or metrics: clusters are found anew in every run."

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from cutaway.analysis.samples import Samples
-from cutaway.analysis.slice_tests.measuring import Measured, measure
+from cutaway.analysis.slice_tests.measuring import HELD_OUT, Measured, measure
 from cutaway.analysis.slice_tests.slice_test import SliceTest, number_text
 from cutaway.errors import ConfigurationError
 
@@ -78,6 +78,8 @@ def _result(samples: Samples, test: SliceTest, *, confident: bool) -> TestResult
     except ConfigurationError as error:
         return TestResult(test, Verdict.NOT_JUDGED, str(error))
     verdict, reason = _judged(test, found, confident=confident)
+    if not test.subsets and found.subsets and not set(found.subsets) & set(HELD_OUT):
+        reason += " Nothing is held out here, so all samples count."
     return TestResult(
         test, verdict, reason, found.value, found.low, found.high, found.count, found.missing, found.subsets
     )
