@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cutaway import __version__
-from cutaway.cli import analyze, check, control, demo, evaluate, report, runs, tensors, test, watch
+from cutaway.cli import analyze, check, control, demo, evaluate, fix, report, runs, tensors, test, watch
 
 __all__ = ["app"]
 
@@ -48,5 +48,6 @@ app.command("check", short_help="Try a binding, and a model with it, before usin
 app.command("evaluate", short_help="Evaluate a model on every sample of a data set.")(evaluate.evaluate)
 app.command("analyze", short_help="Show what a model sees in the samples of an evaluation.")(analyze.analyze)
 app.command("test", short_help="Say whether a model reaches what was asked of it, slice by slice.")(test.judge)
+app.command("fix", short_help="Correct labels beside the data, retrain, and say what it bought.")(fix.fix)
 app.command("report", short_help="Write what is known about a run as one page.")(report.report)
 app.command("watch", short_help="Let rules look at a run, also live.")(watch.watch)

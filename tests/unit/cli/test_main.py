@@ -26,6 +26,7 @@ COMMANDS += [
     ["check"],
     ["evaluate"],
     ["analyze"],
+    ["fix"],
     ["report"],
     ["test"],
 ]

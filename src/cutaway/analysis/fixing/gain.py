@@ -1,0 +1,101 @@
+"""What a correction bought: a difference of accuracies with its 95 % interval, over samples or over seeds. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.analysis.intervals import Z95, mean_interval
+from cutaway.errors import AnalysisUnavailable
+
+__all__ = ["Gain", "gain_over_samples", "gain_over_seeds", "gain_without_interval"]
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Accuracy before and after, and the difference between them.
+
+    `over` is what the interval is over: `samples` (one training each; the same samples answered twice), `seeds` (each
+    seed trained twice), or nothing where two numbers are all there is. `better` and `worse` count samples, or seeds.
+    """
+
+    before: float
+    after: float
+    difference: float
+    low: float | None
+    high: float | None
+    over: str
+    count: int
+    better: int = 0
+    worse: int = 0
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval leaves out 0."""
+        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+
+    @property
+    def words(self) -> str:
+        """Say it in one sentence, plainly."""
+        moved = f"accuracy {self.before:.2%} -> {self.after:.2%} ({100 * self.difference:+.2f} points"
+        if self.low is None or self.high is None:
+            return f"{moved}, one number each: no interval)"
+        told = f"{moved}, 95 % interval {100 * self.low:+.2f} to {100 * self.high:+.2f}, {self.count:,} {self.over})"
+        if self.is_clear:
+            return f"{told}: {'better' if self.difference > 0 else 'worse'}"
+        return f"{told}: the interval includes 0, so this shows no difference"
+
+
+def gain_over_samples(before: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_]) -> Gain:
+    """Return what changed between two models that answered the same samples, right or wrong.
+
+    The interval is Wald's for matched pairs with Agresti and Min's half a sample more on each side, which holds for
+    few samples and for none that changed. It knows these two models alone: how much one training differs from the
+    next by chance is what `gain_over_seeds` is for.
+
+    >>> gain_over_samples(np.array([True, False, False]), np.array([True, True, False])).better
+    1
+    """
+    if before.shape != after.shape or not before.size:
+        raise AnalysisUnavailable("gain", "no sample was answered by both models.")
+    count = int(before.size)
+    better, worse = int((after & ~before).sum()), int((before & ~after).sum())
+    centre = (better - worse) / (count + 2)
+    half = Z95 * sqrt(better + worse + 1 - (better - worse) ** 2 / (count + 2)) / (count + 2)
+    first, second = float(before.mean()), float(after.mean())
+    low, high = max(centre - half, -1.0), min(centre + half, 1.0)
+    return Gain(first, second, second - first, low, high, "samples", count, better, worse)
+
+
+def gain_over_seeds(before: Sequence[float], after: Sequence[float]) -> Gain:
+    """Return the mean difference over seeds that trained once without and once with the corrections.
+
+    One seed gives no interval.
+
+    >>> gain = gain_over_seeds([0.90, 0.91, 0.92], [0.94, 0.95, 0.95])
+    >>> round(gain.difference, 4), gain.is_clear
+    (0.0367, True)
+    """
+    if not before or len(before) != len(after):
+        raise AnalysisUnavailable("gain", f"{len(before)} and {len(after)} trainings cannot be paired.")
+    first, second = np.asarray(before, np.float64), np.asarray(after, np.float64)
+    moved = second - first
+    count = len(moved)
+    low: float | None = None
+    high: float | None = None
+    if count > 1:
+        lows, highs = mean_interval(moved.mean(keepdims=True), moved.std(ddof=1, keepdims=True), np.array([count]))
+        low, high = float(lows[0]), float(highs[0])
+    better, worse = int((moved > 0).sum()), int((moved < 0).sum())
+    return Gain(
+        float(first.mean()), float(second.mean()), float(moved.mean()), low, high, "seeds", count, better, worse
+    )
+
+
+def gain_without_interval(before: float, after: float) -> Gain:
+    """Return the difference of two accuracies of which nothing else is known."""
+    return Gain(before, after, after - before, None, None, "", 0)

@@ -1,0 +1,136 @@
+"""Retrains with an overlay and finds out what it bought. Prints nothing; a failure is a sentence with what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cutaway.analysis.fixing import Gain, Measured, Training, gain_over_seeds, measure, split_command, train
+from cutaway.cli.opening import shown_path
+from cutaway.run.overlay_use import never_read, overlay_of
+from cutaway.run.overlays import LABEL, Overlay
+
+if TYPE_CHECKING:
+    from cutaway.cli.fixes import Fix
+    from cutaway.run import Run
+
+__all__ = ["LABELS_LINE", "WEIGHTS_LINE", "Proof", "prove"]
+
+LABELS_LINE = 'labels = cutaway.dataset.corrected(labels, subset="training", ids=None)'
+WEIGHTS_LINE = 'weights = cutaway.dataset.sample_weights(len(labels), subset="training")'
+
+Listen = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a retraining with the overlay showed, or why it showed nothing: `failure`, and `code`, the kind of it."""
+
+    measured: Measured | None = None
+    runs: tuple[Run, ...] = ()
+    notes: tuple[str, ...] = ()
+    failure: str = ""
+    code: str = ""
+
+
+class _Failed(Exception):
+    """A retraining that proves nothing; the text says why and what to do."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def prove(made: Fix, command: str, repeats: int, listen: Listen) -> Proof:
+    """Retrain once, or for each of several seeds without and with the overlay, and compare."""
+    words = split_command(command)
+    try:
+        if repeats:
+            return _over_seeds(made, words, repeats, listen)
+        run = _retrained(made, words, None, listen)
+        notes = _unasked(run, made.overlay)
+        return Proof(measure(made.run, run, number=made.evaluation), (run,), notes)
+    except _Failed as failure:
+        return Proof(failure=str(failure), code=failure.code)
+
+
+def _over_seeds(made: Fix, words: list[str], repeats: int, listen: Listen) -> Proof:
+    base = None if made.base is None else made.base.path
+    gains: list[Gain] = []
+    runs: list[Run] = []
+    on = ""
+    for seed in range(repeats):
+        listen(f"[cutaway fix] seed {seed}: without the overlay")
+        without = _checked(train(words, overlay=base, beside=made.run.path.parent, seed=seed, listen=listen))
+        before = _newest(without, "without the overlay")
+        listen(f"[cutaway fix] seed {seed}: with the overlay")
+        after = _retrained(made, words, seed, listen)
+        found = measure(before, after)
+        if found.gain is None:
+            raise _Failed("NothingMeasured", found.notes[0])
+        gains.append(found.gain)
+        runs += [before, after]
+        on = found.on
+    gain = gain_over_seeds([one.before for one in gains], [one.after for one in gains])
+    notes = [*_unasked(runs[-1], made.overlay)]
+    if repeats > 1 and len({one.before for one in gains}) == 1:
+        notes.append(
+            "Every seed gave the same accuracy without the overlay: the script seems not to read CUTAWAY_SEED. "
+            "Add `torch.manual_seed(int(os.environ.get('CUTAWAY_SEED', 0)))`."
+        )
+    return Proof(Measured(gain, f"{on}, {repeats} seeds"), tuple(runs), tuple(notes))
+
+
+def _retrained(made: Fix, words: list[str], seed: int | None, listen: Listen) -> Run:
+    """Train with the overlay, and return the run that says that it read it."""
+    overlay = made.overlay
+    if overlay is None or overlay.path is None:
+        raise _Failed("NoOverlay", "There is no overlay to train with.")
+    done = _checked(train(words, overlay=overlay.path, beside=made.run.path.parent, seed=seed, listen=listen))
+    newest = _newest(done, "with the overlay")
+    read = [run for run in done.runs if not _lacks(run, overlay)]
+    if not read:
+        raise _Failed("OverlayNeverRead", _never_read_words(newest, overlay))
+    # Of several, one that was evaluated says more.
+    return next((run for run in read if (run.path / "samples").is_dir()), read[0])
+
+
+def _checked(done: Training) -> Training:
+    if done.code:
+        shown = "\n".join(f"  {line}" for line in done.tail) or "  (it printed nothing)"
+        how = f"with exit code {done.code}" if done.code > 0 else f"by signal {-done.code}"
+        raise _Failed("RetrainingFailed", f"The retraining ended {how}. Its last lines:\n{shown}")
+    return done
+
+
+def _newest(done: Training, words: str) -> Run:
+    if not done.runs:
+        raise _Failed(
+            "NoRun",
+            f"The training {words} made no new run here. Attach a hook (`with cutaway.torch.Hook() as hook:`) or call "
+            "`cutaway.evaluation.evaluate(dataset, model)` in it, with no fixed `out_dir`.",
+        )
+    return done.runs[0]
+
+
+def _lacks(run: Run, overlay: Overlay) -> bool:
+    """Whether a run was not trained with what the overlay is mostly for: its labels, else its weights."""
+    missed = never_read(overlay_of(run), overlay)
+    return LABEL in missed if LABEL in overlay.counts else bool(missed)
+
+
+def _never_read_words(run: Run, overlay: Overlay) -> str:
+    line = LABELS_LINE if LABEL in overlay.counts else WEIGHTS_LINE
+    return (
+        f"The retraining never read the overlay: {shown_path(run.path)} was trained with the data as they are. "
+        f"Add this line to the training script, after the labels are loaded, with `import cutaway.dataset`:\n  {line}"
+    )
+
+
+def _unasked(run: Run, overlay: Overlay | None) -> tuple[str, ...]:
+    missed = () if overlay is None else never_read(overlay_of(run), overlay)
+    if not missed:
+        return ()
+    words = " and ".join(f"{overlay.counts[name]} {name}s" for name in missed) if overlay is not None else ""
+    return (f"The training never asked for {words} of the overlay. Add: {WEIGHTS_LINE}",)

@@ -1,0 +1,131 @@
+"""Makes the overlay that `cutaway fix` was asked for: from the ranked candidates of a run, or from a person's file."""
+
+from __future__ import annotations
+
+import getpass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cutaway.analysis import Population
+from cutaway.analysis.fixing import Choice, choose, make_overlay, read_decisions
+from cutaway.analysis.samples import LABEL
+from cutaway.cli.progress import shown_progress
+from cutaway.errors import AnalysisUnavailable, ConfigurationError, OverlayError, did_you_mean
+from cutaway.run.overlay_use import overlay_of
+from cutaway.run.overlays import Overlay, environment_overlay, free_name, overlays, read_overlay, write_overlay
+
+if TYPE_CHECKING:
+    from cutaway.run import Run
+
+__all__ = ["Asked", "Fix", "make_fix"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command was asked to correct."""
+
+    action: str = "relabel"
+    precision: float = 0.95
+    subsets: tuple[str, ...] = ("training",)
+    from_file: str | None = None
+    name: str | None = None
+    evaluation: int | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Fix:
+    """What was decided about a run, and the overlay of it; None where nothing is to be corrected.
+
+    `base` is the overlay that the run was evaluated with, whose corrections this one holds too.
+    """
+
+    run: Run
+    evaluation: int
+    asked: Asked
+    choice: Choice
+    overlay: Overlay | None
+    base: Overlay | None = None
+    is_new: bool = True
+
+
+def make_fix(run: Run, asked: Asked, *, write: bool) -> Fix:
+    """Decide what is corrected and make the overlay, written into the run where that is asked for."""
+    with shown_progress("fix") as progress, Population.open(run, evaluation=asked.evaluation) as population:
+        origin = population.origin
+        if origin is None or not population.samples.has(LABEL):
+            reason = origin.answer.reason if origin is not None else ""
+            raise AnalysisUnavailable("fix", f"{reason or 'these samples have no label that could be corrected'}.")
+        labels = dict(zip(population.ids, population.samples.column(LABEL).to_pylist(), strict=True))
+        classes, evaluation = population.samples.classes, origin.evaluation
+        if asked.from_file is not None:
+            choice = read_decisions(asked.from_file, labels, classes)
+        else:
+            _refuse_unknown(asked.subsets, list(origin.subsets))
+            table = population.mislabeled(seed=asked.seed, progress=progress)
+            choice = choose(table, subsets=asked.subsets, precision=asked.precision, action=asked.action)
+    digest = evaluation.source.get("binding", {}).get("overlay")
+    base = None if digest is None else _base(run, str(digest))
+    if not choice.decisions:
+        return Fix(run, evaluation.number, asked, choice, None, base)
+    overlay = make_overlay(
+        asked.name or free_name(run),
+        choice.decisions,
+        labels,
+        classes,
+        truth=origin.answer.truth or "",
+        base=base,
+        who=_who(asked),
+        when=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        about=_about(run, evaluation.number, asked),
+    )
+    same = next((one for one in overlays(run) if one.digest == overlay.digest), None) if asked.name is None else None
+    if same is not None or not write:
+        return Fix(run, evaluation.number, asked, choice, same or overlay, base, is_new=same is None)
+    before = {one.name for one in overlays(run)}
+    written = write_overlay(run, overlay)
+    return Fix(run, evaluation.number, asked, choice, written, base, is_new=written.name not in before)
+
+
+def _base(run: Run, digest: str) -> Overlay:
+    """Return the overlay that the run was evaluated with: its labels are the ones that are corrected now."""
+    told = overlay_of(run) or {}
+    candidates = [str(told["path"])] if told.get("digest") == digest and "path" in told else []
+    for path in candidates:
+        if Path(path).is_file() and (found := read_overlay(path)).digest == digest:
+            return replace(found, path=Path(path))
+    named = environment_overlay()
+    if named is not None and named.digest == digest:
+        return named
+    raise OverlayError(
+        candidates[0] if candidates else digest[:12],
+        f"run {run.name!r} was evaluated with it, and it is no longer there. Set CUTAWAY_OVERLAY to where it lies now.",
+    )
+
+
+def _refuse_unknown(asked: tuple[str, ...], known: list[str]) -> None:
+    for one in asked:
+        if one not in known:
+            raise ConfigurationError(
+                f"The evaluation has no subset {one!r}.{did_you_mean(one, known)} It has {', '.join(known)}. "
+                "`cutaway evaluate` evaluates every subset, or choose with `--subset`."
+            )
+
+
+def _who(asked: Asked) -> str:
+    if asked.from_file is None:
+        return "cutaway fix"
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        # A container may run as a user that has no name.
+        return "somebody"
+
+
+def _about(run: Run, evaluation: int, asked: Asked) -> dict[str, object]:
+    about: dict[str, object] = {"run": run.name, "run_id": run.id, "evaluation": evaluation, "subsets": asked.subsets}
+    if asked.from_file is not None:
+        return {**about, "from": Path(asked.from_file).name}
+    return {**about, "action": asked.action, "precision": asked.precision, "seed": asked.seed}
