@@ -1,0 +1,91 @@
+"""How often the model is right at each confidence, learned on held-out samples, and carried over to others.
+
+Functions of arrays; knows no samples and no subsets. Each returns an expected mean and the variance of its error.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["carried_mean", "carried_share", "confidence_scores"]
+
+Doubles = npt.NDArray[np.float64]
+
+# Confidences nearer to 1 than this differ by rounding only.
+NEAREST_TO_ONE = 1e-6
+# Half a right and half a wrong answer are added to what was seen, so that a model without mistakes is not infallible.
+PRIOR = 0.5
+# Keeps the slope finite where confidence tells right from wrong without fail; too weak to matter elsewhere.
+RIDGE = 1e-2
+ROUNDS, CLOSE, LONGEST_STEP = 100, 1e-9, 2.0
+# Strata of confidence, and how many held-out samples each should have.
+MOST_STRATA, STRATUM = 10, 20
+
+
+def confidence_scores(probabilities: npt.NDArray[np.float32]) -> Doubles:
+    """Return the largest probability of each row as log odds, in which calibration curves are nearly straight."""
+    largest = np.clip(probabilities.max(axis=1).astype(np.float64), NEAREST_TO_ONE, 1 - NEAREST_TO_ONE)
+    return np.asarray(np.log(largest) - np.log1p(-largest))
+
+
+def carried_share(scores: Doubles, right: npt.NDArray[np.bool_], others: Doubles) -> tuple[float, float]:
+    """Return the expected share of right answers at scores `others`, and its variance.
+
+    A logistic curve of `right` over `scores` is fitted. The variance is that of the curve (a sandwich, which holds
+    also where the curve is not the true one), and that of the answers themselves, which are right or wrong.
+    """
+    middle, spread = scores.mean(), scores.std() or 1.0
+    design = _design((scores - middle) / spread)
+    design = np.concatenate([design, [[1.0, 0.0], [1.0, 0.0]]])
+    answers = np.concatenate([right.astype(np.float64), [1.0, 0.0]])
+    weights = np.concatenate([np.ones(len(scores)), [PRIOR, PRIOR]])
+    curve, doubt = _fitted(design, answers, weights)
+    there = _design((others - middle) / spread)
+    chances = _logistic(there @ curve)
+    noise = chances * (1 - chances)
+    slope = (there * noise[:, None]).mean(axis=0)
+    return float(chances.mean()), float(slope @ doubt @ slope + noise.mean() / len(others))
+
+
+def carried_mean(scores: Doubles, values: Doubles, others: Doubles) -> tuple[float, float]:
+    """Return the expected mean of `values` at scores `others`, and its variance: strata of scores, weighed anew."""
+    strata = int(np.clip(len(scores) // STRATUM, 1, MOST_STRATA))
+    edges = np.unique(np.quantile(scores, np.linspace(0, 1, strata + 1)[1:-1]))
+    here, there = np.searchsorted(edges, scores, side="right"), np.searchsorted(edges, others, side="right")
+    counts = np.bincount(here, minlength=len(edges) + 1).astype(np.float64)
+    shares = np.bincount(there, minlength=len(edges) + 1) / len(others)
+    kept = counts > 0
+    means = np.bincount(here, values, minlength=len(counts))[kept] / counts[kept]
+    squares = np.bincount(here, values**2, minlength=len(counts))[kept] / counts[kept]
+    variances = np.maximum(squares - means**2, 0) * counts[kept] / np.maximum(counts[kept] - 1, 1)
+    # A stratum without held-out samples cannot be judged; its share goes to the others.
+    share = shares[kept] / shares[kept].sum() if shares[kept].sum() > 0 else counts[kept] / counts.sum()
+    mean = float(share @ means)
+    between = float(share @ (means - mean) ** 2)
+    variance = (share**2) @ (variances / counts[kept]) + (share @ variances + between) / len(others)
+    return mean, float(variance)
+
+
+def _design(scores: Doubles) -> Doubles:
+    return np.stack([np.ones(len(scores)), scores], axis=1)
+
+
+def _logistic(values: Doubles) -> Doubles:
+    return np.asarray(1 / (1 + np.exp(-np.clip(values, -40, 40))))
+
+
+def _fitted(design: Doubles, answers: Doubles, weights: Doubles) -> tuple[Doubles, Doubles]:
+    """Return the curve's two numbers, and their covariance."""
+    curve, ridge = np.zeros(2), np.diag([0.0, RIDGE])
+    for _ in range(ROUNDS):
+        chances = _logistic(design @ curve)
+        bend = (design * (weights * chances * (1 - chances))[:, None]).T @ design + ridge
+        step = np.linalg.solve(bend, design.T @ (weights * (answers - chances)) - ridge @ curve)
+        longest = float(np.abs(step).max())
+        curve = curve + step * min(1.0, LONGEST_STEP / max(longest, CLOSE))
+        if longest < CLOSE:
+            break
+    errors = weights * (answers - _logistic(design @ curve))
+    inverse = np.linalg.inv(bend)
+    return curve, np.asarray(inverse @ ((design * (errors**2)[:, None]).T @ design) @ inverse)

@@ -1,0 +1,130 @@
+"""Which unlabelled samples to label next: by coverage of the latent space, by doubt, or by both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.analysis.counting import Counter
+from cutaway.analysis.devices import choose_device
+from cutaway.analysis.labelling.chosen import Chosen, chosen_table, chosen_words
+from cutaway.analysis.labelling.covering import Cover, Pick
+from cutaway.analysis.labelling.pool import Pool, pool_of
+from cutaway.analysis.labelling.weighing import crowding, uncertainty
+from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.samples import Floats, Mask, Samples
+from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
+from cutaway.evaluation.progress import Listener
+
+__all__ = ["METHODS", "choose_to_label"]
+
+Doubles = npt.NDArray[np.float64]
+
+METHODS = ("mix", "coreset", "uncertainty")
+ANALYSIS = "list of samples to label"
+# The model is never so sure of a sample that no distance could make it worth a label.
+SUREST = 1e-3
+
+
+def choose_to_label(
+    samples: Samples, count: int, *, method: str = "mix", seed: int = 0, progress: Listener | None = None
+) -> Ranked:
+    """Return `count` samples without a label, in the order in which to label them.
+
+    - `coreset` takes, again and again, the sample that lies farthest in the latent space from everything labelled or
+      chosen (greedy k-centre). It covers the space, and every outlier in it.
+    - `uncertainty` takes those with the smallest margin between the two likeliest classes, however alike they are.
+    - `mix` takes the sample for which this is largest: the distance to everything labelled or chosen, divided by the
+      mean distance to its own neighbours, times the root of the uncertainty. An outlier has distant neighbours too and
+      gains nothing by its distance; a copy of a chosen sample is worth nothing. Without probabilities it goes by
+      distances alone, and says so.
+
+    Each is greedy: the first ten of a hundred are the ten that would have been chosen alone. The table has `sample`,
+    `score` (what the sample adds, the first being 1; for `uncertainty` the uncertainty itself), `reason`, `rank`,
+    `uncertainty` (1 less the margin), `distance` (to the nearest labelled or earlier chosen sample), `nearest` (which
+    one that is), `prediction` and `subset`. The same `seed` gives the same list.
+    """
+    _check(count, method)
+    choose_device()  # says what to install before anything is computed
+    usable, why = _usable(samples, method)
+    pool = pool_of(samples, usable, why, ANALYSIS)
+    doubts = _doubts(samples, pool)
+    total = min(count, len(pool.candidates))
+    counter = Counter(progress, total, "samples", "choosing samples to label")
+    candidates = np.ascontiguousarray(samples.latents[pool.candidates], np.float32)
+    cover = Cover(candidates, np.ascontiguousarray(samples.latents[pool.labelled], np.float32))
+    if method == "uncertainty" and doubts is not None:
+        order = np.argsort(-doubts, kind="stable")[:total]
+        chosen = _chosen(cover.followed(order, doubts), counter)
+    else:
+        weights = _weights(candidates, doubts, seed) if method == "mix" else np.ones(len(candidates), np.float32)
+        chosen = _chosen(cover.farthest(weights, total), counter)
+        chosen = replace(chosen, values=_in_parts(chosen.values))
+    table = chosen_table(samples, pool, chosen, doubts)
+    notes = _notes(pool, count, by_distance_alone=method == "mix" and doubts is None)
+    return Ranked(table, chosen_words(table, len(pool.candidates), method), notes)
+
+
+def _check(count: int, method: str) -> None:
+    if method not in METHODS:
+        raise ConfigurationError(
+            f"There is no method {method!r}.{did_you_mean(method, METHODS)} There are {', '.join(METHODS)}."
+        )
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise ConfigurationError(f"`count >= 1` must hold for a whole number, but got count={count!r}.")
+
+
+def _notes(pool: Pool, count: int, *, by_distance_alone: bool) -> tuple[str, ...]:
+    notes = [*pool.notes]
+    if by_distance_alone:
+        notes.append("There are no probabilities of two or more classes, so `mix` goes by distances alone.")
+    if count > len(pool.candidates):
+        notes.append(f"{count:,} were asked for, and {len(pool.candidates):,} can be chosen.")
+    if not len(pool.labelled):
+        notes.append("No sample has a label and a latent vector, so the first is one from the middle of all.")
+    return tuple(notes)
+
+
+def _usable(samples: Samples, method: str) -> tuple[Mask, str]:
+    """Return which samples a method can judge, and what the others lack."""
+    chances = samples.probabilities
+    if chances is not None and chances.shape[1] > 1 and method != "coreset":
+        return np.asarray(np.isfinite(chances).all(axis=1)), "without finite probabilities"
+    if method == "uncertainty":
+        raise AnalysisUnavailable(
+            ANALYSIS,
+            "`uncertainty` needs the probabilities of two or more classes, and these samples have none. "
+            "Take `coreset`, which goes by latent vectors alone.",
+        )
+    return np.ones(len(samples), np.bool_), ""
+
+
+def _doubts(samples: Samples, pool: Pool) -> Floats | None:
+    chances = samples.probabilities
+    return None if chances is None or chances.shape[1] < 2 else uncertainty(chances[pool.candidates])
+
+
+def _weights(candidates: Floats, doubts: Floats | None, seed: int) -> Floats:
+    """Return what a distance counts for: more where the model is unsure, less where there is much room anyway."""
+    usual = 1 / crowding(candidates, seed)
+    doubt = np.ones_like(usual) if doubts is None else np.maximum(np.sqrt(doubts), SUREST)
+    return np.asarray(usual * doubt, np.float32)
+
+
+def _chosen(picks: Iterable[Pick], counter: Counter) -> Chosen:
+    rows = []
+    for pick in picks:
+        rows.append(pick)
+        counter.advance()
+    places, values, distances, nearest = (np.array(side) for side in zip(*rows, strict=True))
+    return Chosen(places, values, distances, nearest)
+
+
+def _in_parts(values: Doubles) -> Doubles:
+    """Return what each adds in parts of what the first does, never more than the one before it."""
+    if not np.isfinite(values[0]):  # nothing was there before it, so it adds no less than the next
+        values = np.concatenate([values[1:2] if len(values) > 1 else [1.0], values[1:]])
+    return np.minimum.accumulate(values / values[0] if values[0] > 0 else values)

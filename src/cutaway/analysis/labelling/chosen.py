@@ -1,0 +1,99 @@
+"""The chosen samples as a table and in words. Chooses nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cutaway.analysis.labelling.pool import Pool
+from cutaway.analysis.samples import PREDICTION, SUBSET, Floats, Samples
+
+__all__ = ["Chosen", "chosen_table", "chosen_words"]
+
+Ints = npt.NDArray[np.int64]
+Doubles = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Candidates in the order of choice, what each was worth, how far it lay from all before it, and from which.
+
+    `nearest` counts the labelled samples first, then the candidates; -1 where there was nothing before.
+    """
+
+    places: Ints
+    values: Doubles
+    distances: Doubles
+    nearest: Ints
+
+
+def chosen_table(samples: Samples, pool: Pool, chosen: Chosen, doubts: Floats | None) -> pa.Table:
+    """Return the chosen samples with their evidence; `doubts` is the uncertainty of each candidate."""
+    rows = pool.candidates[chosen.places]
+    ids, covering = samples.ids, np.concatenate([pool.labelled, pool.candidates])
+    nearest = [None if one < 0 else ids[covering[one]] for one in chosen.nearest.tolist()]
+    reasons = [
+        "; ".join(part for part in (between, _apart(distance, other)) if part)
+        for between, distance, other in zip(_between(samples, rows), chosen.distances.tolist(), nearest, strict=True)
+    ]
+    far = np.isfinite(chosen.distances)
+    unsure = pa.nulls(len(rows), pa.float64()) if doubts is None else pa.array(doubts[chosen.places], pa.float64())
+    return pa.table(
+        {
+            "sample": pa.array([ids[row] for row in rows.tolist()], pa.string()),
+            "score": pa.array(chosen.values, pa.float64()),
+            "reason": pa.array(reasons, pa.string()),
+            "rank": pa.array(range(1, len(rows) + 1), pa.int64()),
+            "uncertainty": unsure,
+            "distance": pa.array(chosen.distances, pa.float64(), mask=~far),
+            "nearest": pa.array(nearest, pa.string()),
+            PREDICTION: _predictions(samples, rows),
+            SUBSET: samples.table[SUBSET].take(pa.array(rows)).cast(pa.string()),
+        }
+    )
+
+
+def chosen_words(table: pa.Table, candidates: int, method: str) -> tuple[str, ...]:
+    """Say how many were chosen by what, and which classes they are taken for."""
+    count = table.num_rows
+    plural = "sample" if count == 1 else "samples"
+    said = [
+        f"{count:,} of {candidates:,} unlabelled samples to label next, by {method}: the first {plural} matter most"
+    ]
+    taken: dict[str, int] = {}
+    for one in table[PREDICTION].to_pylist():
+        if one is not None:
+            taken[one] = taken.get(one, 0) + 1
+    if taken:
+        most = sorted(taken.items(), key=lambda pair: -pair[1])[:5]
+        more = f" and {len(taken) - 5:,} more classes" if len(taken) > 5 else ""
+        said.append("the model takes them for " + ", ".join(f"{name!r} ({n:,})" for name, n in most) + more)
+    return tuple(said)
+
+
+def _predictions(samples: Samples, rows: npt.NDArray[np.intp]) -> pa.Array:
+    if PREDICTION in samples.table.column_names:
+        return samples.table[PREDICTION].take(pa.array(rows)).cast(pa.string()).combine_chunks()
+    return pa.nulls(len(rows), pa.string())
+
+
+def _between(samples: Samples, rows: npt.NDArray[np.intp]) -> list[str]:
+    """Name the two likeliest classes of each row."""
+    if samples.probabilities is None or samples.probabilities.shape[1] < 2:
+        return [""] * len(rows)
+    chances = samples.probabilities[rows]
+    top = np.argsort(-chances, axis=1, kind="stable")[:, :2]
+    names = samples.classes
+    return [
+        f"{names[a]!r} ({chance[a]:.2f}) or {names[b]!r} ({chance[b]:.2f})" if np.isfinite(chance).all() else ""
+        for (a, b), chance in zip(top.tolist(), chances, strict=True)
+    ]
+
+
+def _apart(distance: float, other: str | None) -> str:
+    if other is None:
+        return "in the middle of all samples"
+    return f"{distance:.3g} away from the nearest labelled or chosen sample, {other}"
