@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from rich.text import Text
 
+from cutaway.cli.exporting import write_csv
 from cutaway.cli.grid import Cell, Column
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import Screen, heading
@@ -31,6 +32,8 @@ MOST_NOTES = 6
 # Text columns that are long by nature give way first.
 MOST_TEXT = 40
 MOST_NAME = 80
+# A sentence that names a label may be as long as the label.
+MOST_LINE = 2_000
 
 
 def print_begin(screen: Screen, population: Population) -> None:
@@ -57,11 +60,11 @@ def print_answer(screen: Screen, answer: Answer) -> None:
         return
     screen.line(heading(answer.title))
     for line in answer.words:
-        screen.line(f"  {line}")
+        screen.line(f"  {_short(line, MOST_LINE)}")
     if answer.shown is not None:
         _print_rows(screen, answer.tables[answer.shown])
     for note in answer.notes[:MOST_NOTES]:
-        screen.line(f"  {note}", style="dim")
+        screen.line(f"  {_short(note, MOST_LINE)}", style="dim")
     if len(answer.notes) > MOST_NOTES:
         screen.line(f"  and {len(answer.notes) - MOST_NOTES} more notes in --json", style="dim")
 
@@ -106,10 +109,10 @@ def answers_object(population: Population, answers: Sequence[Answer], files: Seq
 def save_answer(answer: Answer, folder: str) -> tuple[list[Path], list[str]]:
     """Write every table as CSV and Parquet and every figure as PNG and HTML.
 
+    Parquet holds every cell as it is; in CSV, what a spreadsheet would run is text (`exporting` says how).
     Returns where they are, and why a figure could not be drawn: that costs nothing but the figure.
     """
     import pyarrow.parquet as pq
-    from pyarrow import csv
 
     into = Path(folder).expanduser()
     written: list[Path] = []
@@ -118,7 +121,7 @@ def save_answer(answer: Answer, folder: str) -> tuple[list[Path], list[str]]:
         into.mkdir(parents=True, exist_ok=True)
         for name, table in answer.tables.items():
             stem = into / _stem(answer.name, name)
-            csv.write_csv(_flat(table), stem.with_name(f"{stem.name}.csv"))
+            write_csv(table, stem.with_name(f"{stem.name}.csv"))
             pq.write_table(table, stem.with_name(f"{stem.name}.parquet"))
             written += [stem.with_name(f"{stem.name}.csv"), stem.with_name(f"{stem.name}.parquet")]
         for name, draw in answer.figures.items():
@@ -140,18 +143,6 @@ def _stem(answer: str, name: str) -> str:
     # A slash is where an id has its subset; other ids that would become one name, or a long one, are told apart.
     told = words.replace("/", "_").replace(" ", "_")
     return plain if plain == told else f"{plain}-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
-
-
-def _flat(table: pa.Table) -> pa.Table:
-    """Return a table that CSV can hold: lists become text."""
-    columns = {}
-    for name in table.column_names:
-        column = table[name]
-        nested = pa.types.is_nested(column.type)
-        columns[name] = (
-            pa.array([None if one is None else str(one) for one in column.to_pylist()]) if nested else column
-        )
-    return pa.table(columns)
 
 
 def _print_rows(screen: Screen, table: pa.Table) -> None:
@@ -177,7 +168,12 @@ def _cell(value: Any) -> Cell:
         return "yes" if value else "no"
     if isinstance(value, int | float):
         return number(value)
-    return printable(str(value))[:MOST_TEXT]
+    return _short(str(value), MOST_TEXT)
+
+
+def _short(text: str, most: int) -> str:
+    """Return a text that a terminal can show, cut before it is looked at letter by letter."""
+    return printable(text if len(text) <= most else f"{text[: most - 1]}…")
 
 
 def _object(answer: Answer) -> dict[str, Any]:

@@ -20,7 +20,10 @@ from cutaway.errors import BindingError, ConfigurationError
 __all__ = ["from_folder"]
 
 # What Pillow reads without running anything; SVG is a program.
+FORMATS = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF", "PPM")
 SUFFIXES = frozenset((".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".pgm", ".ppm"))
+# An image of more would take gigabytes as numbers; a file of a few kilobytes can claim any size.
+MOST_PIXELS = 100_000_000
 LABELS = "labels.csv"
 FILE, LABEL = "file", "label"
 
@@ -76,9 +79,25 @@ class _Opening:
     scale: bool = field(kw_only=True)
 
     def array(self, path: Path) -> Array:
+        """Return the pixels. What a file claims to be is read from its content, and refused before it is decoded."""
+        try:
+            return self._decoded(path)
+        except (OSError, SyntaxError, ValueError) as error:
+            # Cut short, garbled, or no image at all, whatever its name ends with.
+            raise BindingError(f"{path.name!r} cannot be read as an image: {error}.") from error
+
+    def _decoded(self, path: Path) -> Array:
         from PIL import Image
 
-        with Image.open(path) as image:
+        try:
+            # Pillow reads the size here, decodes nothing, and refuses what is far too large.
+            image = Image.open(path, formats=FORMATS)
+        except Image.DecompressionBombError as error:
+            raise ValueError(f"it has more than the {MOST_PIXELS:,} pixels that an image may have") from error
+        with image:
+            if image.width * image.height > MOST_PIXELS:
+                size = f"{image.width:,} x {image.height:,} pixels"
+                raise ValueError(f"it has {size}, and an image may have at most {MOST_PIXELS:,}")
             converted = image.convert(self.mode or ("L" if image.mode in ("1", "L") else "RGB"))
             if self.size is not None:
                 converted = converted.resize((self.size[1], self.size[0]))

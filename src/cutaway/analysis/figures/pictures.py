@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import io
+import struct
 
 import numpy as np
 
 from cutaway.analysis.samples import Array
 from cutaway.errors import ConfigurationError
 
-__all__ = ["Picture", "extent_of", "pixels_of", "png_of"]
+__all__ = ["Picture", "extent_of", "is_small_png", "pixels_of", "png_of"]
 
 Picture = bytes | Array
 # What a picture in a figure may have; previews are far smaller.
 MOST_PIXELS = 16_000_000
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+def is_small_png(data: bytes) -> bool:
+    """Whether bytes begin as a PNG that is no bomb: its size is in the header, and nothing is decoded to read it.
+
+    >>> is_small_png(b"<svg/>")
+    False
+    """
+    if not data.startswith(_SIGNATURE) or len(data) < 33 or data[8:16] != b"\0\0\0\rIHDR":
+        return False
+    width, height = struct.unpack(">II", data[16:24])
+    return bool(0 < width * height <= MOST_PIXELS)
 
 
 def pixels_of(picture: Picture) -> Array | None:
@@ -22,10 +36,10 @@ def pixels_of(picture: Picture) -> Array | None:
 
     if not isinstance(picture, bytes):
         return _as_bytes(np.asarray(picture))
+    if not is_small_png(picture):
+        return None
     try:
         with Image.open(io.BytesIO(picture), formats=("PNG",)) as opened:
-            if opened.width * opened.height > MOST_PIXELS:
-                return None
             return np.asarray(opened if opened.mode in ("L", "RGB", "RGBA") else opened.convert("RGB"))
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError):
         return None  # cut short, or not a PNG: a figure says so in its place
@@ -54,6 +68,8 @@ def extent_of(picture: Picture | None) -> tuple[int, int]:
 
     if picture is None or not isinstance(picture, bytes):
         return (0, 0) if picture is None else (picture.shape[1], picture.shape[0])
+    if not is_small_png(picture):
+        return 0, 0
     try:
         with Image.open(io.BytesIO(picture), formats=("PNG",)) as opened:
             return opened.size

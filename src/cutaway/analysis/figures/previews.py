@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cutaway.analysis.figures.packing import pack
+from cutaway.analysis.figures.pictures import is_small_png
 from cutaway.analysis.samples import Array
 
 __all__ = ["Previews", "choose_previews"]
@@ -42,7 +43,8 @@ def choose_previews(ids: Sequence[str], previews: Mapping[str, bytes] | None, im
     """Return the pictures of the most important samples, as many as there is room for."""
     if not previews:
         return Previews()
-    known = [row for row, one in enumerate(ids) if previews.get(one)]
+    # A page hands them to a browser as they are: one of a size that no preview has would take its memory.
+    known = [row for row, one in enumerate(ids) if is_small_png(previews.get(one) or b"")]
     chosen: list[int] = []
     room = MOST_BYTES
     for row in sorted(known, key=lambda one: -float(importance[one]))[:MOST_PREVIEWS]:

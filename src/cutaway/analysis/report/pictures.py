@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import io
 import struct
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -55,13 +54,10 @@ def checked_picture(data: bytes, *, longest: int = LONGEST) -> Picture:
     from PIL import UnidentifiedImageError
 
     try:
-        with warnings.catch_warnings():
-            # Pillow warns of what it then reads all the same; the limits here are far below its own.
-            warnings.simplefilter("ignore")
-            with Pillow.open(io.BytesIO(data), formats=("PNG",)) as opened:
-                clear = opened.mode in ("RGBA", "LA", "PA") or "transparency" in opened.info
-                grey = opened.mode in ("1", "L", "I", "I;16")
-                plain = opened.convert("RGBA" if clear else "L" if grey else "RGB")
+        with Pillow.open(io.BytesIO(data), formats=("PNG",)) as opened:
+            clear = opened.mode in ("RGBA", "LA", "PA") or "transparency" in opened.info
+            grey = opened.mode in ("1", "L", "I", "I;16")
+            plain = opened.convert("RGBA" if clear else "L" if grey else "RGB")
         plain.thumbnail((longest, longest))
         # Without profiles and whatever else came with it.
         plain.info = {}

@@ -156,7 +156,8 @@ def test_pictures_come_with_their_samples() -> None:
 def test_only_as_many_pictures_as_there_is_room_for_the_telling_ones_first() -> None:
     rows = MOST_PREVIEWS + 50
     samples = table(rows)
-    figure = map_figure(positions(rows), samples, previews={f"s{row}": b"x" * 900 for row in range(rows)})
+    picture = png()[:33].ljust(900, b"x")
+    figure = map_figure(positions(rows), samples, previews={f"s{row}": picture for row in range(rows)})
     data = Page(figure.html()).data
     kept = decoded(data["previews"]["rows"])
     assert len(kept) == MOST_BYTES // 900

@@ -1,0 +1,87 @@
+"""Tables as files for other programs: CSV of which no spreadsheet runs a cell. Parquet holds the same cells exactly.
+
+A spreadsheet runs a cell that begins with `=`, `+`, `-`, `@`, a tab or a line break as a formula, and labels and ids
+are anybody's texts. Such a text gets one `'` in front, which spreadsheets show as text; so does a text that would look
+the same as one that got it, so that `original_cell` gives back exactly what was there. Numbers stay numbers, also
+those in columns of text. A NUL, at which some readers end the file, is written as its picture, U+2400.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pyarrow as pa
+
+__all__ = ["neutral_cell", "original_cell", "write_csv"]
+
+# Also the wide forms, which spreadsheets of some languages take for the same.
+_BEGINNING = "[\\t\\r\\n]|[ \u00a0\u3000]*[=+\\-@\uff1d\uff0b\uff0d\uff20]"
+_FORMULA = f"^'*(?:{_BEGINNING})"
+# Of a `+` or a `-` with a plain number behind it nothing is run.
+_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_NUL, _SHOWN_NUL = "\0", "\u2400"
+
+
+def neutral_cell(text: str) -> str:
+    """Return a text as it stands in a CSV of ours.
+
+    >>> neutral_cell("=HYPERLINK(1)"), neutral_cell("cat"), neutral_cell("-1.5")
+    ("'=HYPERLINK(1)", 'cat', '-1.5')
+    """
+    shown = text.replace(_NUL, _SHOWN_NUL)
+    return f"'{shown}" if _is_formula(shown) else shown
+
+
+def original_cell(text: str) -> str:
+    """Return the text that a cell of a CSV of ours stands for.
+
+    >>> original_cell("'=HYPERLINK(1)"), original_cell("'quoted'")
+    ('=HYPERLINK(1)', "'quoted'")
+    """
+    return text[1:] if text.startswith("'") and _is_formula(text) else text
+
+
+def write_csv(table: pa.Table, path: Path) -> None:
+    """Write a table as CSV: lists as texts, texts that a spreadsheet would run as texts."""
+    from pyarrow import csv
+
+    columns = [_plain(table.column(place)) for place in range(table.num_columns)]
+    csv.write_csv(pa.table(columns, [neutral_cell(name) for name in table.column_names]), path)
+
+
+def _is_formula(text: str) -> bool:
+    return bool(re.match(_FORMULA, text)) and not re.fullmatch(_NUMBER, text)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    """Return a column that CSV can hold."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+        return pa.array([None if one is None else neutral_cell(str(one)) for one in column.to_pylist()], pa.string())
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    return _neutral(_valid(column))
+
+
+def _neutral(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    import pyarrow.compute as pc
+
+    shown = pc.replace_substring(column, _NUL, _SHOWN_NUL)
+    runs = pc.and_(
+        pc.match_substring_regex(shown, _FORMULA), pc.invert(pc.match_substring_regex(shown, f"^(?:{_NUMBER})$"))
+    )
+    quoted = pc.binary_join_element_wise(pa.scalar("'", shown.type), shown, pa.scalar("", shown.type))
+    return pc.if_else(runs, quoted, shown)
+
+
+def _valid(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return texts as UTF-8, also those of a table in which somebody put other bytes."""
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        plain = column.cast(pa.large_binary()).to_pylist()
+        texts = [None if one is None else one.decode("utf-8", "backslashreplace") for one in plain]
+        return pa.chunked_array([pa.array(texts, column.type)])
+    return column

@@ -1,0 +1,105 @@
+"""The few sentences at the top, the scores in them, and the small drawings."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from cutaway.analysis.report import Content, Head, Score, scores_of
+from cutaway.analysis.report.drawing import interval, line, share
+from cutaway.analysis.report.summary import ends_of, interval_words, percent, summary_of, suspected
+from cutaway.analysis.samples import Samples
+from cutaway.analysis.whole import Part
+from cutaway.run import Finding
+from tests.unit.analysis.report.made import content, ranked
+
+
+def test_a_rich_run_is_told_in_three_to_six_sentences() -> None:
+    assert 3 <= len(summary_of(content())) <= 6
+
+
+def test_accuracy_is_said_with_its_interval_and_what_was_held_out_first() -> None:
+    scores = [Score("training", 9, 0, "accuracy", 1.0, 0.9, 1.0), Score("test", 9, 0, "accuracy", 0.95, 0.91, 0.98)]
+    [said] = summary_of(Content(Head("run"), scores))
+    assert said == (
+        "Accuracy is 95.0 % on test (95 % interval 91.0 to 98.0 %), 100 % on training (95 % interval 90.0 to 100 %)."
+    )
+
+
+def test_the_worst_finding_is_named_whatever_came_first() -> None:
+    findings = [Finding("A", "warning", "small", time=1.0), Finding("B", "error", "large", time=2.0)]
+    assert summary_of(Content(Head("run"), findings=findings)) == ["The worst of 2 findings is B (error): large."]
+
+
+def test_infos_alone_are_no_bad_news() -> None:
+    assert summary_of(Content(Head("run"), findings=[Finding("A", "info", "fine")])) == []
+
+
+@pytest.mark.parametrize(("rows", "said"), [(30, "16 labels are"), (1, "1 label is"), (0, "No label is")])
+def test_suspected_labels_are_those_more_likely_wrong_than_right(rows: int, said: str) -> None:
+    given = Content(Head("run"), parts=[Part("mislabeled", tables={"mislabeled": ranked(rows=rows)})])
+    assert summary_of(given)[0].startswith(f"{said} more likely wrong than right")
+
+
+def test_labels_that_were_not_looked_at_are_not_said_to_be_right() -> None:
+    assert suspected(Content(Head("run"), parts=[Part("mislabeled", reason="no labels")])) is None
+
+
+def test_a_run_without_an_evaluation_says_why_nothing_of_its_samples_is_known() -> None:
+    given = Content(Head("run", health="healthy: 12 rules looked"), missing=[("samples", "there is no evaluation")])
+    assert summary_of(given) == ["The training is healthy: 12 rules looked.", "There is no evaluation."]
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-7, 0.0004, 0.5, 0.9994, 0.99999, 1.0])
+def test_no_share_is_rounded_to_none_or_to_all(value: float) -> None:
+    said = percent(value)
+    assert (said == "100 %") == (value == 1.0)
+    assert (said == "0 %") == (value == 0.0)
+
+
+def test_scores_are_by_subset_and_of_what_there_is() -> None:
+    columns = {"subset": ["training"] * 4 + ["test"] * 4, "correct": [True] * 4 + [True, False, True, True]}
+    training, test = scores_of(Samples.from_arrays(np.zeros((8, 2)), columns=columns))
+    assert (training.value, test.value, test.what) == (1.0, 0.75, "accuracy")
+    assert 0 < test.low < 0.75 < test.high < 1
+    [only] = scores_of(Samples.from_arrays(np.zeros((3, 2)), columns={"loss": [1.0, 2.0, float("nan")]}))
+    assert (only.what, only.value, only.samples) == ("mean loss", 1.5, 3)
+    [bare] = scores_of(Samples.from_arrays(np.array([[np.nan], [0.0]])))
+    assert (bare.what, bare.failed) == ("", 1)
+    assert math.isnan(bare.value)
+    [one] = scores_of(Samples.from_arrays(np.zeros((1, 2)), columns={"loss": [1.0]}))
+    assert interval_words(one) == ""
+
+
+def test_no_samples_have_no_scores() -> None:
+    assert scores_of(Samples.from_arrays(np.zeros((0, 2)))) == ()
+    assert ends_of([]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "strokes", "marks"),
+    [
+        ([1.0, 2.0, 3.0], 1, 0),
+        ([1.0, 2.0, float("nan"), 2.0, 1.0], 2, 1),
+        ([1.0, None, 2.0], 0, 2),
+        ([1e308, -1e308], 1, 0),
+        ([5.0, 5.0], 1, 0),
+        ([], 0, 0),
+        ([float("inf")], 0, 0),
+    ],
+)
+def test_a_line_has_gaps_where_nothing_is_known(values: list[float | None], strokes: int, marks: int) -> None:
+    drawn = line(values)
+    assert (drawn.count("<polyline"), drawn.count("<circle")) == (strokes, marks)
+    assert "nan" not in drawn
+    assert "inf" not in drawn
+
+
+def test_bars_stay_on_their_rail() -> None:
+    assert 'width="100.0"' in share(7.0)
+    assert share(float("nan")).count('width="0.0"') == 1
+    assert interval(float("nan"), 0, 1, (0, 1)) == ""
+    assert interval(0.5, float("nan"), float("nan"), (0, 1)).count("band") == 0
+    assert interval(5.0, 0.1, 9.0, (0.0, 1.0)).count("<rect") == 3
