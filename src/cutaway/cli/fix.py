@@ -112,15 +112,18 @@ def _print_fix(made: Fix, *, dry_run: bool, retrain: str | None) -> None:
 def _finish(made: Fix, proof: Proof | None, *, as_json: bool) -> int:
     from cutaway.cli.fix_pages import fix_object, print_proof
     from cutaway.cli.output import Screen, emit_json, error_object, print_error
+    from cutaway.cli.words import printable
 
     failed = proof is not None and bool(proof.failure)
     if as_json:
         told: dict[str, Any] = fix_object(made, proof)
         if proof is not None and failed:
-            told = {**error_object(proof.failure, proof.code, FAILED_EXIT), **told}
+            told = {**error_object(proof.failure, proof.code, FAILED_EXIT), "lines": list(proof.lines), **told}
         emit_json(told)
     if proof is not None and failed:
         print_error(proof.failure)
+        for line in proof.lines:
+            typer.echo(f"  {printable(line)}", err=True)
         return FAILED_EXIT
     if proof is not None and not as_json:
         print_proof(Screen(), made, proof)

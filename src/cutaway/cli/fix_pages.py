@@ -151,16 +151,13 @@ def _expected(made: Fix) -> str:
 
 
 def _print_rows(screen: Screen, overlay: Overlay) -> None:
-    columns = [
-        Column("sample", least=12),
-        Column("change"),
-        Column("score", "right"),
-        Column("reason", drop=1, least=20, cut="end"),
-    ]
-    rows: list[list[Cell]] = [
-        [printable(one.sample), _change(one), number(one.score), printable(one.reason)]
-        for one in overlay.corrections[:MOST_ROWS]
-    ]
+    shown = overlay.corrections[:MOST_ROWS]
+    columns = [Column("sample", least=12), Column("change")]
+    rows: list[list[Cell]] = [[printable(one.sample), _change(one)] for one in shown]
+    # Of what a person decided there is neither.
+    if any(one.score is not None or one.reason for one in shown):
+        columns += [Column("score", "right"), Column("reason", drop=1, least=20, cut="end")]
+        rows = [[*row, number(one.score), printable(one.reason)] for row, one in zip(rows, shown, strict=True)]
     screen.table(columns, rows)
     if len(overlay.corrections) > MOST_ROWS:
         screen.line(f"  and {len(overlay.corrections) - MOST_ROWS:,} more", style="dim")

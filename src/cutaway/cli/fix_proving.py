@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -25,21 +25,25 @@ Listen = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Proof:
-    """What a retraining with the overlay showed, or why it showed nothing: `failure`, and `code`, the kind of it."""
+    """What a retraining with the overlay showed, or why it showed nothing: `failure`, and `code`, the kind of it.
+
+    `lines` are what belongs below a failure: the line of code that is missing, or the last that the command printed.
+    """
 
     measured: Measured | None = None
     runs: tuple[Run, ...] = ()
     notes: tuple[str, ...] = ()
     failure: str = ""
     code: str = ""
+    lines: tuple[str, ...] = ()
 
 
 class _Failed(Exception):
     """A retraining that proves nothing; the text says why and what to do."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, lines: Sequence[str] = ()) -> None:
         super().__init__(message)
-        self.code = code
+        self.code, self.lines = code, tuple(lines)
 
 
 def prove(made: Fix, command: str, repeats: int, listen: Listen) -> Proof:
@@ -52,7 +56,7 @@ def prove(made: Fix, command: str, repeats: int, listen: Listen) -> Proof:
         notes = _unasked(run, made.overlay)
         return Proof(measure(made.run, run, number=made.evaluation), (run,), notes)
     except _Failed as failure:
-        return Proof(failure=str(failure), code=failure.code)
+        return Proof(failure=str(failure), code=failure.code, lines=failure.lines)
 
 
 def _over_seeds(made: Fix, words: list[str], repeats: int, listen: Listen) -> Proof:
@@ -91,16 +95,22 @@ def _retrained(made: Fix, words: list[str], seed: int | None, listen: Listen) ->
     newest = _newest(done, "with the overlay")
     read = [run for run in done.runs if not _lacks(run, overlay)]
     if not read:
-        raise _Failed("OverlayNeverRead", _never_read_words(newest, overlay))
+        line = LABELS_LINE if LABEL in overlay.counts else WEIGHTS_LINE
+        raise _Failed(
+            "OverlayNeverRead",
+            f"The retraining never read the overlay: {shown_path(newest.path)} was trained with the data as they are. "
+            "Add this line to the training script, after the labels are loaded, with `import cutaway.dataset`:",
+            [line],
+        )
     # Of several, one that was evaluated says more.
     return next((run for run in read if (run.path / "samples").is_dir()), read[0])
 
 
 def _checked(done: Training) -> Training:
     if done.code:
-        shown = "\n".join(f"  {line}" for line in done.tail) or "  (it printed nothing)"
         how = f"with exit code {done.code}" if done.code > 0 else f"by signal {-done.code}"
-        raise _Failed("RetrainingFailed", f"The retraining ended {how}. Its last lines:\n{shown}")
+        said = "Its last lines are below." if done.tail else "It printed nothing."
+        raise _Failed("RetrainingFailed", f"The retraining ended {how}. {said}", done.tail)
     return done
 
 
@@ -118,14 +128,6 @@ def _lacks(run: Run, overlay: Overlay) -> bool:
     """Whether a run was not trained with what the overlay is mostly for: its labels, else its weights."""
     missed = never_read(overlay_of(run), overlay)
     return LABEL in missed if LABEL in overlay.counts else bool(missed)
-
-
-def _never_read_words(run: Run, overlay: Overlay) -> str:
-    line = LABELS_LINE if LABEL in overlay.counts else WEIGHTS_LINE
-    return (
-        f"The retraining never read the overlay: {shown_path(run.path)} was trained with the data as they are. "
-        f"Add this line to the training script, after the labels are loaded, with `import cutaway.dataset`:\n  {line}"
-    )
 
 
 def _unasked(run: Run, overlay: Overlay | None) -> tuple[str, ...]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.analysis.labels import accepted
 from cutaway.errors import ConfigurationError, did_you_mean
 
-__all__ = ["ACTIONS", "PRECISION", "Choice", "Decision", "choose", "count_accepted"]
+__all__ = ["ACTIONS", "PRECISION", "Choice", "Decision", "choose"]
 
 ACTIONS = ("relabel", "drop", "reweight")
+HELD_OUT = ("validation", "test")
 PRECISION = 0.95
 """Of the accepted corrections at least this share is expected to be right."""
 
@@ -46,24 +47,6 @@ class Choice:
         return len(self.decisions)
 
 
-def count_accepted(scores: npt.ArrayLike, precision: float = PRECISION) -> int:
-    """Return how many of the scores, from the highest on, have a mean of at least `precision`.
-
-    Scores are probabilities, so that their mean is the share that is expected to be right. It falls with every further
-    one, so that the last that keeps it is the only place to stop.
-
-    >>> count_accepted([0.5, 0.99, 0.95]), count_accepted([0.9, 0.2]), count_accepted([])
-    (2, 0, 0)
-    """
-    ordered = np.sort(np.asarray(scores, np.float64))[::-1]
-    ordered = ordered[np.isfinite(ordered)]
-    if not ordered.size:
-        return 0
-    running = np.cumsum(ordered) / np.arange(1, ordered.size + 1)
-    # A mean that is the bound itself must not fail by the last digit of a sum.
-    return int((running >= precision - 1e-12).sum())
-
-
 def choose(
     table: pa.Table, *, subsets: Sequence[str] = ("training",), precision: float = PRECISION, action: str = "relabel"
 ) -> Choice:
@@ -79,25 +62,28 @@ def choose(
         )
     if not 0.5 <= precision <= 1:
         raise ConfigurationError(f"`0.5 <= precision <= 1` must hold, but got {precision=}.")
-    rows = [row for row in table.to_pylist() if row["subset"] in subsets]
-    if action == "relabel":
-        rows = [row for row in rows if row["suggested"] not in (None, row["label"])]
-    rows = sorted(
-        (row for row in rows if row["score"] is not None and np.isfinite(row["score"])), key=lambda row: -row["score"]
-    )
-    taken = rows[: count_accepted([row["score"] for row in rows], precision)]
-    decisions = tuple(
-        Decision(
-            row["sample"],
-            action,
-            row["suggested"] if action == "relabel" else None,
-            round(1 - row["score"], 4) if action == "reweight" else None,
-            float(row["score"]),
-            row["reason"] or "",
-        )
-        for row in taken
-    )
-    wrong = float(sum(1 - row["score"] for row in taken))
-    others = sorted({str(row["subset"]) for row in table.select(["subset"]).to_pylist()} - set(subsets))
-    notes = (f"Labels of {', '.join(others)} are left alone: they are what is measured with.",) if others else ()
-    return Choice(decisions, len(rows), wrong, notes)
+    wanted = [
+        row["subset"] in subsets and (action != "relabel" or row["suggested"] not in (None, row["label"]))
+        for row in table.select(["subset", "label", "suggested"]).to_pylist()
+    ]
+    candidates = table.filter(pa.array(wanted, pa.bool_()))
+    taken = candidates.filter(pa.array(accepted(candidates, precision))).sort_by([("score", "descending")])
+    decisions = tuple(_decision(row, action) for row in taken.to_pylist())
+    notes = _notes(subsets, [one for one in HELD_OUT if one in table["subset"].to_pylist()])
+    return Choice(decisions, candidates.num_rows, sum(1 - (one.score or 0.0) for one in decisions), notes)
+
+
+def _notes(subsets: Sequence[str], held_out: Sequence[str]) -> tuple[str, ...]:
+    changed = [one for one in held_out if one in subsets]
+    left = [one for one in held_out if one not in subsets]
+    notes = [f"Labels of {' and '.join(left)} are left alone: they are what is measured with."] if left else []
+    if changed:
+        notes.append(f"Labels of {' and '.join(changed)} are corrected too: what is measured with changes.")
+    return tuple(notes)
+
+
+def _decision(row: dict[str, Any], action: str) -> Decision:
+    score = float(row["score"])
+    label = row["suggested"] if action == "relabel" else None
+    weight = round(1 - score, 4) if action == "reweight" else None
+    return Decision(row["sample"], action, label, weight, score, row["reason"] or "")
