@@ -100,12 +100,12 @@ def _duplicated(samples: Samples, ranked: Ranked, columns: Sequence[Described]) 
     table = ranked.table
     if {"subset", "other_subset"} <= set(table.column_names):
         table = table.filter(pa.array([a == b for a, b in zip(*_pairs(table), strict=True)], pa.bool_()))
-    if table.num_rows < FEWEST:
+    exact = _exact(table)
+    if not exact and table.num_rows < FEWEST:
         return None
     rows = rows_named(samples, _texts(table, "sample"))
     count, share = int(rows.sum()), float(rows.mean())
     most = most_affected(rows, np.ones(len(samples), np.bool_), columns)
-    exact = sum(one == "exact" for one in _texts(table, "kind")) if "kind" in table.column_names else 0
     kinds = f" ({exact:,} exactly)" if exact else ""
     return Insight(
         "duplication",
@@ -126,31 +126,33 @@ def _leaking(samples: Samples, ranked: Ranked, judged: Judged | None) -> list[In
     table = ranked.table
     if table.num_rows == 0 or not {"subset", "other_subset"} <= set(table.column_names):
         return []
-    firsts, seconds = _pairs(table)
-    found = []
-    _, rows_of = subsets_of(samples)
-    for (first, second), _ in sorted(Counter(zip(firsts, seconds, strict=True)).items(), key=lambda one: -one[1]):
-        chosen = [place for place, pair in enumerate(zip(firsts, seconds, strict=True)) if pair == (first, second)]
-        ids = [_texts(table, "sample")[place] for place in chosen]
-        others = [_texts(table, "other")[place] for place in chosen] if "other" in table.column_names else []
-        rows, whole = rows_named(samples, ids), rows_of.get(first, np.ones(len(samples), np.bool_))
-        count, share = int(rows.sum()), float(rows.sum() / max(int(whole.sum()), 1))
-        found.append(
-            Insight(
-                "data-leakage",
-                f"{amount(count)} of {first} ({percent(share)}) can be found in {second} too, or nearly so.",
-                rows,
-                ids[0],
-                min(1.0, GRAVITY * share),
-                (),
-                first,
-                share,
-                action=f"Split again with such pairs kept together, or drop these {count:,} from {first}.",
-                buys=_without(rows, whole, first, judged),
-                evidence={"against": second, "samples": ids[:10], "others": others[:10]},
-            )
-        )
-    return found
+    pairs = list(zip(*_pairs(table), strict=True))
+    parts = [
+        (pair, table.filter(pa.array([one == pair for one in pairs], pa.bool_())))
+        for pair, _ in Counter(pairs).most_common()
+    ]
+    return [_leak(samples, pair, part, judged) for pair, part in parts if _exact(part) or part.num_rows >= FEWEST]
+
+
+def _leak(samples: Samples, pair: tuple[str, str], table: pa.Table, judged: Judged | None) -> Insight:
+    first, second = pair
+    ids = _texts(table, "sample")
+    rows, whole = rows_named(samples, ids), subsets_of(samples)[1][first]
+    count, share, exact = int(rows.sum()), float(rows.sum() / max(int(whole.sum()), 1)), _exact(table)
+    how = " exactly" if exact == count else f", {exact:,} of them exactly" if exact else ", or nearly so"
+    return Insight(
+        "data-leakage",
+        f"{amount(count)} of {first} ({percent(share)}) can be found in {second} too{how}.",
+        rows,
+        ids[0],
+        min(1.0, GRAVITY * share),
+        (),
+        first,
+        share,
+        action=f"Split again with such pairs kept together, or drop these {count:,} from {first}.",
+        buys=_without(rows, whole, first, judged),
+        evidence={"against": second, "exact": exact, "samples": ids[:10], "others": _texts(table, "other")[:10]},
+    )
 
 
 def _outlying(samples: Samples, ranked: Ranked, columns: Sequence[Described], judged: Judged | None) -> Insight | None:
@@ -222,6 +224,10 @@ def _known(samples: Samples, name: str) -> Mask:
 
 def _pairs(table: pa.Table) -> tuple[list[str], list[str]]:
     return _texts(table, "subset"), _texts(table, "other_subset")
+
+
+def _exact(table: pa.Table) -> int:
+    return sum(one == "exact" for one in _texts(table, "kind")) if "kind" in table.column_names else 0
 
 
 def _texts(table: pa.Table, name: str) -> list[str]:

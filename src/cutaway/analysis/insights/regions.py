@@ -15,7 +15,7 @@ from cutaway.analysis.samples import LABEL, Floats, Samples
 __all__ = ["all_regions"]
 
 # Latent space is cut into so many cells, which are found in so many of the samples.
-CELLS, ROWS = 20, 5000
+CELLS, ROWS = 20, 2000
 # Of the values of a column, so many at most are regions.
 MOST_VALUES = 50
 
