@@ -1,0 +1,119 @@
+"""Turns margins into the probability that a label is wrong, without knowing any label that is.
+
+A margin is above 0 where the evidence agrees with the label. Right labels that the evidence contradicts lie below 0
+too: classes overlap. They are the tail of the samples just above 0, so there are as many of them as those say, fewer
+the further below 0. Wrong labels are the mirror image of right ones: a sample that would have had a margin of 2 has
+one of about -2, or somewhat less, where the training learned its label by heart. How many wrong labels there are, how
+far they were learned and how fast the tail falls is unknown: every combination is weighed by how well it explains the
+samples below 0 and by how usual it is, and the answer is the mean of them all. So nothing is sure that few samples
+say, and hard samples without wrong labels among them stay unsuspected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Calibrated", "calibrate"]
+
+Doubles = npt.NDArray[np.float64]
+
+# Into so many places are margins sorted from 0 to the largest, of which this share of the samples stays below.
+PLACES, LARGEST = 32, 0.98
+# Samples below this share of the largest margin say how many right labels the evidence is about to contradict.
+NEAR = 0.2
+# The tail of right labels at place u (1 is the largest) is start * exp(-fall * u**2).
+START, FALL = np.geomspace(0.25, 2, 7), np.geomspace(0.5, 6, 7)
+# Margins of wrong labels are those of right ones times this; they scatter about it by SCATTER (of the logarithm).
+LEARNED, SCATTER = np.linspace(0.35, 1.05, 11), 0.12
+# Flips of samples between two classes often give them a third one: few wrong labels have a small margin.
+FEW_BELOW = 0.3
+# The share of wrong labels.
+RATES = np.concatenate([[0.0], np.geomspace(2e-4, 0.45, 48)])
+# How usual each is: mean and deviation, of the logarithm but for LEARNED. Set by `benchmarks/labels/priors.py`.
+USUAL_START, USUAL_FALL, USUAL_LEARNED, NO_WRONG = (0.7, 0.35), (2.6, 0.35), (0.9, 0.15), 0.2
+# Deciles of a standard normal distribution.
+DECILES = np.array([-1.645, -1.036, -0.674, -0.385, -0.126, 0.126, 0.385, 0.674, 1.036, 1.645])
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """For each margin the probability that the label is wrong; the share of wrong labels with its 95 % interval."""
+
+    scores: Doubles
+    rate: float
+    low: float
+    high: float
+
+
+def calibrate(margins: Doubles) -> Calibrated:
+    """Return how likely each label is wrong. The larger a margin, the less likely."""
+    size = np.abs(margins)
+    largest = float(np.quantile(size, LARGEST)) if len(size) else 0.0
+    if not largest > 0:
+        return Calibrated(np.zeros(len(size)), 0.0, 0.0, 1.0)
+    below = margins < 0
+    place = np.minimum(size / largest * PLACES, PLACES - 1).astype(np.int64)
+    agree = np.bincount(place[~below], minlength=PLACES).astype(np.float64)
+    against = np.bincount(place[below], minlength=PLACES).astype(np.float64)
+    wrong, right, weights = _explained(agree, against)
+    share = weights.sum(axis=(1, 2, 3))
+    rate = float(share @ RATES)
+    scores_below = np.einsum("rlsf,rlsfp->p", weights, wrong / (wrong + right))
+    tail = np.einsum("sf,sfp->p", weights.sum(axis=(0, 1)), right[0, 0])
+    # Above 0 lie the wrong labels of samples whose right label the evidence would have contradicted.
+    scores_above = rate / (1 - rate) * np.minimum(tail / np.maximum(_smooth(agree), 1e-9), 1)
+    whole = np.concatenate([np.minimum.accumulate(scores_above)[::-1], scores_below])
+    whole = np.clip(np.maximum.accumulate(whole), 0, 1)
+    found = np.interp(-margins / largest * PLACES, np.arange(-PLACES, PLACES) + 0.5, whole)
+    reached = np.cumsum(share)
+    low, high = (float(RATES[min(np.searchsorted(reached, at), len(RATES) - 1)]) for at in (0.025, 0.975))
+    return Calibrated(found, rate, low, high)
+
+
+def _explained(agree: Doubles, against: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+    """Return expected wrong and right labels below 0 and the weight of each combination.
+
+    Axes are the rate, how far they were learned, start and fall of the tail, and, but for the weights, the place.
+    """
+    middle = (np.arange(PLACES) + 0.5) / PLACES
+    near = round(NEAR * PLACES)
+    start = (agree[:near].sum() + 0.5) / near * START
+    right = (start[:, None, None] * np.exp(-FALL[:, None] * middle**2))[None, None]
+    count = agree.sum() + against.sum()
+    wrong = (count * RATES[:, None, None] * _mirrored(agree))[:, :, None, None]
+    expected = wrong + right
+    # Counts are Poisson; what is the same for all combinations is left out.
+    likely = (against * np.log(expected)).sum(axis=-1) - expected.sum(axis=-1)
+    rates = np.full(len(RATES), (1 - NO_WRONG) / (len(RATES) - 1))
+    rates[0] = NO_WRONG
+    likely += np.log(rates)[:, None, None, None]
+    likely += _usual(LEARNED, USUAL_LEARNED)[:, None, None]
+    likely += _usual(np.log(START), (np.log(USUAL_START[0]), USUAL_START[1]))[:, None]
+    likely += _usual(np.log(FALL), (np.log(USUAL_FALL[0]), USUAL_FALL[1]))
+    weights = np.exp(likely - likely.max())
+    return wrong, right, weights / weights.sum()
+
+
+def _mirrored(agree: Doubles) -> Doubles:
+    """Return where wrong labels lie below 0 if they were learned so far: (LEARNED, places), each summing to 1."""
+    places = np.arange(PLACES) + 0.5
+    margins = _smooth(agree) * np.minimum(places / PLACES / FEW_BELOW, 1)
+    factors = LEARNED[:, None] * np.exp(SCATTER * DECILES)
+    moved = np.interp(places / factors[..., None], places, margins, right=0.0) / factors[..., None]
+    found = moved.sum(axis=1) + 1e-12
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def _smooth(counts: Doubles) -> Doubles:
+    """Return counts spread over their neighbours, reflected at both ends."""
+    padded = np.pad(counts, 3, mode="symmetric")
+    kernel = np.exp(-0.5 * np.arange(-3, 4) ** 2)
+    return np.convolve(padded, kernel / kernel.sum(), mode="valid")
+
+
+def _usual(values: Doubles, mean_and_deviation: tuple[float, float]) -> Doubles:
+    mean, deviation = mean_and_deviation
+    return np.asarray(-0.5 * ((values - mean) / deviation) ** 2)

@@ -1,0 +1,101 @@
+"""Everything that speaks for or against each label, signal by signal. Weighs nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.analysis.coding import Coded
+from cutaway.analysis.counting import Counter
+from cutaway.analysis.labels.held_out import HELD_OUT, held_out_margins
+from cutaway.analysis.labels.ridge import fit_ridge
+from cutaway.analysis.labels.visits import Visits, read_visits
+from cutaway.analysis.labels.votes import VOTERS, Votes, count_votes
+from cutaway.analysis.nearest import Nearest
+from cutaway.analysis.samples import SUBSET, Floats, Samples
+from cutaway.evaluation.progress import Listener
+
+__all__ = ["Evidence", "gather"]
+
+Doubles = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """For each sample a margin of its label by signal, NaN where there is none: above 0 speaks for the label.
+
+    `suggested` is the class that all signals together prefer to the label, -1 where nothing names one.
+    """
+
+    visits: Visits | None
+    votes: Votes
+    ridge: Doubles
+    held_out: Doubles
+    suggested: Ints
+
+    @property
+    def margins(self) -> Doubles:
+        """The four margins, (samples, 4): visits, neighbours, ridge, held out."""
+        count = len(self.ridge)
+        visits = np.full(count, np.nan) if self.visits is None else self.visits.margin
+        return np.stack([visits, self.votes.margin, self.ridge, self.held_out], axis=1)
+
+
+def gather(samples: Samples, nearest: Nearest, labels: Coded, *, seed: int, progress: Listener | None) -> Evidence:
+    """Return what speaks for and against the label of each sample."""
+    visits = None if samples.dynamics is None else read_visits(samples.dynamics, len(labels.names))
+    votes = count_votes(nearest, labels.codes)
+    held_out = np.full(len(samples), np.nan)
+    if samples.probabilities is not None:
+        there = np.isin(samples.table[SUBSET].to_numpy(zero_copy_only=False), HELD_OUT)
+        held_out = held_out_margins(samples.probabilities, labels.codes, there)
+    ridge, suggested = _fitted(samples, votes, labels, seed, progress)
+    return Evidence(visits, votes, ridge, held_out, suggested)
+
+
+def _fitted(
+    samples: Samples, votes: Votes, labels: Coded, seed: int, progress: Listener | None
+) -> tuple[Doubles, Ints]:
+    """Return the margins of the linear fit, and the class that it, the neighbours and the model prefer together."""
+    margins, suggested = np.full(len(samples), np.nan), _without_fit(samples, votes, labels)
+    usable = samples.finite & (labels.codes >= 0)
+    if usable.sum() < 2 or not samples.latents.shape[1]:
+        return margins, suggested
+    fit = fit_ridge(samples.latents, labels.codes, usable, len(labels.names), seed)
+    counter = Counter(progress, len(fit.rows), "samples", "looking for wrong labels")
+    for rows, found in fit.predictions():
+        places, own = np.arange(len(rows)), labels.codes[rows]
+        mine = found[places, own].astype(np.float64)
+        found[places, own] = -np.inf
+        margins[rows] = mine - found.max(axis=1)
+        _add_votes(found, votes.labels[rows], votes.asked[rows])
+        _add_chances(found, samples.probabilities, rows)
+        found[places, own] = -np.inf
+        suggested[rows] = found.argmax(axis=1)
+        counter.advance(len(rows))
+    return margins, suggested
+
+
+def _add_votes(found: Floats, voted: Ints, asked: Ints) -> None:
+    places = np.arange(len(found))
+    for voter in range(min(VOTERS, voted.shape[1])):
+        chosen = voted[:, voter] >= 0
+        found[places[chosen], voted[chosen, voter]] += (1 / asked[chosen]).astype(np.float32)
+
+
+def _add_chances(found: Floats, probabilities: Floats | None, rows: npt.NDArray[np.intp]) -> None:
+    if probabilities is not None:
+        found[:, : probabilities.shape[1]] += np.nan_to_num(probabilities[rows])
+
+
+def _without_fit(samples: Samples, votes: Votes, labels: Coded) -> Ints:
+    """Return what to suggest where there is no latent vector: the model's second choice, else the neighbours'."""
+    if samples.probabilities is None or samples.probabilities.shape[1] < 2:
+        return votes.other.copy()
+    best = np.nan_to_num(samples.probabilities, nan=-1.0)
+    inside = np.flatnonzero((labels.codes >= 0) & (labels.codes < best.shape[1]))
+    best[inside, labels.codes[inside]] = -1.0
+    return np.where(best.max(axis=1) >= 0, best.argmax(axis=1), votes.other)

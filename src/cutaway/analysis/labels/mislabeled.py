@@ -1,0 +1,126 @@
+"""Ranks samples by how likely their label is wrong, from what one ordinary training and its evaluation left behind.
+
+Trains nothing and validates nothing crosswise. Signals are added as they are, since each is a margin from about -1 to
+1; samples that have the same signals are calibrated together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cutaway.analysis.coding import Coded, coded, left_out
+from cutaway.analysis.labels.calibrating import Calibrated, calibrate
+from cutaway.analysis.labels.evidence import Evidence, gather
+from cutaway.analysis.labels.ridge import WIDEST
+from cutaway.analysis.labels.words import HOOK, reason_of, words_of
+from cutaway.analysis.nearest import Nearest
+from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.samples import LABEL, PREDICTION, SAMPLE, SUBSET, Samples
+from cutaway.errors import AnalysisUnavailable
+from cutaway.evaluation.progress import Listener
+
+__all__ = ["find_mislabeled"]
+
+NAME = "mislabeled samples"
+
+Doubles = npt.NDArray[np.float64]
+
+
+def find_mislabeled(samples: Samples, nearest: Nearest, *, seed: int = 0, progress: Listener | None = None) -> Ranked:
+    """Return every sample with a label, the one that is most likely wrong first.
+
+    `score` is the probability that the label is wrong, `suggested` the most likely right one. What speaks for it
+    follows: margins of the label by signal (below 0 speaks against it) and what the visits of the training say. Sum the
+    scores of some samples to know how many of them are expected to be wrong.
+    """
+    labels = _labels(samples)
+    evidence = gather(samples, nearest, labels, seed=seed, progress=progress)
+    margins = evidence.margins
+    known = (labels.codes >= 0) & np.isfinite(margins).any(axis=1)
+    if not known.any():
+        raise AnalysisUnavailable(
+            NAME, "no labelled sample has neighbours, a latent vector, recorded visits or held-out probabilities"
+        )
+    total = np.nansum(margins, axis=1)
+    whole = _calibrated(margins, total, known)
+    order = np.flatnonzero(known)
+    # Where scores are equal, the margins still tell who comes first.
+    order = order[np.lexsort((total[order], -whole.scores[order]))]
+    table = _table(samples, labels, evidence, whole.scores, order)
+    return Ranked(table, words_of(table, whole), _notes(samples, labels, evidence, known))
+
+
+def _labels(samples: Samples) -> Coded:
+    if not samples.has(LABEL):
+        raise AnalysisUnavailable(NAME, "these samples have no labels")
+    labels = coded(LABEL, samples.column(LABEL), samples.classes)
+    present = np.unique(labels.codes[labels.codes >= 0])
+    if len(present) < 2:
+        raise AnalysisUnavailable(NAME, f"all labels are {labels.names[present[0]]!r}, and it takes two classes")
+    return labels
+
+
+def _calibrated(margins: Doubles, total: Doubles, known: npt.NDArray[np.bool_]) -> Calibrated:
+    """Return the scores of all samples, each calibrated among those that have the same signals."""
+    scores = np.zeros(len(margins))
+    kinds = np.isfinite(margins) @ (1 << np.arange(margins.shape[1]))
+    shares = []
+    for kind in np.unique(kinds[known]):
+        rows = np.flatnonzero(known & (kinds == kind))
+        found = calibrate(total[rows])
+        scores[rows] = found.scores
+        shares.append((len(rows), found))
+    weights = np.array([count for count, _ in shares]) / sum(count for count, _ in shares)
+    rate, low, high = (
+        float(weights @ np.array([getattr(one, name) for _, one in shares])) for name in ("rate", "low", "high")
+    )
+    return Calibrated(scores, rate, low, high)
+
+
+def _table(
+    samples: Samples, labels: Coded, evidence: Evidence, scores: Doubles, order: npt.NDArray[np.intp]
+) -> pa.Table:
+    names = labels.names
+    margins = evidence.margins[order]
+    taken = pa.array(order)
+    columns = {
+        "sample": samples.table[SAMPLE].take(taken),
+        "score": pa.array(scores[order]),
+        "reason": pa.array([reason_of(row, evidence, names) for row in order.tolist()], pa.string()),
+        "subset": samples.table[SUBSET].take(taken),
+        "label": pa.array([names[code] for code in labels.codes[order]], pa.string()),
+        "suggested": pa.array(
+            [names[code] if code >= 0 else None for code in evidence.suggested[order].tolist()], pa.string()
+        ),
+        "prediction": samples.table[PREDICTION].take(taken)
+        if PREDICTION in samples.table.column_names
+        else pa.nulls(len(order), pa.string()),
+    }
+    for place, name in enumerate(("probability_margin", "neighbour_margin", "ridge_margin", "held_out")):
+        columns[name] = pa.array(margins[:, place], from_pandas=True)
+    if evidence.visits is not None:
+        columns["visits"] = pa.array(evidence.visits.count[order])
+        columns["visits_wrong"] = pa.array(evidence.visits.wrong[order])
+        columns["forgotten"] = pa.array(evidence.visits.forgotten[order])
+    return pa.table(columns)
+
+
+def _notes(samples: Samples, labels: Coded, evidence: Evidence, known: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+    unlabeled = int((labels.codes < 0).sum())
+    reasons = {"without a label": unlabeled, "about whose label nothing speaks": int((~known).sum()) - unlabeled}
+    notes = list(left_out(len(samples), reasons))
+    held_out = bool(np.isfinite(evidence.held_out).any())
+    if evidence.visits is None:
+        notes.append(HOOK.format(held_out=" and held-out probabilities" if held_out else ""))
+    elif not evidence.visits.plain:
+        notes.append(
+            "The recorded losses are not plain cross-entropy (weighted, smoothed, or another loss), so that "
+            "probabilities are taken from the margins alone."
+        )
+    if samples.latents.shape[1] > WIDEST:
+        notes.append(
+            f"The linear fit is on {WIDEST:,} random projections of the {samples.latents.shape[1]:,} latent units."
+        )
+    return tuple(notes)

@@ -1,0 +1,73 @@
+"""What the visits of a training say about each label: how sure the model was of it, and how often it was wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.analysis.dynamics import Dynamics
+
+__all__ = ["Visits", "read_visits"]
+
+Doubles = npt.NDArray[np.float64]
+# A loss may miss what the scores say by so much, which is what single precision and half precision leave.
+TOLERANCE = 0.02
+# Where fewer visits than this have the loss that their margin implies, the loss was weighted, smoothed, or another one.
+PLAIN = 0.99
+
+
+@dataclass(frozen=True)
+class Visits:
+    """For each sample the mean probability margin, NaN where training did not see it, and what makes it plausible.
+
+    `margin` is the probability of the label less that of the best other class, from the second visit on: at the first
+    one the model knows nothing yet. `plain` says whether probabilities follow from the recorded losses; where not,
+    they are taken from the margins alone.
+    """
+
+    margin: Doubles
+    count: npt.NDArray[np.int64]
+    wrong: npt.NDArray[np.int64]
+    forgotten: npt.NDArray[np.int64]
+    plain: bool
+
+
+def read_visits(dynamics: Dynamics, classes: int) -> Visits:
+    """Return what each sample's visits say."""
+    margins, losses = dynamics.margins.astype(np.float64), dynamics.losses.astype(np.float64)
+    seen = np.isfinite(margins)
+    plain = _is_plain(losses, margins, classes)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if plain:
+            # p of the label is exp(-loss), p of the best other is exp(-loss - margin).
+            single = np.exp(-losses) - np.exp(-losses - margins)
+        else:
+            single = np.tanh(margins / 2)
+    wrong = seen & (margins < 0)
+    forgotten = (seen[:-1] & (margins[:-1] >= 0) & wrong[1:]).sum(axis=0)
+    return Visits(_later_mean(single), seen.sum(axis=0), wrong.sum(axis=0), forgotten, plain)
+
+
+def _later_mean(values: Doubles) -> Doubles:
+    """Return the mean over visits from the second on, or the first where there is no other; NaN without any."""
+    known = np.isfinite(values)
+    later = known.copy()
+    later[:1] &= known.sum(axis=0) == 1
+    total = np.where(later, values, 0.0).sum(axis=0)
+    count = later.sum(axis=0)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _is_plain(losses: Doubles, margins: Doubles, classes: int) -> bool:
+    """Whether losses are the cross-entropy of the scores whose margins these are."""
+    known = np.isfinite(losses) & np.isfinite(margins)
+    if not known.any():
+        return False
+    loss, margin = losses[known], margins[known]
+    # The other classes together weigh as much as the best of them at least, and all of them as much at most.
+    least = np.logaddexp(0, -margin)
+    most = np.logaddexp(0, np.log(max(classes - 1, 1)) - margin)
+    room = TOLERANCE * (1 + np.abs(loss))
+    return bool(((loss >= least - room) & (loss <= most + room)).mean() >= PLAIN)
