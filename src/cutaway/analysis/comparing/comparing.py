@@ -1,0 +1,160 @@
+"""Compares two models on the same samples: overall, sample by sample, slice by slice, and on the map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cutaway.analysis.comparing.comparison import Comparison, Difference
+from cutaway.analysis.comparing.differences import accuracy_difference, loss_difference, slice_table
+from cutaway.analysis.comparing.flips import flip_table, loss_change_table
+from cutaway.analysis.comparing.joining import ANALYSIS, Joined, join
+from cutaway.analysis.comparing.outcomes import Outcomes, outcomes_of
+from cutaway.analysis.comparing.regions import region_table
+from cutaway.analysis.comparing.slicing import conditions
+from cutaway.analysis.samples import LABEL, Array, Samples
+from cutaway.errors import AnalysisUnavailable, ConfigurationError
+
+__all__ = ["compare_samples"]
+
+# A slice has at least so many samples, whatever its share.
+FEWEST = 20
+# So many slices and regions are told in words.
+MOST_TOLD = 5
+
+
+def compare_samples(
+    first: Samples,
+    second: Samples,
+    *,
+    positions: Array | None = None,
+    names: tuple[str, str] = ("before", "after"),
+    min_share: float = 0.005,
+) -> Comparison:
+    """Return what became better and worse from the first model to the second, on the samples that both have seen.
+
+    Samples are joined by id; where both know the content, samples of other content are left out. Both models are
+    judged by the labels of the second. `positions` is a place on a map (x, y) for each sample of `first`. Slices are
+    one condition each: a class, a value or a range of numbers of any column of the second that is no answer of a
+    model, with at least `min_share` of the samples. Each is tested by its flips alone (McNemar, exact), and all
+    together after Benjamini and Hochberg. Where samples have no classes, losses are compared instead, by ranks.
+    """
+    if not 0 <= min_share < 1:
+        raise ConfigurationError(f"`0 <= min_share < 1` must hold, but got min_share={min_share}.")
+    joined = join(first, second, names)
+    outcomes, more = outcomes_of(first, second, joined, names)
+    everything = np.ones(len(joined), np.bool_)
+    accuracy, loss = accuracy_difference(outcomes, everything), loss_difference(outcomes, everything)
+    if accuracy is None and loss is None:
+        raise AnalysisUnavailable(
+            ANALYSIS,
+            f"none of {len(joined):,} samples has a class and a label, or a finite loss, with both models. "
+            "Evaluate both with a loss.",
+        )
+    notes = [*joined.notes, *more, *_why_no_flips(accuracy)]
+    places = _places(positions, len(first), joined)
+    fewest = max(FEWEST, int(np.ceil(min_share * len(joined))))
+    slices = slice_table(outcomes, conditions(_sliced(second, joined), fewest), by_flips=accuracy is not None)
+    if accuracy is None:
+        table, regions = loss_change_table(second, joined, outcomes, places), None
+    else:
+        table = flip_table(second, joined, outcomes, places, names)
+        flips = {"worse": outcomes.worse, "better": outcomes.better}
+        regions = None if places is None else region_table(places, flips)
+    if any(one == "cluster" for one in slices["column"].to_pylist()):
+        notes.append(
+            "Clusters come from one model's latents, which put its own mistakes elsewhere: they favour the other."
+        )
+    words = _words(names, outcomes, (accuracy, loss), slices, regions)
+    counts = None if accuracy is None else _counts(outcomes)
+    return Comparison(names, len(joined), counts, accuracy, loss, table, slices, regions, tuple(notes), words)
+
+
+def _why_no_flips(accuracy: Difference | None) -> list[str]:
+    if accuracy is not None:
+        return []
+    return ["There are no flips: they need one predicted class and a label for each sample. Losses are compared."]
+
+
+def _sliced(second: Samples, joined: Joined) -> pa.Table:
+    """Return the columns that slices are made of, with the labels that both models are judged by."""
+    table = second.table.take(pa.array(joined.second))
+    if LABEL in table.column_names:
+        table = table.set_column(table.column_names.index(LABEL), LABEL, pa.array(joined.labels, pa.string()))
+    return table
+
+
+def _places(positions: Array | None, rows: int, joined: Joined) -> npt.NDArray[np.float64] | None:
+    if positions is None:
+        return None
+    given = np.asarray(positions)
+    if given.shape != (rows, 2) or given.dtype.kind not in "iuf":
+        raise ConfigurationError(
+            f"`positions` must be x and y for each of {rows} samples of the first, but got shape {given.shape}."
+        )
+    return np.asarray(given[joined.first], np.float64)
+
+
+def _counts(outcomes: Outcomes) -> dict[str, int]:
+    was, now = outcomes.right
+    wrong = outcomes.answered & ~was & ~now
+    return {
+        "both right": int((outcomes.answered & was & now).sum()),
+        "worse": int(outcomes.worse.sum()),
+        "better": int(outcomes.better.sum()),
+        "both wrong": int(wrong.sum()),
+        "changed": int((wrong & (outcomes.predictions[0] != outcomes.predictions[1])).sum()),
+    }
+
+
+def _words(
+    names: tuple[str, str],
+    outcomes: Outcomes,
+    overall: Sequence[Difference | None],
+    slices: pa.Table,
+    regions: pa.Table | None,
+) -> tuple[str, ...]:
+    said = []
+    for what, one in zip(("accuracy", "mean loss"), overall, strict=True):
+        if one is not None:
+            said.append(
+                f"{what} {one.before:.4f} {names[0]}, {one.after:.4f} {names[1]}: {one.change:+.4f} "
+                f"[{one.low:+.4f}, {one.high:+.4f}], p {one.p:.2g}"
+            )
+    if overall[0] is not None:
+        worse, better = int(outcomes.worse.sum()), int(outcomes.better.sum())
+        said.append(f"{worse:,} samples got worse, {better:,} better")
+    told = [row for row in slices.to_pylist() if row["found"]]
+    said += [_slice_words(row) for row in _best_of_each_column(told)[:MOST_TOLD]]
+    if not told:
+        said.append(f"no slice of {slices.num_rows:,} changed more than by chance")
+    if regions is not None:
+        found = [row for row in regions.to_pylist() if row["found"]][:MOST_TOLD]
+        said += [
+            f"{row['flips']:,} of {row['count']:,} samples around ({row['x']:.3g}, {row['y']:.3g}) on the map got "
+            f"{row['flip']}, where {row['expected']:.1f} would be usual"
+            for row in found
+        ]
+    return tuple(said)
+
+
+def _best_of_each_column(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the surest slice of each column of numbers, and every value of the others."""
+    seen: set[str] = set()
+    kept = []
+    for row in rows:
+        ranged = f"{row['column']} between " in row["slice"]
+        if not (ranged and row["column"] in seen):
+            kept.append(row)
+        seen.add(row["column"])
+    return kept
+
+
+def _slice_words(row: dict[str, Any]) -> str:
+    figures = f"{row['before']:.4f} to {row['after']:.4f}: {row['change']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}]"
+    flips = "" if row["worse"] is None else f", {row['worse']:,} worse and {row['better']:,} better"
+    return f"where {row['slice']} ({row['count']:,} samples): {figures}{flips}, p {row['p_adjusted']:.2g}"

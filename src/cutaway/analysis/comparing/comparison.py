@@ -1,0 +1,55 @@
+"""`Comparison`: what two models' answers to the same samples say of the two. Computes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from cutaway.analysis.ranked import Ranked
+
+__all__ = ["Comparison", "Difference"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A figure before and after: the change with a 95 % interval, and the p of a paired test."""
+
+    before: float
+    after: float
+    change: float
+    low: float
+    high: float
+    p: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two models on the same `count` samples.
+
+    - `counts`: how many samples are right with both (`both right`), right before only (`worse`), right after only
+      (`better`), wrong with both (`both wrong`), and of these how many with another wrong answer (`changed`). None
+      where samples have no classes; `notes` then say why.
+    - `accuracy` and `loss`: before, after, and the change, with Newcombe's paired interval and McNemar's exact p for
+      the one, Student's and the signed-rank test's for the other. None where there is none.
+    - `table`: the samples that flipped, those that got worst first: `sample`, `score` (how much of the label's
+      probability was lost; negative where it was gained), `reason`, `flip` (`worse` or `better`), `before`, `after`,
+      `label`, `loss_change`, `subset`, and `x` and `y` on the map. Without classes: those whose loss changed most.
+    - `slices`: a row for each slice: `slice` (a condition), `column`, `count`, `share`, `worse`, `better`, `before`,
+      `after`, `change`, `low`, `high`, `loss_change`, `p`, `p_adjusted` for all slices together, and `found`: whether
+      that is at most 0.01. The surest come first.
+    - `regions`: where on the map flips lie more densely than elsewhere: `flip`, `x`, `y`, `width`, `height`, `count`,
+      `flips`, `expected`, `p`, `p_adjusted`, `found`. None without a map.
+    """
+
+    names: tuple[str, str]
+    count: int
+    counts: Mapping[str, int] | None
+    accuracy: Difference | None
+    loss: Difference | None
+    table: Ranked
+    slices: pa.Table
+    regions: pa.Table | None
+    notes: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()

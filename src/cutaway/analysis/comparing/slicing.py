@@ -1,0 +1,86 @@
+"""The slices of samples that two models are compared on: one condition each. Looks at no answers of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from cutaway.analysis.coding import coded, most_frequent
+from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, Mask
+
+__all__ = ["Condition", "conditions", "sliceable"]
+
+# Numbers are cut into so many parts of about as many samples each, and their ends into parts of 1 and 2 %.
+PARTS = (2, 5, 10, 20)
+ENDS = (0.01, 0.02)
+# Of a column with more values the most frequent are looked at.
+MOST_VALUES = 100
+# What a model said of a sample is no slice: samples that one model got wrong are easier for any other.
+_ANSWERS = (SAMPLE, PREDICTION, CORRECT, LOSS, "error")
+_OF_MODEL = ("metric.", "loss.")
+
+
+class Condition(NamedTuple):
+    """A condition as `parse_filter` reads it, the column it is about, and the rows for which it holds."""
+
+    text: str
+    column: str
+    rows: Mask
+
+
+def sliceable(name: str, column: pa.ChunkedArray) -> bool:
+    """Whether a column says something about samples that is one plain value for each."""
+    plain = not (pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_null(column.type))
+    return plain and name not in _ANSWERS and not name.startswith(_OF_MODEL)
+
+
+def conditions(table: pa.Table, fewest: int) -> Iterator[Condition]:
+    """Yield each slice of at least `fewest` rows that is not all of them, column by column."""
+    for name in table.column_names:
+        column = table[name]
+        if not sliceable(name, column):
+            continue
+        numeric = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+        found = _of_numbers(name, column) if numeric and name != LABEL else _of_values(name, column)
+        for one in found:
+            if fewest <= int(one.rows.sum()) < table.num_rows:
+                yield one
+
+
+def _of_values(name: str, column: pa.ChunkedArray) -> Iterator[Condition]:
+    values, _ = most_frequent(coded(name, column), MOST_VALUES)
+    for number, value in enumerate(values.names):
+        yield Condition(f"{name} = {value}", name, np.asarray(values.codes == number))
+
+
+def _of_numbers(name: str, column: pa.ChunkedArray) -> Iterator[Condition]:
+    numbers = np.asarray(column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(), np.float64)
+    known = np.isfinite(numbers)
+    different = np.unique(numbers[known])
+    if len(different) <= PARTS[-1]:
+        yield from _of_values(name, column)
+        return
+    seen: set[tuple[float, float]] = set()
+    for low, high in _ranges():
+        # Ends are values that occur, so that the condition in words has the same rows.
+        ends = np.quantile(numbers[known], [low, high], method="inverted_cdf")
+        first = int(np.searchsorted(different, ends[0], side="right")) if low > 0 else 0
+        pair = (float(different[min(first, len(different) - 1)]), float(ends[1]))
+        if pair in seen or pair[0] > pair[1]:
+            continue
+        seen.add(pair)
+        with np.errstate(invalid="ignore"):
+            rows = np.asarray((numbers >= pair[0]) & (numbers <= pair[1]))
+        yield Condition(f"{name} between {pair[0]!r} {pair[1]!r}", name, rows)
+
+
+def _ranges() -> Iterator[tuple[float, float]]:
+    for parts in PARTS:
+        for part in range(parts):
+            yield part / parts, (part + 1) / parts
+    for end in ENDS:
+        yield 0.0, end
+        yield 1 - end, 1.0
