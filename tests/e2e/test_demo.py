@@ -20,11 +20,26 @@ def test_the_demo_tells_what_it_saw_and_what_to_do_next(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    sick, run = sorted((tmp_path / "runs").iterdir(), key=lambda path: "demo_sick" not in path.name)
-    assert len((done.stdout + done.stderr).splitlines()) <= 40
+    runs = {path.name.rpartition("-")[0] or path.name: path for path in (tmp_path / "runs").iterdir()}
+    assert len(runs) == 3
+    sick, labels = (next(path for name, path in runs.items() if word in name) for word in ("sick", "labels"))
+    [run] = set(runs.values()) - {sick, labels}
+    assert len((done.stdout + done.stderr).splitlines()) <= 50
     assert "caught   DeadRelu at step 0" in done.stdout
     assert f"cutaway watch runs/{sick.name}" in done.stdout
-    for words in ("loss", "gradients", "zeros", "hardest", "training/", "rows of statistics", "cost"):
+    assert f"cutaway analyze runs/{labels.name} mislabeled" in done.stdout
+    for words in (
+        "planted",
+        "false alarms",
+        "bought",
+        "loss",
+        "gradients",
+        "zeros",
+        "hardest",
+        "training/",
+        "rows of statistics",
+        "cost",
+    ):
         assert words in done.stdout
     for command in (f"cutaway tensors runs/{run.name}", f"cutaway runs show runs/{run.name}"):
         assert command in done.stdout
@@ -52,4 +67,8 @@ def test_the_demo_answers_in_json(tmp_path: Path) -> None:
     assert all(one["sample"].startswith("training/") for one in report["hardest"])
     assert report["sick"]["health"]["telling"][0]["code"] == "DeadRelu"
     assert report["watched"]["looked"] > 10
+    labels = report["labels"]
+    assert labels["found"] > 0.5 * labels["planted"]
+    assert labels["false"] < 0.1 * labels["relabelled"]
+    assert labels["gain"]["low"] < labels["gain"]["difference"] < labels["gain"]["high"]
     assert {"run", "path", "accuracy", "zeros", "statistics_rows", "bytes", "next"} <= set(report)

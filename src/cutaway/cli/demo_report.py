@@ -78,10 +78,17 @@ def print_report(report: Facts) -> None:
     ]
     screen.pairs(pairs, indent=2)
     _print_sick(screen, report["sick"])
+    _print_labels(screen, report["labels"])
     screen.line()
     screen.line(Text("Next", style="bold"))
     told = ("what every tensor did, a line each", "the run on one page")
-    commands = [*zip(report["next"], told, strict=True), (f"cutaway watch {report['sick']['path']}", "all rules again")]
+    labels = report["labels"]["path"]
+    commands = [
+        *zip(report["next"], told, strict=True),
+        (f"cutaway watch {report['sick']['path']}", "all rules again"),
+        (f"cutaway analyze {labels} mislabeled", "which labels are wrong, and why"),
+        (f"cutaway report {labels}", "one page of it, with pictures"),
+    ]
     rows: list[list[Cell]] = [[Text(f"  {command}", style="bold"), what] for command, what in commands]
     screen.table([Column(""), Column("", drop=1)], rows)
 
@@ -96,6 +103,29 @@ def _print_sick(screen: Screen, sick: Facts) -> None:
     others = sorted({one["code"] for one in sick["health"]["telling"][1:]})
     if others:
         pairs.append(("also", ", ".join(others)))
+    screen.pairs(pairs, indent=2)
+
+
+def _print_labels(screen: Screen, labels: Facts) -> None:
+    gain, seeds = labels["gain"], len(labels["seeds"])
+    screen.line()
+    screen.line(Text(f"The same network with {labels['share']:.0%} wrong labels, {seeds} seeds", style="bold"))
+    share = labels["found"] / labels["planted"]
+    unclear = "" if gain["low"] > 0 else ": that could be chance"
+    pairs: list[tuple[Cell, Cell]] = [
+        (
+            "found",
+            f"{labels['found']} of {labels['planted']} planted ({share:.0%}), from what one training left behind",
+        ),
+        ("false alarms", f"{labels['false']} of {labels['relabelled']} that were relabelled"),
+        ("right label", f"suggested for {labels['right']} of the {labels['found']} found"),
+        ("test digits", f"{gain['before']:.1%} read right before the fix, {gain['after']:.1%} after"),
+        (
+            "bought",
+            f"{100 * gain['difference']:+.1f} points [{100 * gain['low']:+.1f}, {100 * gain['high']:+.1f}] "
+            f"over {seeds} seeds{unclear}; trained on the right labels {labels['clean']:.1%}",
+        ),
+    ]
     screen.pairs(pairs, indent=2)
 
 

@@ -1,0 +1,178 @@
+"""The part of the demo about labels: plants wrong ones, finds them by what one training leaves behind, fixes them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.cli.opening import shown_path
+from cutaway.run.overlays import OVERLAY_VARIABLE, write_overlay
+
+if TYPE_CHECKING:
+    from cutaway.cli.run_facts import Facts
+    from cutaway.run import Run
+
+__all__ = ["Digits", "Fixed", "fix_labels", "what_fixing_bought"]
+
+SEEDS = 5
+EPOCHS = 20
+SHARE = 0.10
+BATCH = 64
+# Which digit each is most easily taken for: wrong labels of people are of this kind, and harder to find than any other.
+CONFUSABLE = {0: 6, 1: 7, 2: 7, 3: 5, 4: 9, 5: 3, 6: 0, 7: 1, 8: 3, 9: 4}
+
+Labels = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """One seed: how many labels were wrong, which were found, and the accuracy of three trainings.
+
+    `relabelled` were corrected; of these `found` were planted, `right` got their own label back, and `false` were no
+    wrong labels. `before` is trained on the wrong labels, `after` on the corrected ones, `clean` on the right ones.
+    """
+
+    seed: int
+    planted: int
+    relabelled: int
+    found: int
+    right: int
+    false: int
+    before: float
+    after: float
+    clean: float
+
+
+@dataclass(frozen=True)
+class Digits:
+    """The digits as the demo trains on them: images, right labels, and where the test begins."""
+
+    images: Any
+    labels: Labels
+    training: int
+
+
+def fix_labels(digits: Digits, network: Callable[[], Any], say: Callable[[str], None]) -> tuple[Run, list[Fixed]]:
+    """Plant wrong labels, find, fix and train again, for a few seeds; return the run of the first, and all results."""
+    import cutaway.torch as smd
+
+    say(f"Planting {SHARE:.0%} confusable wrong labels, finding and fixing them, with {SEEDS} seeds ...")
+    with smd.Hook(name="demo-labels") as hook:
+        first = _fixed(0, digits, network, hook)
+        run = hook.run
+    assert run is not None
+    results = [first]
+    for seed in range(1, SEEDS):
+        with tempfile.TemporaryDirectory(prefix="cutaway-demo-") as folder, smd.Hook(Path(folder) / "run") as hook:
+            results.append(_fixed(seed, digits, network, hook))
+    return run, results
+
+
+def what_fixing_bought(run: Run, results: list[Fixed]) -> Facts:
+    """Return the results as JSON values, with what the fix bought over seeds."""
+    from cutaway.analysis.fixing import gain_over_seeds
+
+    gain = gain_over_seeds([one.before for one in results], [one.after for one in results])
+    counts = {
+        name: sum(getattr(one, name) for one in results)
+        for name in ("planted", "relabelled", "found", "right", "false")
+    }
+    return {
+        "run": run.name,
+        "path": shown_path(run.path),
+        "share": SHARE,
+        "seeds": [asdict(one) for one in results],
+        **counts,
+        "gain": asdict(gain),
+        "clean": float(np.mean([one.clean for one in results])),
+    }
+
+
+def _fixed(seed: int, digits: Digits, network: Callable[[], Any], hook: Any) -> Fixed:
+    from cutaway.dataset import corrected
+
+    labels, planted = _planted(digits, seed)
+    model, before = _trained(digits, labels, network, seed, hook)
+    decided = _corrections(digits, labels, model, hook)
+    with _overlay(decided.path):
+        after = _trained(digits, corrected(labels), network, seed)[1]
+    clean = _trained(digits, digits.labels[: digits.training], network, seed)[1]
+    rows = np.array([int(one.sample.partition("/")[2]) for one in decided.corrections], np.int64)
+    new = np.array([int(one.new) for one in decided.corrections], np.int64)
+    found = int(planted[rows].sum())
+    right = int((new == digits.labels[rows]).sum())
+    return Fixed(seed, int(planted.sum()), len(rows), found, right, len(rows) - found, before, after, clean)
+
+
+def _planted(digits: Digits, seed: int) -> tuple[Labels, npt.NDArray[np.bool_]]:
+    right = digits.labels[: digits.training]
+    rows = np.random.default_rng(seed).choice(len(right), int(SHARE * len(right)), replace=False)
+    labels = right.copy()
+    labels[rows] = [CONFUSABLE[int(one)] for one in right[rows]]
+    return labels, labels != right
+
+
+def _trained(
+    digits: Digits, labels: Labels, network: Callable[[], Any], seed: int, hook: Any = None
+) -> tuple[Any, float]:
+    """Train a network on these labels, watched where there is a hook, and return it and its accuracy on the test."""
+    import torch
+
+    torch.manual_seed(seed)
+    model, criterion = network(), torch.nn.CrossEntropyLoss()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.02, momentum=0.9)
+    if hook is not None:
+        hook.register_module(model)
+        hook.register_loss(criterion)
+    targets = torch.from_numpy(labels)
+    generator = torch.Generator().manual_seed(seed)
+    for _ in range(EPOCHS):
+        order = torch.randperm(digits.training, generator=generator)
+        for rows in torch.split(order, BATCH):
+            if hook is not None:
+                hook.set_samples(rows.tolist())
+            optimizer.zero_grad()
+            criterion(model(digits.images[rows]), targets[rows]).backward()
+            optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        answers = model(digits.images[digits.training :]).argmax(1).numpy()
+    return model, float((answers == digits.labels[digits.training :]).mean())
+
+
+def _corrections(digits: Digits, labels: Labels, model: Any, hook: Any) -> Any:
+    """Evaluate the trained network into its run, and return the corrections that its scores vouch for."""
+    from cutaway.analysis import Population
+    from cutaway.analysis.fixing import choose, make_overlay
+    from cutaway.dataset import Dataset
+    from cutaway.evaluation import evaluate
+
+    names = [str(digit) for digit in range(10)]
+    images = digits.images.numpy()[: digits.training]
+    evaluate(Dataset.from_arrays(images, labels, labels=names, channel_dim=1), model, run=hook, keep_model=False)
+    population = Population.open(hook.run)
+    choice = choose(population.mislabeled())
+    held = dict(zip(population.ids, population.table["label"].to_pylist(), strict=True))
+    return write_overlay(hook.run, make_overlay("demo", choice.decisions, held, names, truth="ground_truth"))
+
+
+@contextmanager
+def _overlay(path: Path | None) -> Iterator[None]:
+    """Name an overlay in the environment, as `cutaway fix --retrain` does for the training that it starts."""
+    before = os.environ.get(OVERLAY_VARIABLE)
+    os.environ[OVERLAY_VARIABLE] = str(path)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[OVERLAY_VARIABLE]
+        else:
+            os.environ[OVERLAY_VARIABLE] = before
