@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import pyarrow as pa
 
+from cutaway.analysis.candidates import RANKED
 from cutaway.analysis.clusters import cluster_table, membership_table, trait_table
 from cutaway.analysis.curves import Curve
 from cutaway.analysis.origin import Origin
@@ -22,6 +23,8 @@ __all__ = ["Part", "analyze"]
 
 # Of clusters and curves, so many are put into words; the tables have all.
 MOST_SAID = 8
+# So many unlabelled samples are proposed where nobody says how many.
+MOST_TO_LABEL = 100
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,7 @@ def analyze(population: Population, *, seed: int = 0, progress: Listener | None 
 def _kept_or_made(population: Population, name: str, seed: int, progress: Listener | None) -> Part:
     origin = population.keeping
     make = _PARTS[name]
-    if origin is None or name == "map":
-        # A map keeps itself.
+    if origin is None or name in _KEEP_THEMSELVES:
         return make(population, seed, progress)
     kind = name.replace(" ", "_")
     settings: dict[str, Any] = {"seed": seed}
@@ -180,6 +182,35 @@ def _batches(population: Population, seed: int, progress: Listener | None) -> Pa
     return Part("batches", (found.words(),), {"batches": found.table}, found.notes)
 
 
+def _ranked(question: str) -> Callable[[Population, int, Listener | None], Part]:
+    def make(population: Population, seed: int, progress: Listener | None) -> Part:
+        found = population.ranked(question, seed=seed, progress=progress)
+        return Part(question, found.words, {question: found.table}, found.notes)
+
+    return make
+
+
+def _to_label(population: Population, seed: int, progress: Listener | None) -> Part:
+    found = population.choose_to_label(MOST_TO_LABEL, seed=seed, progress=progress)
+    words, notes = list(found.words), list(found.notes)
+    try:
+        estimate = population.estimate()
+    except AnalysisUnavailable as error:
+        notes.append(str(error))
+    else:
+        words.append(estimate.words)
+        notes += estimate.notes
+    return Part("to label", tuple(words), {"to label": found.table}, tuple(notes))
+
+
+def _insights(population: Population, seed: int, progress: Listener | None) -> Part:
+    found = population.ranked_insights(seed=seed, progress=progress)
+    words = list(found.words[:MOST_SAID])
+    if len(found) > MOST_SAID:
+        words.append(f"and {len(found) - MOST_SAID} more in the table")
+    return Part("insights", tuple(words or ["nothing is systematically wrong"]), {"insights": found.table}, found.notes)
+
+
 # The tables that a part has beside its own; what a file says about others is not followed.
 _FURTHER = {"clusters": ("words", "traits"), "units": ("drivers", "classes"), "confusion": ("classes",)}
 _PARTS: dict[str, Callable[[Population, int, Listener | None], Part]] = {
@@ -190,4 +221,9 @@ _PARTS: dict[str, Callable[[Population, int, Listener | None], Part]] = {
     "curve": _curve,
     "confusion": _confusion,
     "batches": _batches,
+    **{question: _ranked(question) for question in RANKED},
+    "to label": _to_label,
+    "insights": _insights,
 }
+# The population keeps these, whoever asks for them.
+_KEEP_THEMSELVES = ("map", *RANKED, "insights")
