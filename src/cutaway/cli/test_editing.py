@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from cutaway.analysis import Population
     from cutaway.analysis.samples import Samples
     from cutaway.analysis.slice_tests import TestResult
     from cutaway.run.slice_tests import WrittenTest
@@ -87,9 +88,12 @@ def _new(
         return tuple(written), run_tests(population.samples, tests), notes
 
 
-def _insights(population: Any) -> pa.Table:
+def _insights(population: Population) -> pa.Table:
+    from cutaway.cli.progress import shown_progress
+
     try:
-        return population.insights()
+        with shown_progress("test") as progress:
+            return population.insights(progress=progress)
     except AnalysisUnavailable as error:
         raise ConfigurationError(f"There are no insights to make tests of. {error}") from error
 

@@ -192,12 +192,12 @@ class TestInsights:
         self, cutaway: Cutaway, run: str, home: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         row = {"kind": ["low-performance"], "where": ["subset = validation"], "measure": ["error"], "reason": ["weak"]}
-        monkeypatch.setattr(Population, "insights", lambda _: pa.table(row), raising=False)
+        monkeypatch.setattr(Population, "insights", lambda _, progress: pa.table(row))
         code, out, err = cutaway("test", run, "--add-insights")
         assert (code, err) == (0, "")
         assert "No test of subset = validation: A test needs 20 samples inside and outside" in out
         row["where"] = ["metadata.size > 0.3"]
-        monkeypatch.setattr(Population, "insights", lambda _: pa.table(row), raising=False)
+        monkeypatch.setattr(Population, "insights", lambda _, progress: pa.table(row))
         monkeypatch.setattr("cutaway.analysis.slice_tests.from_slice.FEWEST", 5)
         code, out, _ = cutaway("test", run, "--add-insights", "--json")
         assert (code, len(json.loads(out)["added"])) == (0, 1)
