@@ -16,7 +16,7 @@ import pyarrow as pa
 __all__ = ["neutral_cell", "original_cell", "write_csv"]
 
 # Also the wide forms, which spreadsheets of some languages take for the same.
-_BEGINNING = "[\\t\\r\\n]|[ \u00a0\u3000]*[=+\\-@\uff1d\uff0b\uff0d\uff20]"
+_BEGINNING = "[\\t\\r\\n]|[ \\t\\r\\n\\f\\v\u00a0\u3000]*[=+\\-@\uff1d\uff0b\uff0d\uff20]"
 _FORMULA = f"^'*(?:{_BEGINNING})"
 # Of a `+` or a `-` with a plain number behind it nothing is run.
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"

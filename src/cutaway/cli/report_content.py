@@ -50,7 +50,10 @@ def gather(run: Run, *, evaluation: int | None = None, seed: int = 0, progress: 
         findings=[Finding(**one) for one in facts["findings"]],
         series=[_series(one) for one in facts["scalars"] if one["series"]],
         fixes=_fixes(run),
-        damage=[_damage(one) for one in facts["damage"]],
+        damage=[
+            *(_damage(one) for one in facts["damage"]),
+            *(one["unreadable"] for one in facts["evaluations"] if "unreadable" in one),
+        ],
         missing=samples.missing,
         limits=_limits(facts),
         **samples.content,

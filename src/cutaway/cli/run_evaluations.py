@@ -10,6 +10,7 @@ from rich.text import Text
 from cutaway.cli.grid import Cell, Column
 from cutaway.cli.output import Screen, heading
 from cutaway.cli.words import number, printable
+from cutaway.errors import EvaluationError
 from cutaway.run.evaluations import Evaluation, evaluations
 
 if TYPE_CHECKING:
@@ -27,7 +28,11 @@ def evaluation_facts(run: Run) -> list[dict[str, Any]]:
     facts = [_facts(one) for one in found]
     newest = next((i for i in reversed(range(len(found))) if found[i].finished), None)
     if newest is not None:
-        facts[newest]["hardest"] = _hardest(found[newest])
+        try:
+            facts[newest]["hardest"] = _hardest(found[newest])
+        except EvaluationError as error:
+            # What is left of the run is told all the same.
+            facts[newest]["unreadable"] = str(error)
     return facts
 
 
@@ -54,6 +59,8 @@ def print_evaluations(screen: Screen, facts: Sequence[dict[str, Any]]) -> None:
                 f"  evaluation {one['evaluation']} is not finished: the same `cutaway evaluate` again goes on with it"
             )
             screen.line(line, style="yellow")
+        if "unreadable" in one:
+            screen.line(f"  {one['unreadable']}", style="red")
     _print_hardest(screen, next((one["hardest"] for one in facts if one.get("hardest")), []))
 
 

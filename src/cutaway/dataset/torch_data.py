@@ -8,9 +8,12 @@ from typing import Any
 from cutaway.dataset.dataset import Dataset
 from cutaway.dataset.functions import Field, MetadataField
 from cutaway.dataset.items import Item, ItemSubset, as_item
-from cutaway.errors import ConfigurationError
+from cutaway.errors import ConfigurationError, EncoderError
 
 __all__ = ["from_torch"]
+
+# Where so many in a row cannot be had, the others will not be either.
+MOST_TRIED = 20
 
 
 def from_torch(
@@ -45,10 +48,8 @@ def from_torch(
 
 
 def of_items(subset: ItemSubset, *, labels: tuple[str, ...], channel_dim: int, kind: str) -> Dataset:
-    """Return a data set of one subset; its first sample shows what parts the samples have."""
-    if not len(subset):
-        raise ConfigurationError(f"The {subset.name} subset has no samples.")
-    first = subset.item(0)
+    """Return a data set of one subset; its first sample that can be had shows what parts the samples have."""
+    first = _first_item(subset)
     return Dataset(
         subsets={subset.name: subset},
         inputs=tuple(Field(name, channel_dim=channel_dim) for name in first.inputs),
@@ -56,3 +57,14 @@ def of_items(subset: ItemSubset, *, labels: tuple[str, ...], channel_dim: int, k
         metadata=tuple(MetadataField(name) for name in first.metadata),
         source={"kind": kind},
     )
+
+
+def _first_item(subset: ItemSubset) -> Item:
+    """Return the first sample that can be had: one broken file must not keep all others from being opened."""
+    failed: EncoderError | None = None
+    for index in range(min(len(subset), MOST_TRIED)):
+        try:
+            return subset.item(index)
+        except EncoderError as error:
+            failed = failed or error
+    raise failed or ConfigurationError(f"The {subset.name} subset has no samples.")

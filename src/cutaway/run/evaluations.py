@@ -110,7 +110,8 @@ class Evaluation:
         """Yield the columns whose names begin so, a few thousand rows at a time, so that no whole table is held."""
         import pyarrow.parquet as pq
 
-        with pq.ParquetFile(self._file(subset, "parquet")) as file:
+        path = self._file(subset, "parquet")
+        with self._readable(path), pq.ParquetFile(path) as file:
             names = [name for name in file.schema_arrow.names if name.startswith(beginnings)]
             for group in range(file.num_row_groups):
                 yield file.read_row_group(group, columns=names)

@@ -50,3 +50,12 @@ def test_json_has_every_subset_of_every_evaluation(folder: Path) -> None:
     assert (one["evaluation"], one["epoch"], one["state"]) == (0, 3, "finished")
     assert one["subsets"]["test"]["samples"] == 10
     assert one["hardest"][0]["id"] == "test/5"
+
+
+def test_an_evaluation_that_cannot_be_read_is_said_and_the_rest_is_told(folder: Path) -> None:
+    table = folder / "samples" / "0" / "test.parquet"
+    table.write_bytes(table.read_bytes()[:100])
+    done = CliRunner().invoke(app, ["runs", "show", str(folder)])
+    assert done.exit_code == 0
+    assert "'test.parquet' of evaluation 0" in done.output
+    assert "Evaluations" in done.output
