@@ -103,8 +103,8 @@ def _known(what: str, text: str, known: Iterable[str]) -> str:
     for one in (text, plain):
         if one in there:
             return one
-    hint = did_you_mean(text[:100], list(there)[:1000])
-    raise ValueError(f"there is no {what} {_shown(text)}{hint.rstrip('?') + '?' if hint else ''}")
+    hint = did_you_mean(text[:100], list(there)[:1000]).strip()
+    raise ValueError(f"there is no {what} {_shown(text)}{f' ({hint[0].lower()}{hint[1:]})' if hint else ''}")
 
 
 def _shown(text: str) -> str:

@@ -1,0 +1,88 @@
+"""Which candidates are corrected: as many as the scores vouch for, of the subsets that were asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cutaway.analysis.fixing import choose
+from cutaway.errors import ConfigurationError
+
+
+def candidates(*scores: float | None, **columns: list[Any]) -> pa.Table:
+    count = len(scores)
+    return pa.table(
+        {
+            "sample": [f"training/{i}" for i in range(count)],
+            "score": pa.array(scores, pa.float64()),
+            "reason": [f"reason {i}" for i in range(count)],
+            "subset": ["training"] * count,
+            "label": ["cat"] * count,
+            "suggested": pa.array(["dog"] * count, pa.string()),
+        }
+        | columns
+    )
+
+
+def test_rows_are_accepted_while_their_mean_vouches_for_them() -> None:
+    choice = choose(candidates(0.93, 0.99, 0.2, 0.96))
+    assert [one.sample for one in choice.decisions] == ["training/1", "training/3", "training/0"]
+    assert [one.label for one in choice.decisions] == ["dog"] * 3
+    assert choice.decisions[0].reason == "reason 1"
+    assert choice.candidates == 4
+    assert choice.expected_wrong == pytest.approx(0.12)
+
+
+def test_nothing_sure_means_nothing_corrected() -> None:
+    assert choose(candidates(0.9, 0.8)).decisions == ()
+    assert choose(candidates()).decisions == ()
+    assert choose(candidates(float("nan"), 0.99)).decisions[0].sample == "training/1"
+
+
+def test_a_lower_precision_accepts_more() -> None:
+    table = candidates(0.99, 0.9, 0.7, 0.6)
+    assert [len(choose(table, precision=one)) for one in (1.0, 0.95, 0.85, 0.75)] == [0, 1, 3, 4]
+
+
+@given(st.lists(st.floats(0, 1), max_size=30), st.floats(0.5, 1))
+def test_the_mean_of_what_is_accepted_is_at_least_what_was_asked(scores: list[float], precision: float) -> None:
+    choice = choose(candidates(*scores), precision=precision)
+    taken = [one.score or 0.0 for one in choice.decisions]
+    if taken:
+        assert sum(taken) / len(taken) >= precision - 1e-9
+        assert min(taken) >= max([one for one in scores if one not in taken], default=0.0)
+        assert choice.expected_wrong <= (1 - precision) * len(taken) + 1e-9
+
+
+def test_only_training_labels_are_touched_unless_others_are_named() -> None:
+    table = candidates(0.99, 0.99, subset=["training", "validation"], sample=["training/0", "validation/1"])
+    choice = choose(table)
+    assert [one.sample for one in choice.decisions] == ["training/0"]
+    assert choice.notes == ("Labels of validation are left alone: they are what is measured with.",)
+    both = choose(table, subsets=("training", "validation"))
+    assert len(both) == 2
+    assert both.notes == ("Labels of validation are corrected too: what is measured with changes.",)
+
+
+def test_a_suggestion_that_changes_nothing_is_no_correction() -> None:
+    choice = choose(candidates(0.99, 0.99, 0.99, suggested=["cat", None, "dog"]))
+    assert [one.sample for one in choice.decisions] == ["training/2"]
+    assert len(choose(candidates(0.99, 0.99, 0.99, suggested=["cat", None, "dog"]), action="drop")) == 3
+
+
+def test_samples_are_dropped_or_count_as_much_as_their_label_is_likely_right() -> None:
+    dropped = choose(candidates(0.99), action="drop").decisions[0]
+    assert (dropped.action, dropped.label, dropped.weight) == ("drop", None, None)
+    weighed = choose(candidates(0.98), action="reweight").decisions[0]
+    assert (weighed.action, weighed.label, weighed.weight) == ("reweight", None, 0.02)
+
+
+def test_wrong_settings_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match="Did you mean 'relabel'"):
+        choose(candidates(0.9), action="relable")
+    with pytest.raises(ConfigurationError, match="precision"):
+        choose(candidates(0.9), precision=95)
