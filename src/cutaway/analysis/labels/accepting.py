@@ -10,16 +10,17 @@ from cutaway.errors import ConfigurationError
 
 __all__ = ["accepted"]
 
-# A label that is as likely right as wrong is no correction, however sure its neighbours in the ranking are.
-LEAST = 0.5
+# Below this score nothing is accepted, however sure those above it are: it is where scores are least reliable.
+LEAST = 0.8
 
 
 def accepted(table: pa.Table, precision: float = 0.95) -> Mask:
     """Return which rows of a table of mislabeled candidates to accept: the most, with this share expected to be wrong.
 
-    Rows are taken by their score, the highest first, as long as the mean score of those taken is at least `precision`.
+    Rows are taken by their score, the highest first, as long as the mean score of those taken is at least `precision`
+    and their own score at least 0.8.
 
-    >>> accepted(pa.table({"score": [0.99, 0.97, 0.8, 0.2]})).tolist()
+    >>> accepted(pa.table({"score": [0.99, 0.97, 0.85, 0.2]})).tolist()
     [True, True, False, False]
     """
     if not 0 < precision <= 1:

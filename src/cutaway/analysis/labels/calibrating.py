@@ -27,13 +27,17 @@ NEAR = 0.2
 # The tail of right labels at place u (1 is the largest) is start * exp(-fall * u**2).
 START, FALL = np.geomspace(0.25, 2, 7), np.geomspace(0.5, 6, 7)
 # Margins of wrong labels are those of right ones times this; they scatter about it by SCATTER (of the logarithm).
-LEARNED, SCATTER = np.linspace(0.35, 1.05, 11), 0.12
-# Flips of samples between two classes often give them a third one: few wrong labels have a small margin.
-FEW_BELOW = 0.3
+LEARNED, SCATTER = np.linspace(0.35, 1.05, 11), 0.16
+# A sample between two classes may get a third one for its label, which the evidence contradicts more than the mirror
+# image of its margin says: by this share of what is left to the largest margin.
+FURTHER = 0.2
 # The share of wrong labels.
 RATES = np.concatenate([[0.0], np.geomspace(2e-4, 0.45, 48)])
-# How usual each is: mean and deviation, of the logarithm but for LEARNED. Set by `benchmarks/labels/priors.py`.
-USUAL_START, USUAL_FALL, USUAL_LEARNED, NO_WRONG = (0.7, 0.35), (2.6, 0.35), (0.9, 0.15), 0.2
+# How usual each is: mean and deviation, of the logarithm but for LEARNED; and how usual it is that no label is wrong.
+USUAL_START, USUAL_LEARNED, NO_WRONG = (0.7, 0.35), (0.9, 0.15), 0.2
+# The tail falls below 0 as the samples above 0 rise: by their growth (of the logarithm) from one range to the other.
+RISE_FROM, RISE_TO = (0.0, 0.25), (0.6, 0.9)
+FALL_OF_GROWTH, LEAST_FALL, MOST_FALL, FALL_DEVIATION = (2.0, -2.5), 0.7, 4.5, 0.35
 # Deciles of a standard normal distribution.
 DECILES = np.array([-1.645, -1.036, -0.674, -0.385, -0.126, 0.126, 0.385, 0.674, 1.036, 1.645])
 
@@ -92,18 +96,34 @@ def _explained(agree: Doubles, against: Doubles) -> tuple[Doubles, Doubles, Doub
     likely += np.log(rates)[:, None, None, None]
     likely += _usual(LEARNED, USUAL_LEARNED)[:, None, None]
     likely += _usual(np.log(START), (np.log(USUAL_START[0]), USUAL_START[1]))[:, None]
-    likely += _usual(np.log(FALL), (np.log(USUAL_FALL[0]), USUAL_FALL[1]))
+    likely += _usual(np.log(FALL), (np.log(_usual_fall(agree)), FALL_DEVIATION))
     weights = np.exp(likely - likely.max())
     return wrong, right, weights / weights.sum()
+
+
+def _usual_fall(agree: Doubles) -> float:
+    """Return how fast the tail of right labels usually falls below 0, from how the samples above 0 rise."""
+    near, far = (
+        (agree[round(low * PLACES) : round(high * PLACES)].sum() + 1) / (high - low)
+        for low, high in (RISE_FROM, RISE_TO)
+    )
+    slope, offset = FALL_OF_GROWTH
+    return float(np.clip(slope * np.log(far / near) + offset, LEAST_FALL, MOST_FALL))
 
 
 def _mirrored(agree: Doubles) -> Doubles:
     """Return where wrong labels lie below 0 if they were learned so far: (LEARNED, places), each summing to 1."""
     places = np.arange(PLACES) + 0.5
-    margins = _smooth(agree) * np.minimum(places / PLACES / FEW_BELOW, 1)
+    moved = places + FURTHER * (PLACES - places) - 0.5
+    lower = moved.astype(np.int64)
+    upper = np.minimum(lower + 1, PLACES - 1)
+    whole = _smooth(agree)
+    margins = np.bincount(lower, whole * (1 - moved + lower), PLACES)
+    margins = _smooth(margins + np.bincount(upper, whole * (moved - lower), PLACES))
     factors = LEARNED[:, None] * np.exp(SCATTER * DECILES)
-    moved = np.interp(places / factors[..., None], places, margins, right=0.0) / factors[..., None]
-    found = moved.sum(axis=1) + 1e-12
+    found = (np.interp(places / factors[..., None], places, margins, right=0.0) / factors[..., None]).sum(axis=1)
+    # Nothing is impossible.
+    found += 1e-12
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
