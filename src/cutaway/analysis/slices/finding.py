@@ -1,0 +1,172 @@
+"""`find_slices`: which samples, told by one or two conditions, are systematically worse than the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cutaway.analysis.coding import left_out
+from cutaway.analysis.counting import Counter
+from cutaway.analysis.filters import rows_where
+from cutaway.analysis.slices.features import Feature
+from cutaway.analysis.slices.measuring import clipped, difference, in_words
+from cutaway.analysis.slices.multiplicity import DEALS, looks_of
+from cutaway.analysis.slices.outcome import Figures, Target, as_numbers, measured_rows, target_of
+from cutaway.analysis.slices.pursuing import ROUNDS, Held, Limits, kept, pursued
+from cutaway.analysis.slices.reading import Columns, as_table, features_of
+from cutaway.analysis.slices.saying import conditions_of
+from cutaway.analysis.slices.searching import MOST_PAIRED, Searcher
+from cutaway.analysis.slices.values import Slice, SliceSearch
+from cutaway.errors import ConfigurationError
+from cutaway.evaluation.progress import Listener
+
+__all__ = ["find_slices"]
+
+# Boxes are looked for among so many samples, taken at random; they are tested on all.
+SEARCHED_ROWS = 60_000
+# Of fewer samples nothing is said.
+FEWEST = 10
+
+
+def find_slices(
+    columns: Columns,
+    outcome: npt.ArrayLike,
+    *,
+    alpha: float = 0.05,
+    min_effect: float = 0.1,
+    min_share: float = 0.008,
+    max_share: float = 0.5,
+    most: int = 40,
+    name: str | None = None,
+    seed: int = 0,
+    progress: Listener | None = None,
+) -> SliceSearch:
+    """Return the slices of samples that are worse than the others, by conditions on one or two columns.
+
+    `columns` hold numbers, yes and no, or texts; missing values may be. `outcome` is a number for each sample, larger
+    is worse: 1 for wrong and 0 for right, or a loss, of which the ranks are tested. Samples with NaN are left out.
+
+    Of what is reported, a share `alpha` is false at most, on average; where nothing is wrong, something is reported
+    in one of a hundred tables (a fifth of `alpha`). A slice is worse by at least `min_effect` standard deviations of
+    the outcome, or of its normal scores, beside all other slices. It holds a share of samples from `min_share` to
+    `max_share`. At most `most` slices are reported. `name` is what the outcome is called in words.
+
+    >>> rng = np.random.default_rng(0)
+    >>> light = rng.uniform(0, 1, 2000)
+    >>> wrong = rng.random(2000) < np.where(light < 0.1, 0.5, 0.05)
+    >>> found = find_slices({"light": light, "day": rng.integers(1, 8, 2000)}, wrong)
+    >>> [one.where[0].split()[:2] for one in found]
+    [['light', '<']]
+    """
+    _check(alpha, min_effect, min_share, max_share, most)
+    table, refused = as_table(columns)
+    values = as_numbers(outcome)
+    known = measured_rows(values, table.num_rows)
+    measured = int(known.sum())
+    fewest = max(FEWEST, int(np.ceil(min_share * measured)))
+    features, notes = features_of(table, refused, fewest)
+    target = target_of(values[known])
+    rows = np.flatnonzero(known)
+    notes += left_out(len(known), {"without an outcome": len(known) - measured})
+    whole = Searcher(_taken(features, rows), fewest, int(max_share * measured))
+    part, partial = _part(whole, target, seed)
+    if measured > SEARCHED_ROWS:
+        notes += (f"Boxes were looked for among {SEARCHED_ROWS:,} of {measured:,} samples, and tested on all.",)
+    if len(features) > MOST_PAIRED:
+        notes += (f"Pairs were looked at among the {MOST_PAIRED} of {len(features)} columns that tell most alone.",)
+    steps = _Steps(progress)
+    limits = Limits(looks_of(part, partial, seed, steps.done), alpha, min_effect * target.spread, most)
+    held = pursued(part, partial, limits, steps.done)
+    if part is not whole:
+        held = kept(whole, target, limits, [one.box for one in held])
+    steps.finish()
+    measures = _Measured(table, known, clipped(values[known]), name or ("error" if target.binary else "loss"))
+    made = [_slice(features, one, measures) for one in held]
+    if any(one is None for one in made):
+        notes += ("A slice is left out: its conditions cannot be written as text that is read back the same.",)
+    return SliceSearch(tuple(one for one in made if one is not None), part.boxes(), notes)
+
+
+class _Steps:
+    """Tells how far a search is. Nobody knows how many searches it takes, so the last ones come at once."""
+
+    def __init__(self, progress: Listener | None) -> None:
+        self._left = DEALS + ROUNDS
+        self._counter = Counter(progress, self._left, "searches", "looking for slices")
+
+    def done(self) -> None:
+        if self._left > 1:
+            self._left -= 1
+            self._counter.advance()
+
+    def finish(self) -> None:
+        self._counter.advance(self._left)
+
+
+def _check(alpha: float, min_effect: float, min_share: float, max_share: float, most: int) -> None:
+    if not 0 < alpha < 1:
+        raise ConfigurationError(f"`0 < alpha < 1` must hold, but got alpha={alpha}.")
+    if not min_effect >= 0:
+        raise ConfigurationError(f"`min_effect >= 0` must hold, but got min_effect={min_effect}.")
+    if not 0 <= min_share < max_share <= 1:
+        raise ConfigurationError(
+            f"`0 <= min_share < max_share <= 1` must hold, but got min_share={min_share}, max_share={max_share}."
+        )
+    if most < 1:
+        raise ConfigurationError(f"`most >= 1` must hold, but got most={most}.")
+
+
+def _taken(features: Sequence[Feature], rows: npt.NDArray[np.int64]) -> list[Feature]:
+    return [replace(one, codes=one.codes[rows]) for one in features]
+
+
+def _part(whole: Searcher, target: Target, seed: int) -> tuple[Searcher, Target]:
+    count = len(target.scores)
+    if count <= SEARCHED_ROWS:
+        return whole, target
+    rows = np.sort(np.random.default_rng(seed).choice(count, SEARCHED_ROWS, replace=False))
+    scale = SEARCHED_ROWS / count
+    part = Searcher(_taken(whole.features, rows), max(1, int(whole.fewest * scale)), int(whole.largest * scale))
+    return part, target.take(rows)
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What slices are measured by: the table, which rows have an outcome, these without extremes, and its name."""
+
+    table: pa.Table
+    known: npt.NDArray[np.bool_]
+    values: Figures
+    name: str
+
+
+def _slice(features: Sequence[Feature], held: Held, measures: _Measured) -> Slice | None:
+    said = conditions_of(features, held.box, measures.table)
+    if said is None:
+        return None
+    where = tuple(text for text, _ in said)
+    conditions = tuple(condition for _, condition in said)
+    rows = rows_where(measures.table, conditions)
+    inside = rows[measures.known]
+    found = difference(measures.values, inside)
+    share = set(np.unique(measures.values)) <= {0.0, 1.0}
+    count = int(rows.sum())
+    return Slice(
+        conditions=conditions,
+        where=where,
+        rows=rows,
+        count=count,
+        share=count / len(rows),
+        measured=int(inside.sum()),
+        inside=found.inside,
+        outside=found.outside,
+        effect=found.inside - found.outside,
+        interval=found.interval,
+        score=held.score,
+        p=held.p,
+        words=in_words(measures.name, found, where, count, share=share),
+    )

@@ -1,0 +1,235 @@
+"""Looks at every box of one or two conditions for those that are worse than expected. Decides nothing about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from cutaway.analysis.slices.features import Box, Codes, Feature, Part, box_rows
+from cutaway.analysis.slices.fitting import Left
+from cutaway.analysis.slices.outcome import Figures
+from cutaway.analysis.slices.scoring import box_score, normal_scores
+
+__all__ = ["MOST_PAIRED", "Candidate", "Searcher"]
+
+# Pairs are looked at among so many columns, those that tell most by themselves.
+MOST_PAIRED = 40
+
+# What a condition must gain to be worth saying, in nats: by itself, and for having two ends rather than one.
+# Without it, chance sets ends where there are none.
+CONDITION, SECOND_END = 3.0, 4.0
+# A larger share of the samples than this must gain more: several slices side by side are not one.
+WIDE, WIDENESS = 0.1, 0.4
+# Standard deviations below which a box is as expected.
+PLAIN = 1.5
+
+
+class Candidate(NamedTuple):
+    """A box, the score by which it is tested, and what it gains, by which it is chosen; both less what it costs."""
+
+    gain: float
+    score: float
+    box: Box
+
+
+NOTHING = Candidate(-np.inf, -np.inf, ())
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A feature ready for searching: its bins, and which bins each condition holds, fine and coarse."""
+
+    codes: Codes
+    bins: int
+    fine: Codes
+    fine_costs: Figures
+    small: Codes
+    small_bins: int
+    coarse: Codes
+    coarse_costs: Figures
+    holds: Figures
+
+
+class _Sizes(NamedTuple):
+    """Boxes that hold enough rows and not too many: places among all, rows, costs, and what wide ones keep."""
+
+    places: Codes
+    rows: Figures
+    costs: Figures
+    wide: Figures
+
+
+@dataclass(frozen=True)
+class Searcher:
+    """Searches the boxes over some features that hold between `fewest` and `largest` rows."""
+
+    features: Sequence[Feature]
+    fewest: int
+    largest: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.features[0].codes)
+
+    @cached_property
+    def _lines(self) -> list[_Line]:
+        return [_line(feature) for feature in self.features]
+
+    @cached_property
+    def _pairs(self) -> dict[tuple[int, int], _Sizes]:
+        return {}
+
+    @cached_property
+    def _looked_at(self) -> dict[tuple[int, int], int]:
+        return {}
+
+    def search(self, left: Left) -> list[Candidate]:
+        """Return the best box of each column and of each pair of columns, the best of all first."""
+        singles = [self.stretch(place, left) for place in range(len(self.features))]
+        gains = np.array([one.gain for one in singles])
+        paired = np.sort(np.argsort(-gains, kind="stable")[:MOST_PAIRED])
+        pairs = [
+            self._pair(int(first), int(second), left)
+            for place, first in enumerate(paired)
+            for second in paired[place + 1 :]
+        ]
+        found = [one for one in (*singles, *pairs) if np.isfinite(one.gain)]
+        return sorted(found, key=lambda one: -one.gain)
+
+    def boxes(self) -> int:
+        """Return how many boxes were looked at that hold enough rows and not too many."""
+        lines = [self._sized(_sums(one.codes, None, one.bins, one.fine), one.fine_costs) for one in self._lines]
+        return sum(len(one.places) for one in lines) + sum(self._looked_at.values())
+
+    def stretch(self, place: int, left: Left, others: Box = ()) -> Candidate:
+        """Return the box with the best condition on one column beside some others that stay."""
+        line = self._lines[place]
+        if not len(line.fine):
+            return NOTHING
+        rows = box_rows(self.features, others) if others else slice(None)
+        codes = line.codes[rows]
+        signal, variance, skew = (
+            _sums(codes, one[rows], line.bins, line.fine) for one in (left.signal, left.variance, left.skew)
+        )
+        costs = line.fine_costs + sum(_cost(self.features[one[0]], one) for one in others)
+        sizes = self._sized(_sums(codes, None, line.bins, line.fine), costs)
+        if not len(sizes.places):
+            return NOTHING
+        of = sizes.places
+        gain, score, best = _best((signal[of], variance[of], skew[of]), sizes, left)
+        return Candidate(gain, score, ((place, int(line.fine[best, 0]), int(line.fine[best, 1])), *others))
+
+    def weighed(self, box: Box, left: Left) -> Candidate:
+        """Return the score and the gain of a box as it is."""
+        rows = box_rows(self.features, box)
+        score = np.array(box_score(left, rows)[0])
+        cost = np.array(sum(_cost(self.features[part[0]], part) for part in box))
+        gain = _gains(score, self._wide(np.array(float(rows.sum()))), cost)
+        return Candidate(float(gain), float(_tested(score, cost)), box)
+
+    def _pair(self, first: int, second: int, left: Left) -> Candidate:
+        one, two = self._lines[first], self._lines[second]
+        cell = one.small * (two.small_bins + 1) + two.small
+        sizes = self._pair_sizes(first, second, cell)
+        if not len(sizes.places):
+            return NOTHING
+        of = sizes.places
+        signal = _boxes(cell, left.signal, one, two)[of]
+        if left.even:
+            # All rows weigh the same: their number says the rest.
+            sums = (signal, sizes.rows * left.variance[0], sizes.rows * left.skew[0])
+        else:
+            sums = (signal, _boxes(cell, left.variance, one, two)[of], _boxes(cell, left.skew, one, two)[of])
+        gain, score, best = _best(sums, sizes, left)
+        row, column = divmod(best, len(two.coarse))
+        box = (
+            (first, int(one.coarse[row, 0]), int(one.coarse[row, 1])),
+            (second, int(two.coarse[column, 0]), int(two.coarse[column, 1])),
+        )
+        return Candidate(gain, score, box)
+
+    def _pair_sizes(self, first: int, second: int, cell: Codes) -> _Sizes:
+        known = self._pairs.get((first, second))
+        if known is None:
+            one, two = self._lines[first], self._lines[second]
+            known = self._sized(_boxes(cell, None, one, two), (one.coarse_costs[:, None] + two.coarse_costs).ravel())
+            self._looked_at[first, second] = len(known.places)
+            if len(self.features) <= MOST_PAIRED:
+                # Among more columns the pairs change with each search, and all of them would fill gigabytes.
+                self._pairs[first, second] = known
+        return known
+
+    def _sized(self, rows: Figures, costs: Figures) -> _Sizes:
+        places = np.flatnonzero((rows >= self.fewest) & (rows <= self.largest))
+        return _Sizes(places, rows[places], costs[places], self._wide(rows[places]))
+
+    def _wide(self, rows: Figures) -> Figures:
+        return np.asarray(np.minimum(1.0, WIDE * self.rows / np.maximum(rows, 1)) ** WIDENESS)
+
+
+def _gains(scores: Figures, wide: Figures, costs: Figures) -> Figures:
+    return np.asarray(0.5 * np.maximum(scores, 0.0) ** 2 * wide - costs)
+
+
+def _best(sums: tuple[Figures, Figures, Figures], sizes: _Sizes, left: Left) -> tuple[float, float, int]:
+    """Return gain, score and place of the box that gains most."""
+    signal, variance, skew = sums
+    # Most boxes are as expected. Only of the others is the exact score worth its time.
+    worse = np.flatnonzero(signal > PLAIN * np.sqrt(np.maximum(variance, 0.0)))
+    if not len(worse):
+        worse = np.arange(len(signal))
+    scores = np.nan_to_num(normal_scores(signal[worse], variance[worse], skew[worse], left.total), nan=-np.inf)
+    gains = _gains(scores, sizes.wide[worse], sizes.costs[worse])
+    best = int(gains.argmax())
+    tested = _tested(scores[best], sizes.costs[worse[best]])
+    return float(gains[best]), float(tested), int(sizes.places[worse[best]])
+
+
+def _tested(scores: Figures, costs: Figures) -> Figures:
+    """Return scores less what conditions cost, so that the many boxes with many ends do not drown the few with one."""
+    rest = np.maximum(scores, 0.0) ** 2 - 2 * (costs - CONDITION)
+    return np.asarray(np.where(scores > 0, np.sqrt(np.maximum(rest, 0.0)), scores))
+
+
+def _cost(feature: Feature, part: Part) -> float:
+    return float(_costs(feature, np.array([part[1:]]))[0])
+
+
+def _costs(feature: Feature, parts: Codes) -> Figures:
+    """Return what conditions cost to say: more where numbers are held between two ends."""
+    low, high = parts[:, 0], parts[:, 1]
+    both = (low > 0) & (high < feature.ordered)
+    if feature.ordered:
+        places = np.minimum(low, feature.ordered - 1), np.minimum(high, feature.ordered) - 1
+        both &= feature.lows[places[0]] != feature.highs[places[1]]
+    return np.asarray(CONDITION + SECOND_END * both, np.float64)
+
+
+def _line(feature: Feature) -> _Line:
+    single = np.arange(feature.ordered, feature.bins)
+    edges = np.concatenate([feature.coarse, single + 1])
+    small = np.searchsorted(edges, feature.codes, "right") - 1
+    coarse = feature.coarse_parts
+    bins = len(edges) - 1
+    starts, ends = np.searchsorted(edges, coarse[:, 0]), np.searchsorted(edges, coarse[:, 1])
+    places = np.arange(bins + 1)
+    holds = ((places >= starts[:, None]) & (places < ends[:, None])).astype(np.float64)
+    fine = feature.fine_parts
+    costs = _costs(feature, fine), _costs(feature, coarse)
+    return _Line(feature.codes, feature.bins, fine, costs[0], small, bins, coarse, costs[1], holds)
+
+
+def _sums(codes: Codes, weights: Figures | None, bins: int, parts: Codes) -> Figures:
+    before = np.concatenate([[0.0], np.cumsum(np.bincount(codes, weights, bins + 1))])
+    return np.asarray(before[parts[:, 1]] - before[parts[:, 0]], np.float64)
+
+
+def _boxes(cell: Codes, weights: Figures | None, one: _Line, two: _Line) -> Figures:
+    shape = (one.small_bins + 1, two.small_bins + 1)
+    table = np.bincount(cell, weights, shape[0] * shape[1]).reshape(shape)
+    return np.asarray(one.holds @ table @ two.holds.T, np.float64).ravel()
