@@ -12,9 +12,17 @@ from cutaway.analysis.report.cards import Room, gallery, pairs
 from cutaway.analysis.report.drawing import interval, line
 from cutaway.analysis.report.insight_list import insight_list
 from cutaway.analysis.report.pictures import Album, Picture
-from cutaway.analysis.report.summary import ends_of, interval_words, percent, ranked_findings, value_words
+from cutaway.analysis.report.summary import (
+    LIKELY,
+    ends_of,
+    findings_of,
+    interval_words,
+    percent,
+    ranked_findings,
+    value_words,
+)
 from cutaway.analysis.report.tables import facts_list, folded, rows_table, table_of
-from cutaway.analysis.report.texts import html
+from cutaway.analysis.report.texts import cells, html
 from cutaway.analysis.report.values import Content, Drawn, Score, Series, Tested
 from cutaway.analysis.whole import Part
 from cutaway.run.findings import Finding
@@ -24,8 +32,8 @@ __all__ = ["SECTIONS", "Section", "notes_of"]
 Section = Callable[[Content, Album, Room], str]
 MOST_FINDINGS = 40
 MOST_WORDS = 12
-# Who records insights as findings.
-INSIGHTS = "analyze"
+# Of labels of which none is likely wrong, so many are shown all the same: the most doubtful.
+FEW = 12
 
 
 def damage(content: Content, _: Album, room: Room) -> str:
@@ -35,9 +43,7 @@ def damage(content: Content, _: Album, room: Room) -> str:
 
 def findings(content: Content, _: Album, room: Room) -> str:
     """Every finding, the worst first; insights have a section of their own."""
-    apart = content.part("insights") is not None
-    told = [one for one in content.findings if not (apart and one.source == INSIGHTS)]
-    ranked = ranked_findings(told)
+    ranked = ranked_findings(findings_of(content))
     shown = "".join(_finding(one, room) for one in ranked[:MOST_FINDINGS])
     more = len(ranked) - MOST_FINDINGS
     rest = f'<p class="quiet">and {counted(more, "more finding")}</p>' if more > 0 else ""
@@ -66,7 +72,8 @@ def ranked(analysis: str, part_of_room: int = 1) -> Section:
         if not table.num_rows:
             return _words(part, room) or "<p>None was found.</p>"
         show = pairs if "other" in table.column_names else gallery
-        less = replace(room, cards=max(room.cards // part_of_room, 1))
+        most = max(room.cards // part_of_room, 1)
+        less = replace(room, cards=_suspects(table, most) if analysis == "mislabeled" else most)
         return _words(part, room) + show(table, album, less) + _tables(part, room)
 
     return section
@@ -172,6 +179,12 @@ def _tables(part: Part, room: Room) -> str:
             title = "The table" if name == part.analysis else f"The table of {name}"
             made.append(folded(f"{title}: {counted(table.num_rows, 'row')}", _table(table, room)))
     return "".join(made)
+
+
+def _suspects(table: pa.Table, most: int) -> int:
+    """Return how many labels to show: those that are likely wrong, and a few where there are none."""
+    scores = cells(table["score"].slice(0, most))
+    return min(most, max(FEW, sum(isinstance(one, float) and one >= LIKELY for one in scores)))
 
 
 def _table(table: pa.Table, room: Room) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from cutaway.analysis.figures.words import counted, number, sentence
@@ -10,25 +11,43 @@ from cutaway.analysis.report.texts import cells, visible
 from cutaway.analysis.report.values import Content, Score
 from cutaway.run.findings import SEVERITIES, Finding
 
-__all__ = ["ends_of", "interval_words", "percent", "ranked_findings", "summary_of", "suspected", "value_words"]
+__all__ = [
+    "LIKELY",
+    "ends_of",
+    "findings_of",
+    "interval_words",
+    "percent",
+    "ranked_findings",
+    "summary_of",
+    "suspected",
+    "value_words",
+]
 
 # More sentences are a report of their own.
 MOST_SENTENCES = 6
 # From here on a label is more likely wrong than right.
 LIKELY = 0.5
+# Who records insights as findings.
+INSIGHTS = "analyze"
 
 
 def summary_of(content: Content) -> list[str]:
     """Return three to six sentences, the most important first; fewer where a run holds next to nothing."""
-    found = [_damage(content), _scores(content.scores), _findings(content.findings), _labels(content)]
+    found = [_damage(content), _scores(content.scores), _findings(content), _labels(content)]
     found += [
         _said(content, "leakage"),
-        _said(content, "insights"),
+        _insights(content),
         _tests(content),
         _health(content),
         _missing(content),
     ]
     return [visible(one, 500) for one in found if one][:MOST_SENTENCES]
+
+
+def findings_of(content: Content) -> list[Finding]:
+    """Return the findings without the insights, where these are told as what they are."""
+    apart = content.part("insights") is not None
+    return [one for one in content.findings if not (apart and one.source == INSIGHTS)]
 
 
 def ranked_findings(findings: Sequence[Finding]) -> list[Finding]:
@@ -102,13 +121,22 @@ def _scores(scores: Sequence[Score]) -> str:
     return sentence(f"{word} is {', '.join(each)}")
 
 
-def _findings(findings: Sequence[Finding]) -> str:
-    bad = [one for one in ranked_findings(findings) if one.severity != "info"]
+def _findings(content: Content) -> str:
+    bad = [one for one in ranked_findings(findings_of(content)) if one.severity != "info"]
     if not bad:
         return ""
     first = bad[0]
-    others = f" The worst of {len(bad):,} findings is" if len(bad) > 1 else "One finding"
-    return sentence(f"{others.strip()} {first.code} ({first.severity}): {visible(first.message, 200)}")
+    begin = f"The worst of {len(bad):,} findings is" if len(bad) > 1 else "One finding:"
+    return sentence(f"{begin} {first.code} ({first.severity}): {_first_sentence(first.message)}")
+
+
+def _first_sentence(text: str) -> str:
+    """Return what a message begins with: the rest says why, and what to do.
+
+    >>> _first_sentence("The loss is 1.5 now. Lower the rate.")
+    'The loss is 1.5 now.'
+    """
+    return visible(re.split(r"(?<=[.!?])\s+(?=[A-Z])", text[:1000], maxsplit=1)[0], 240)
 
 
 def _labels(content: Content) -> str:
@@ -126,6 +154,13 @@ def _said(content: Content, analysis: str) -> str:
     if part is None or not part.words or not part.tables or not next(iter(part.tables.values())).num_rows:
         return ""
     return sentence(visible(part.words[0], 240))
+
+
+def _insights(content: Content) -> str:
+    said = _said(content, "insights")
+    part = content.part("insights")
+    count = 0 if part is None or not said else next(iter(part.tables.values())).num_rows
+    return f"{counted(count, 'insight')}, the gravest first: {said}" if count > 1 else said
 
 
 def _tests(content: Content) -> str:

@@ -90,3 +90,13 @@ def test_a_finding_of_a_rule_is_told_with_its_evidence() -> None:
     given = Content(Head("run"), findings=[Finding("DeadRelu", "warning", "half are dead", evidence={"share": 0.5})])
     shown = Page(report(given).html).shown
     assert all(word in shown for word in ("DeadRelu", "half are dead", "share", "0.5", "warning"))
+
+
+def test_where_no_label_is_likely_wrong_only_the_most_doubtful_are_shown() -> None:
+    sure = ranked(rows=100)
+    doubtful = sure.set_column(1, "score", [[one / 10 for one in sure["score"].to_pylist()]])
+    counts = []
+    for table in (sure, doubtful):
+        page = report(Content(Head("run"), parts=[Part("mislabeled", tables={"mislabeled": table})])).html
+        counts.append(page.count('class="reason"'))
+    assert counts == [36, 12]

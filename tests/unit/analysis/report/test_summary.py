@@ -103,3 +103,15 @@ def test_bars_stay_on_their_rail() -> None:
     assert interval(float("nan"), 0, 1, (0, 1)) == ""
     assert interval(0.5, float("nan"), float("nan"), (0, 1)).count("band") == 0
     assert interval(5.0, 0.1, 9.0, (0.0, 1.0)).count("<rect") == 3
+
+
+def test_insights_are_counted_once_and_not_as_the_worst_finding() -> None:
+    given = content(findings=[Finding("low-performance", "error", "thin digits fail", source="analyze")])
+    assert not any("thin digits fail" in one for one in summary_of(given))
+    assert any("thin digits fail" in one for one in summary_of(Content(Head("run"), findings=given.findings)))
+
+
+def test_of_a_long_message_the_first_sentence_is_said() -> None:
+    message = "Loss is 1.5 on e.g. cats. Collect more of them. " + "And so on. " * 100
+    [said] = summary_of(Content(Head("run"), findings=[Finding("A", "error", message)]))
+    assert said == "One finding: A (error): Loss is 1.5 on e.g. cats."
