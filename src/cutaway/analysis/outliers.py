@@ -181,7 +181,7 @@ def _words(samples: Samples, found: Ints, far: _Far, false_share: float) -> tupl
     strange = Counter(str(samples.table[SUBSET][int(row)].as_py()) for row in found)
     return tuple(
         f"{count:,} of {subsets[name]:,} {name} samples {'lies' if count == 1 else 'lie'} outside what the {far.name} "
-        f"samples look like to the model; at most {false_share:.0%} of them by chance."
+        f"samples look like to the model; up to {false_share:.0%} of them may be chance."
         for name, count in strange.most_common()
     )
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from cutaway.analysis.coding import left_out
 from cutaway.analysis.doubles.close import FEWEST, Pairs, close_pairs
-from cutaway.analysis.doubles.equal import firsts_by_content, firsts_by_vector
+from cutaway.analysis.doubles.equal import firsts_by_content, firsts_by_vector, speaking
 from cutaway.analysis.doubles.groups import Groups, best_first
 from cutaway.analysis.doubles.telling import reason_of, words_about
 from cutaway.analysis.nearest import Nearest
@@ -74,10 +74,10 @@ def find_duplicates(samples: Samples, nearest: Nearest, *, false_share: float = 
     if len(samples) and samples.hashes is None and not samples.finite.any():
         raise AnalysisUnavailable("duplicates", "no sample has a finite latent vector or a content hash")
     contents = firsts_by_content(samples)
-    vectors, notes = firsts_by_vector(samples, contents)
     rows = np.arange(len(samples))
-    counted = samples.finite & (contents == rows) & (vectors == rows)
-    pairs = close_pairs(nearest, counted, false_share=false_share)
+    counted = speaking(samples) & (contents == rows)
+    vectors, notes = firsts_by_vector(samples, counted)
+    pairs = close_pairs(nearest, counted & (vectors == rows), false_share=false_share)
     facts = _facts(samples)
     found, groups = _doubles(facts, contents, vectors, pairs)
     found.sort(

@@ -8,9 +8,9 @@ from collections.abc import Hashable, Iterable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from cutaway.analysis.samples import Samples
+from cutaway.analysis.samples import Mask, Samples
 
-__all__ = ["firsts_by_content", "firsts_by_vector"]
+__all__ = ["firsts_by_content", "firsts_by_vector", "speaking"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -27,22 +27,33 @@ def firsts_by_content(samples: Samples) -> Ints:
     return _firsts(samples.hashes)
 
 
-def firsts_by_vector(samples: Samples, contents: Ints) -> tuple[Ints, tuple[str, ...]]:
+def firsts_by_vector(samples: Samples, counted: Mask) -> tuple[Ints, tuple[str, ...]]:
     """Return for each sample the row of the first one with the same latent vector, and what a person should know.
 
-    Only samples that are the first of their content (`contents`) count. A latent space that gives many samples the
-    same vector has collapsed there, or is coarse: then equal vectors say nothing and each sample is its own first.
+    Only those that `counted` lets through are compared. A latent space that gives many samples the same vector has
+    collapsed there, or is coarse: then equal vectors say nothing and each sample is its own first.
     """
     alone = np.arange(len(samples), dtype=np.int64)
-    usable = samples.finite & (contents == alone)
-    found = _firsts(_digests(samples, usable))
-    equal = int((found != alone).sum())
-    if equal > MOST_EQUAL * int(usable.sum()):
+    found = _firsts(_digests(samples, counted))
+    equal, total = int((found != alone).sum()), int(counted.sum())
+    if equal > MOST_EQUAL * total:
         return alone, (
-            f"{equal:,} of {int(usable.sum()):,} samples have the very latent vector of an earlier one. The latent "
-            "space has collapsed there or is coarse, so equal vectors are not taken for duplicates.",
+            f"{equal:,} of {total:,} samples have the very latent vector of an earlier one. The latent space has "
+            "collapsed there or is coarse, so equal vectors are not taken for duplicates.",
         )
     return found, ()
+
+
+def speaking(samples: Samples) -> Mask:
+    """Return which latent vectors say something: finite ones, but not those of which no unit differs from another.
+
+    A layer that is silent on a sample gives the same zeros for whatever was in it.
+    """
+    told = samples.finite.copy()
+    for start in range(0, len(samples) if samples.latents.shape[1] > 1 else 0, BLOCK):
+        block = samples.latents[start : start + BLOCK]
+        told[start : start + BLOCK] &= (block != block[:, :1]).any(axis=1)
+    return told
 
 
 def _firsts(keys: Iterable[Hashable | None]) -> Ints:
@@ -51,7 +62,7 @@ def _firsts(keys: Iterable[Hashable | None]) -> Ints:
     return np.array([row if key is None else seen.setdefault(key, row) for row, key in enumerate(keys)], np.int64)
 
 
-def _digests(samples: Samples, usable: npt.NDArray[np.bool_]) -> Iterator[bytes | None]:
+def _digests(samples: Samples, usable: Mask) -> Iterator[bytes | None]:
     for start in range(0, len(samples), BLOCK):
         # Adding 0 makes -0 and 0 the same bytes.
         block = np.ascontiguousarray(samples.latents[start : start + BLOCK] + np.float32(0))
