@@ -1,0 +1,286 @@
+"""`cutaway fix` in this process: overlays written, listed and taken back; retrainings that read them, or do not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cutaway.cli import USAGE
+from cutaway.dataset import Dataset
+from cutaway.evaluation import evaluate
+from cutaway.run import Run
+from cutaway.run.overlay_use import overlay_of
+from cutaway.run.overlays import find_overlay, overlays
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("sklearn")
+
+Cutaway = Callable[..., tuple[int, str, str]]
+FLIPPED = 12
+
+
+def _labels() -> tuple[np.ndarray, np.ndarray]:
+    """Three clear classes, and the same with some labels wrong."""
+    truth = np.arange(240) % 3
+    noisy = truth.copy()
+    noisy[:FLIPPED] = (noisy[:FLIPPED] + 1) % 3
+    return truth, noisy
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An evaluation of a model that knows better than the labels, made once."""
+    _, noisy = _labels()
+    inputs = np.random.default_rng(0).normal(0, 0.1, (300, 3)).astype(np.float32)
+    inputs += np.eye(3, dtype=np.float32)[np.arange(300) % 3]
+    names = ["ant", "bee", "cow"]
+    dataset = Dataset.join(
+        Dataset.from_arrays(inputs[:240], noisy, labels=names),
+        Dataset.from_arrays(inputs[240:], np.arange(60) % 3, labels=names, subset="validation"),
+    )
+    model = torch.nn.Sequential(torch.nn.Linear(3, 3, bias=False), torch.nn.Linear(3, 3, bias=False)).eval()
+    for layer in model:
+        layer.weight.data = torch.eye(3) * 3
+    folder = tmp_path_factory.mktemp("fix") / "old"
+    evaluate(dataset, model, folder, keep_model=False)
+    return folder
+
+
+@pytest.fixture
+def run(evaluated: Path, home: Path) -> Run:
+    folder = home / "runs" / "old"
+    shutil.copytree(evaluated, folder)
+    return Run.open(folder)
+
+
+@pytest.fixture
+def decided(home: Path) -> Path:
+    """The right decisions about every wrong label."""
+    names, (truth, _) = ["ant", "bee", "cow"], _labels()
+    lines = [f"training/{i},relabel,{names[truth[i]]}," for i in range(FLIPPED)]
+    (home / "decided.csv").write_text("sample,action,label,weight\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    return home / "decided.csv"
+
+
+def script(home: Path, *lines: str) -> str:
+    """A training that makes a run; what it reads is in `lines`."""
+    begin = [
+        "import numpy as np",
+        "from cutaway.dataset import corrected, sample_weights",
+        "from cutaway.run import Run",
+        "from cutaway.run.overlay_use import record_overlay",
+        "labels = (np.arange(240) % 3)",
+        f"labels[:{FLIPPED}] = (labels[:{FLIPPED}] + 1) % 3",
+    ]
+    (home / "train.py").write_text(
+        "\n".join([*begin, *lines, "record_overlay(Run.create(name='new'))"]), encoding="utf-8"
+    )
+    return f"{sys.executable} train.py"
+
+
+READS = "labels = corrected(labels); assert (labels == np.arange(240) % 3).all()"
+
+
+def test_sure_corrections_are_written_beside_the_data(run: Run, cutaway: Cutaway) -> None:
+    before = {path: path.read_bytes() for path in run.path.glob("samples/0/*.parquet") if "." not in path.stem}
+    code, out, _ = cutaway("fix", "old")
+    assert code == 0
+    overlay = find_overlay(run)
+    names, (truth, noisy) = ["ant", "bee", "cow"], _labels()
+    assert 1 <= len(overlay.corrections) <= FLIPPED
+    for one in overlay.corrections:
+        place = int(one.sample.removeprefix("training/"))
+        assert (one.field, one.old, one.new) == ("label", names[noisy[place]], names[truth[place]])
+        assert one.who == "cutaway fix"
+        assert one.score is not None
+        assert one.reason
+    assert overlay.classes == ("ant", "bee", "cow")
+    assert overlay.about["precision"] == 0.95
+    assert "Labels of validation are left alone" in out
+    assert "expected wrong" in out
+    assert 'cutaway fix old --retrain "python train.py"' in out
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_dry_run_writes_nothing(run: Run, decided: Path, cutaway: Cutaway) -> None:
+    code, out, _ = cutaway("fix", "old", "--dry-run", "--from", str(decided))
+    assert code == 0
+    assert "Would be corrected" in out
+    assert "bee -> ant" in out
+    assert not (run.path / "overlays").exists()
+
+
+def test_decisions_of_a_person_are_written_with_their_name(run: Run, decided: Path, cutaway: Cutaway) -> None:
+    code, out, _ = cutaway("fix", "old", "--from", str(decided), "--name", "mine", "--json")
+    told = json.loads(out)
+    assert (code, told["ok"], told["accepted"]) == (0, True, FLIPPED)
+    assert told["overlay"]["name"] == "mine"
+    assert told["overlay"]["corrections"] == {"label": FLIPPED}
+    assert told["overlay"]["digest"] == find_overlay(run, "mine").digest
+    assert find_overlay(run).corrections[0].who != "cutaway fix"
+
+
+def test_the_same_again_writes_no_second_overlay(run: Run, decided: Path, cutaway: Cutaway) -> None:
+    cutaway("fix", "old", "--from", str(decided))
+    code, out, _ = cutaway("fix", "old", "--from", str(decided))
+    assert code == 0
+    assert "was there already" in out
+    assert [one.name for one in overlays(run)] == ["fix-1"]
+
+
+def test_overlays_are_listed_and_taken_back(run: Run, decided: Path, cutaway: Cutaway) -> None:
+    assert "has no overlay" in cutaway("fix", "old", "--list")[1]
+    cutaway("fix", "old", "--from", str(decided))
+    decided.write_text("sample,action,label,weight\ntraining/200,drop,,\n", encoding="utf-8")
+    cutaway("fix", "old", "--from", str(decided))
+    _, out, _ = cutaway("fix", "old", "--list")
+    assert "fix-1" in out
+    assert "1 dropped" in out
+    code, out, _ = cutaway("fix", "old", "--undo")
+    assert code == 0
+    assert "The overlay fix-2 is taken back. The newest is fix-1 again." in out
+    code, out, _ = cutaway("fix", "old", "--undo", "--name", "fix-1", "--json")
+    assert json.loads(out)["overlays"] == []
+    assert json.loads(cutaway("fix", "old", "--list", "--json")[1])["undone"][0]["name"] in ("fix-1", "fix-2")
+    assert cutaway("fix", "old", "--undo")[0] == USAGE
+
+
+@pytest.mark.parametrize("action", ["drop", "reweight"])
+def test_samples_can_be_dropped_or_count_less(action: str, run: Run, cutaway: Cutaway) -> None:
+    assert cutaway("fix", "old", "--action", action)[0] == 0
+    field = {"drop": "drop", "reweight": "weight"}[action]
+    assert set(find_overlay(run).counts) == {field}
+
+
+def test_nothing_sure_enough_is_said_and_nothing_written(run: Run, cutaway: Cutaway) -> None:
+    code, out, _ = cutaway("fix", "old", "--precision", "1.0", "--retrain", "python nothing.py")
+    assert code == 0
+    assert "Nothing is corrected" in out
+    assert overlays(run) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--action", "relable"], "Did you mean 'relabel'?"),
+        (["--precision", "95"], "precision"),
+        (["--subset", "train"], "Did you mean 'training'?"),
+        (["--repeats", "3"], "Give the command with `--retrain`"),
+        (["--repeats", "-1", "--retrain", "x"], "`--repeats >= 0` must hold"),
+        (["--undo", "--list"], "does nothing else"),
+        (["--dry-run", "--retrain", "x"], "none to retrain with"),
+        (["--from", "gone.csv"], "No such file"),
+        (["--name", "../x"], "An overlay's name"),
+        (["--evaluation", "7"], "has no evaluation 7"),
+        (["--undo", "--name", "nope"], "has no overlay 'nope'"),
+    ],
+)
+def test_wrong_usage_ends_with_2(words: list[str], said: str, run: Run, cutaway: Cutaway) -> None:
+    code, _, err = cutaway("fix", "old", *words)
+    assert code == USAGE
+    assert said in err
+    assert overlays(run) == []
+
+
+def test_a_file_with_unknown_samples_writes_nothing(run: Run, home: Path, cutaway: Cutaway) -> None:
+    (home / "bad.csv").write_text(
+        "sample,action,label\ntraining/9999,drop,\ntraining/1,relabel,=1+1\n", encoding="utf-8"
+    )
+    code, _, err = cutaway("fix", "old", "--from", "bad.csv")
+    assert code == USAGE
+    assert "line 2: there is no sample 'training/9999'" in err
+    assert "line 3: there is no label '=1+1'" in err
+    assert overlays(run) == []
+
+
+def test_a_retraining_that_reads_the_overlay_is_known_by_its_digest(
+    run: Run, home: Path, decided: Path, cutaway: Cutaway
+) -> None:
+    code, out, _ = cutaway("fix", "old", "--from", str(decided), "--retrain", script(home, READS))
+    assert code == 0, out
+    new = next(one for one in (home / "runs").iterdir() if one.name.startswith("new"))
+    told = overlay_of(Run.open(new))
+    assert told is not None
+    assert told["digest"] == find_overlay(run).digest
+    assert told["read"] == [{"by": "corrected", "subset": "training", "samples": FLIPPED}]
+    assert "What it bought" in out
+    assert "It cannot be said." in out
+    assert "cutaway.evaluation.evaluate" in out
+
+
+def test_a_retraining_that_never_read_it_fails_with_the_line_to_add(
+    run: Run, home: Path, decided: Path, cutaway: Cutaway
+) -> None:
+    command = script(home, "corrected([0, 1], subset='validation')")
+    code, _, err = cutaway("fix", "old", "--from", str(decided), "--retrain", command)
+    assert code == 1
+    assert "The retraining never read the overlay" in err
+    assert 'labels = cutaway.dataset.corrected(labels, subset="training", ids=None)' in err
+    code, out, _ = cutaway("fix", "old", "--from", str(decided), "--retrain", command, "--json")
+    told = json.loads(out)
+    assert (code, told["ok"], told["code"], told["status"]) == (1, False, "OverlayNeverRead", 1)
+    assert told["lines"] == ['labels = cutaway.dataset.corrected(labels, subset="training", ids=None)']
+    assert told["overlay"]["name"] == "fix-1"
+
+
+def test_weights_that_were_never_asked_for_are_said(run: Run, home: Path, decided: Path, cutaway: Cutaway) -> None:
+    decided.write_text("sample,action,label,weight\ntraining/0,relabel,ant,\ntraining/9,drop,,\n", encoding="utf-8")
+    code, out, _ = cutaway("fix", "old", "--from", str(decided), "--retrain", script(home, "corrected(labels)"))
+    assert code == 0
+    assert "never asked for 1 drop" in out
+    assert "sample_weights(len(labels)" in out
+    decided.write_text("sample,action,label,weight\ntraining/9,drop,,\n", encoding="utf-8")
+    arguments = ("fix", "old", "--from", str(decided), "--name", "drops", "--retrain")
+    code, _, err = cutaway(*arguments, script(home, "corrected(labels)"))
+    assert code == 1
+    assert 'weights = cutaway.dataset.sample_weights(len(labels), subset="training")' in err
+    assert cutaway(*arguments, script(home, "assert sample_weights(240)[9] == 0"))[0] == 0
+
+
+def test_a_command_that_fails_ends_with_1_and_its_last_lines(
+    run: Run, home: Path, decided: Path, cutaway: Cutaway
+) -> None:
+    command = f"{sys.executable} -c \"print('cannot go on'); raise SystemExit(5)\""
+    code, _, err = cutaway("fix", "old", "--from", str(decided), "--retrain", command)
+    assert code == 1
+    assert "The retraining ended with exit code 5." in err
+    assert err.count("cannot go on") == 2, "once as it was printed, once below the failure"
+    assert [one.name for one in overlays(run)] == ["fix-1"], "the overlay stays"
+
+
+def test_a_training_that_makes_no_run_proves_nothing(run: Run, decided: Path, cutaway: Cutaway) -> None:
+    code, _, err = cutaway("fix", "old", "--from", str(decided), "--retrain", f"{sys.executable} -c pass")
+    assert code == 1
+    assert "made no new run here" in err
+
+
+def test_repeats_train_without_and_with_the_overlay_for_each_seed(
+    run: Run, home: Path, decided: Path, cutaway: Cutaway
+) -> None:
+    lines = (
+        "import os; from cutaway.run.segments import WriterId; import pyarrow as pa",
+        "with_it = 'CUTAWAY_OVERLAY' in os.environ; labels = corrected(labels)",
+        "run = Run.create(name='new'); number, lease = run.begin_attempt(from_step=0)",
+        "seed = int(os.environ['CUTAWAY_SEED'])",
+        "from cutaway.run.schemas import SCALARS, SCHEMAS",
+        "value = 0.8 + 0.01 * seed + 0.1 * with_it",
+        "row = {'name': 'accuracy', 'step': 0, 'mode': 'EVAL', 'value': value, 'time': 0.0}",
+        "writer = run.writer(SCALARS, WriterId('train', 'worker_0', number))",
+        "writer.append(pa.RecordBatch.from_pylist([row], SCHEMAS[SCALARS]), 0); writer.close(); record_overlay(run)",
+        "raise SystemExit",
+    )
+    arguments = ("fix", "old", "--from", str(decided), "--retrain", script(home, *lines), "--repeats", "2", "--json")
+    code, out, err = cutaway(*arguments)
+    assert code == 0, err
+    told = json.loads(out)
+    assert told["gain"]["over"] == "seeds"
+    assert (told["gain"]["count"], told["gain"]["better"]) == (2, 2)
+    assert told["gain"]["difference"] == pytest.approx(0.1)
+    assert len(told["runs"]) == 4
+    assert "seed 1: with the overlay" in err
