@@ -36,7 +36,7 @@ def ranked(ids: list[str], scores: list[float], **evidence: list[Any]) -> Ranked
 
 class TestLowPerformance:
     def test_a_planted_slice_is_found_with_its_conditions_and_figures(self) -> None:
-        planted = made(1, count=4000, columns=9)
+        planted = made(1, count=4000, columns=3)
         slice_ = planted.columns["metadata.m0"] < -1.0
         planted.chance[slice_] = 0.35
         samples, found = insights_of(planted)
@@ -122,12 +122,12 @@ class TestLowPerformance:
         best = found.of("low-performance")[0]
         assert best.measure == "loss"
         assert best.where == ("metadata.m2 = a",)
-        assert "Only 0 answers are wrong: samples are judged by their loss." in found.notes
+        assert found.notes[0].startswith("Only 0 answers are wrong: samples are judged by their loss.")
 
 
 class TestMetadataThatExplainsLoss:
     def test_a_column_that_loss_rises_with_is_named_with_its_ends(self) -> None:
-        planted = made(2, columns=9, error=0.0)
+        planted = made(2, columns=4, error=0.0)
         values = planted.columns["metadata.m3"]
         planted.loss = lambda rng, wrong: np.exp(0.5 * values) * rng.lognormal(0, 1, len(wrong))
         _, found = insights_of(planted)
@@ -137,14 +137,14 @@ class TestMetadataThatExplainsLoss:
         assert best.inside > best.outside
 
     def test_a_column_whose_middle_is_worst_is_named_by_its_parts(self) -> None:
-        planted = made(2, columns=9, error=0.0)
+        planted = made(2, columns=4, error=0.0)
         values = planted.columns["metadata.m3"]
         planted.loss = lambda rng, wrong: np.exp(-(values**2)) * rng.lognormal(0, 0.5, len(wrong))
         _, found = insights_of(planted)
         assert found.of("metadata-explains-loss")[0].words.startswith("Loss depends on metadata.m3: ")
 
     def test_a_copy_of_a_column_is_folded_into_it(self) -> None:
-        planted = made(2, columns=9, error=0.0)
+        planted = made(2, columns=4, error=0.0)
         values = planted.columns["metadata.m3"]
         planted.columns["metadata.copy"] = values * 2 + 1
         planted.loss = lambda rng, wrong: np.exp(values) * rng.lognormal(0, 1, len(wrong))
@@ -153,13 +153,13 @@ class TestMetadataThatExplainsLoss:
         assert {best.evidence["column"], *best.also} == {"metadata.m3", "metadata.copy"}
 
     def test_columns_that_have_nothing_to_do_with_it_stay_unnamed(self) -> None:
-        _, found = insights_of(made(2))
+        _, found = insights_of(made(2, columns=6))
         assert not found.of("metadata-explains-loss")
 
 
 class TestOverfitting:
     def test_a_region_that_training_knows_by_heart_is_found(self) -> None:
-        planted = made(4, count=4000, columns=9)
+        planted = made(4, count=4000, columns=3)
         region = planted.columns["metadata.m2"] == "a"
         planted.chance[region & ~planted.training] = 0.3
         planted.chance[region & planted.training] = 0.02
@@ -171,14 +171,14 @@ class TestOverfitting:
         assert not [one for one in found.of("low-performance") if one.where == ("metadata.m2 = a",)]
 
     def test_a_region_that_is_hard_everywhere_is_low_performance_and_not_overfitting(self) -> None:
-        planted = made(4, count=4000, columns=9)
+        planted = made(4, count=4000, columns=3)
         planted.chance[planted.columns["metadata.m2"] == "a"] = 0.3
         _, found = insights_of(planted)
         assert not found.of("overfitting")
         assert found.of("low-performance")
 
     def test_the_gap_of_the_whole_is_told(self) -> None:
-        planted = made(4, columns=9)
+        planted = made(4, columns=3)
         planted.chance[planted.training] = 0.005
         _, found = insights_of(planted)
         (best,) = found.of("overfitting")
@@ -199,7 +199,7 @@ class TestOverfitting:
         assert jaccard(best.rows, corner & ~planted.training) > 0.4
 
     def test_by_loss_where_there_are_no_classes(self) -> None:
-        planted = made(4, count=4000, columns=9)
+        planted = made(4, count=4000, columns=3)
         region = planted.columns["metadata.m2"] == "a"
         memorised = region & planted.training
         planted.loss = lambda rng, wrong: rng.lognormal(0, 1, len(wrong)) * np.where(memorised, 0.2, 1.0)
@@ -210,7 +210,7 @@ class TestOverfitting:
 
 class TestDomainGap:
     def test_a_number_that_drifted_is_named(self) -> None:
-        planted = made(5)
+        planted = made(5, columns=3)
         planted.columns["metadata.m0"][~planted.training] += 0.8
         _, found = insights_of(planted)
         (best,) = found.of("domain-gap")
@@ -219,7 +219,7 @@ class TestDomainGap:
         assert best.severity == pytest.approx(0.31, abs=0.06)
 
     def test_another_balance_of_classes_is_named_with_what_it_does_to_the_error(self) -> None:
-        planted = made(5, count=4000)
+        planted = made(5, count=4000, columns=2)
         planted.label[planted.training & (planted.rng.random(4000) < 0.4)] = 0
         planted.chance[planted.label == 0] = 0.02
         planted.chance[planted.label != 0] = 0.15
@@ -237,7 +237,7 @@ class TestDomainGap:
         assert "no column explains it" in best.action
 
     def test_subsets_that_were_dealt_out_at_random_are_alike(self) -> None:
-        planted = made(5)
+        planted = made(5, columns=3)
         _, found = insights_of(planted, nearest=neighbours(planted.samples()))
         assert not found.of("domain-gap")
 
@@ -301,10 +301,10 @@ class TestWhatRankedTablesSay:
 
 class TestCleanPopulations:
     @staticmethod
-    def alarms(seeds: range, count: int) -> list[str]:
+    def alarms(seeds: range, count: int, columns: int) -> list[str]:
         told: list[str] = []
         for seed in seeds:
-            planted = made(seed, count=count)
+            planted = made(seed, count=count, columns=columns)
             if seed % 2:
                 planted.loss = lambda rng, wrong: np.square(rng.standard_cauchy(len(wrong)))
             if seed % 4 == 3:
@@ -314,9 +314,9 @@ class TestCleanPopulations:
             told += [one.words for one in accusing(found)]
         return told
 
-    def test_ten_give_one_false_alarm_at_most(self) -> None:
-        assert len(self.alarms(range(1000, 1010), 1200)) <= 1
+    def test_a_few_give_none(self) -> None:
+        assert not self.alarms(range(1000, 1004), 800, columns=4)
 
     @pytest.mark.slow
     def test_a_hundred_give_five_at_most(self) -> None:
-        assert len(self.alarms(range(100), 3000)) <= 5
+        assert len(self.alarms(range(100), 3000, columns=30)) <= 5

@@ -138,8 +138,8 @@ def _action(pair: _Pair, top: Drift | None) -> str:
     surplus = round(top.distance * int(pair.outside.sum()))
     return (
         f"Split again at random if both should be alike. If {pair.first} is what the model will meet, balance "
-        f"{pair.second} by {top.column.name}: {surplus:,} of its {int(pair.outside.sum()):,} samples are of a kind that is "
-        "too common there."
+        f"{pair.second} by {top.column.name}: {surplus:,} of its {int(pair.outside.sum()):,} samples are of kinds that "
+        "are too common there."
     )
 
 

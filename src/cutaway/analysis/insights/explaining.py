@@ -11,7 +11,7 @@ from cutaway.analysis.clusters.values import Ints
 from cutaway.analysis.curves.strength import Strength, rank_correlation, rank_share
 from cutaway.analysis.insights.chances import ALARMS, Doubles, corrected, mean_difference
 from cutaway.analysis.insights.columns import Described
-from cutaway.analysis.insights.judging import Judged
+from cutaway.analysis.insights.judging import Judged, clipped
 from cutaway.analysis.insights.values import Insight
 from cutaway.analysis.insights.wording import figures, listed, percent, told
 from cutaway.analysis.samples import Mask, Samples
@@ -60,7 +60,11 @@ def explaining_columns(samples: Samples, judged: Judged, columns: Sequence[Descr
     """Return the columns that explain most of the loss, or of the errors where there is no loss."""
     # The loss of each sample says more than whether it is wrong.
     by_loss = bool(np.isfinite(judged.losses[judged.rows]).all())
-    by = _By(judged, judged.losses, "loss") if by_loss else _By(judged, judged.outcome, judged.measure)
+    by = (
+        _By(judged, clipped(judged.losses, judged.rows), "loss")
+        if by_loss
+        else _By(judged, judged.outcome, judged.measure)
+    )
     tried = [one for column in columns if (one := _explained(column, by.outcome, judged.rows)) is not None]
     # Numbers are looked at twice, by their order and by their tenths.
     chances = corrected([one.strength.p_value * (1 if one.column.numbers is None else 2) for one in tried])

@@ -27,6 +27,8 @@ CLUSTER = "cluster"
 SAME = 0.8
 # A slice found another way that keeps less than this share of its effect without the rows of those before is theirs.
 OWN = 0.5
+# The least difference that is worth a word, as a share of the overall mean.
+SMALLEST = 0.1
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ def low_performance(
         for place, names in enumerate(_searches(samples, table))
         for one in _slices(table, names, judged, first=place == 0, progress=progress)
     ]
+    found = [one for one in found if _worth_telling(judged, one.rows)]
     # Those that the finder has told apart first; of each, the one that would take away most.
     found.sort(key=lambda one: (not one.first, -_saved(judged, one.rows), one.where))
     kept: list[tuple[_Found, list[str]]] = []
@@ -103,6 +106,13 @@ def _whole(rows: Mask, judged: Judged) -> Mask:
     mask = np.zeros(len(judged.rows), np.bool_)
     mask[np.flatnonzero(judged.rows)[rows]] = True
     return mask
+
+
+def _worth_telling(judged: Judged, rows: Mask) -> bool:
+    """Return whether the means show it too: ranks may be sure of a difference that would buy nothing."""
+    inside, outside = judged.means(rows)
+    low, _ = judged.interval(rows)
+    return low > 0 and inside - outside >= SMALLEST * abs(judged.overall)
 
 
 def _saved(judged: Judged, rows: Mask) -> float:
