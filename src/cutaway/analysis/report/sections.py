@@ -213,7 +213,7 @@ def _chart(series: Series) -> str:
 
 
 def _tested(one: Tested, room: Room) -> str:
-    kind = "good" if one.outcome == "passed" else "bad"
+    kind = {"passed": "good", "failed": "bad"}.get(one.outcome, "warning")
     return (
         f'<tr><td><span class="badge {kind}">{html(one.outcome, 20)}</span></td>'
         f"<td>{html(one.test, room.text)}</td><td>{html(one.words, room.text)}</td></tr>"
