@@ -65,7 +65,8 @@ def make_fix(run: Run, asked: Asked, *, write: bool) -> Fix:
         else:
             _refuse_unknown(asked.subsets, list(origin.subsets))
             table = population.mislabeled(seed=asked.seed, progress=progress)
-            choice = choose(table, subsets=asked.subsets, precision=asked.precision, action=asked.action)
+            held = sum(one is not None and name.partition("/")[0] in asked.subsets for name, one in labels.items())
+            choice = choose(table, subsets=asked.subsets, precision=asked.precision, action=asked.action, samples=held)
     digest = evaluation.source.get("binding", {}).get("overlay")
     base = None if digest is None else _base(run, str(digest))
     if not choice.decisions:

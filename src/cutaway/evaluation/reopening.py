@@ -144,7 +144,13 @@ def _dataset(evaluation: Evaluation, notes: list[str]) -> Dataset:
         notes.append(
             f"The binding {Path(entry).name!r} changed since the evaluation; each sample's content is compared."
         )
-    return found.dataset()
+    dataset = found.dataset()
+    if binding.get("overlay") != dataset.source.get("overlay"):
+        notes.append(
+            "The labels that are read now are not those that were evaluated: CUTAWAY_OVERLAY named "
+            f"{'another overlay' if binding.get('overlay') else 'none'} then."
+        )
+    return dataset
 
 
 def _model(evaluation: Evaluation) -> Any:

@@ -246,7 +246,7 @@ class Run:
             for name in self.storage.list(folder)
         ]
         inside += [path.relative_to(self.path).as_posix() for path in sorted(self.path.glob("samples/*/source.json"))]
-        return [_IDENTITY, *(key for key in inside if key.endswith((".json", ".done")))]
+        return [_IDENTITY, "overlay.json", *(key for key in inside if key.endswith((".json", ".done")))]
 
     def _attempts_from_files(self) -> list[Attempt]:
         """Rebuild the attempts where `run.json` cannot be read: each took over from its first step."""

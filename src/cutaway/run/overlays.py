@@ -12,7 +12,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -262,20 +262,21 @@ def _problem(overlay: Overlay) -> str:
     twice = _first_twice((one.sample, one.field) for one in overlay.corrections)
     if twice is not None:
         return f"it corrects the {twice[1]} of {twice[0]!r} twice."
+    classes = frozenset(overlay.classes)
     for one in overlay.corrections:
-        problem = _problem_of(one, overlay.classes)
+        problem = _problem_of(one, classes)
         if problem:
             return f"its correction of {one.sample!r} {problem}"
     return ""
 
 
-def _problem_of(one: Correction, classes: Sequence[str]) -> str:
+def _problem_of(one: Correction, classes: frozenset[str]) -> str:
     if one.subset not in _SUBSETS or "/" not in one.sample:
         return "does not begin with a subset, as in 'training/7'."
     if one.field not in FIELDS:
         return f"is of {one.field!r}, but corrections are of {', '.join(FIELDS)}."
-    if one.field == LABEL and not {one.old, one.new} <= set(classes):
-        return f"goes from {one.old!r} to {one.new!r}, but the classes are {', '.join(classes[:10])}."
+    if one.field == LABEL and not {one.old, one.new} <= classes:
+        return f"goes from {one.old!r} to {one.new!r}, but the classes are {', '.join(sorted(classes)[:10])}."
     if one.field == DROP and (one.old, one.new) != ("no", "yes"):
         return f"drops from {one.old!r} to {one.new!r}, but 'no' and 'yes' belong there."
     if one.field == WEIGHT and not all(_is_weight(text) for text in (one.old, one.new)):

@@ -9,11 +9,13 @@ from typing import Any
 import pyarrow as pa
 
 from cutaway.analysis.labels import accepted
-from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
 
 __all__ = ["ACTIONS", "PRECISION", "Choice", "Decision", "choose"]
 
 ACTIONS = ("relabel", "drop", "reweight")
+# Of a subset at most this share is corrected.
+MOST_SHARE = 0.5
 HELD_OUT = ("validation", "test")
 PRECISION = 0.95
 """Of the accepted corrections at least this share is expected to be right."""
@@ -48,13 +50,19 @@ class Choice:
 
 
 def choose(
-    table: pa.Table, *, subsets: Sequence[str] = ("training",), precision: float = PRECISION, action: str = "relabel"
+    table: pa.Table,
+    *,
+    subsets: Sequence[str] = ("training",),
+    precision: float = PRECISION,
+    action: str = "relabel",
+    samples: int | None = None,
 ) -> Choice:
     """Return the decisions about a table of mislabeled candidates (sample, score, reason, subset, label, suggested).
 
     Of the samples of `subsets`, those with the highest scores are taken as long as the mean of the scores is at least
     `precision`. `relabel` takes the suggested label, `drop` leaves the sample out, `reweight` makes it count as much
-    as its label is likely to be right.
+    as its label is likely to be right. Of `samples`, how many those subsets have, at most half are corrected: where
+    more labels seem wrong, labels and model do not belong together, and the scores are not to be believed.
     """
     if action not in ACTIONS:
         raise ConfigurationError(
@@ -68,6 +76,12 @@ def choose(
     ]
     candidates = table.filter(pa.array(wanted, pa.bool_()))
     taken = candidates.filter(pa.array(accepted(candidates, precision))).sort_by([("score", "descending")])
+    if samples is not None and len(taken) > MOST_SHARE * samples:
+        raise AnalysisUnavailable(
+            "fix",
+            f"{len(taken):,} of {samples:,} labels of {' and '.join(subsets)} seem wrong. A model that disagrees with "
+            "so many is no judge of them: look at `cutaway analyze RUN mislabeled`, and decide with `--from`.",
+        )
     decisions = tuple(_decision(row, action) for row in taken.to_pylist())
     notes = _notes(subsets, [one for one in HELD_OUT if one in table["subset"].to_pylist()])
     return Choice(decisions, candidates.num_rows, sum(1 - (one.score or 0.0) for one in decisions), notes)

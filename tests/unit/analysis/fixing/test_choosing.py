@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutaway.analysis.fixing import choose
-from cutaway.errors import ConfigurationError
+from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 
 def candidates(*scores: float | None, **columns: list[Any]) -> pa.Table:
@@ -44,8 +44,8 @@ def test_nothing_sure_means_nothing_corrected() -> None:
 
 
 def test_a_lower_precision_accepts_more() -> None:
-    table = candidates(0.99, 0.9, 0.7, 0.6)
-    assert [len(choose(table, precision=one)) for one in (1.0, 0.95, 0.85, 0.75)] == [0, 1, 3, 4]
+    table = candidates(0.99, 0.9, 0.85, 0.82)
+    assert [len(choose(table, precision=one)) for one in (1.0, 0.95, 0.91, 0.85)] == [0, 1, 3, 4]
 
 
 @given(st.lists(st.floats(0, 1), max_size=30), st.floats(0.5, 1))
@@ -86,3 +86,10 @@ def test_wrong_settings_are_refused() -> None:
         choose(candidates(0.9), action="relable")
     with pytest.raises(ConfigurationError, match="precision"):
         choose(candidates(0.9), precision=95)
+
+
+def test_a_model_that_disagrees_with_most_labels_is_no_judge_of_them() -> None:
+    table = candidates(*[0.99] * 6)
+    assert len(choose(table, samples=12)) == 6
+    with pytest.raises(AnalysisUnavailable, match="6 of 11 labels of training seem wrong"):
+        choose(table, samples=11)
