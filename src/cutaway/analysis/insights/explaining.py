@@ -78,7 +78,7 @@ def explaining_columns(samples: Samples, judged: Judged, columns: Sequence[Descr
         else:
             twin.append(one.column.name)
     told_of = [_told(samples, by, one, p, twins) for one, p, twins in kept]
-    return [one for one in told_of if one is not None][:MOST]
+    return sorted((one for one in told_of if one is not None), key=lambda one: -one.severity)[:MOST]
 
 
 def _explained(column: Described, outcome: Doubles, rows: Mask) -> _Explained | None:
@@ -137,7 +137,7 @@ def _told(samples: Samples, by: _By, one: _Explained, p: float, twins: Sequence[
         _words(by, one, means),
         worse,
         samples.ids[by.judged.worst(worse)],
-        min(1.0, one.share),
+        _at_stake(by, worse),
         (),
         by.judged.words,
         float(worse.sum() / rows.sum()),
@@ -151,6 +151,13 @@ def _told(samples: Samples, by: _By, one: _Explained, p: float, twins: Sequence[
         also=tuple(twins),
         evidence={"column": one.column.name, one.strength.measure: one.strength.value, "explains": one.share},
     )
+
+
+def _at_stake(by: _By, worse: Mask) -> float:
+    """Return the share of all loss or error that would be gone if the worse end did as well as the rest."""
+    rows = by.judged.rows
+    excess = float(by.outcome[worse].mean() - by.outcome[rows & ~worse].mean()) * int(worse.sum())
+    return min(1.0, max(0.0, excess / max(float(by.outcome[rows].sum()), 1e-12)))
 
 
 def _words(by: _By, one: _Explained, means: Sequence[float]) -> str:

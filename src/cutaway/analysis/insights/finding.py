@@ -14,7 +14,7 @@ from cutaway.analysis.insights.domain_gap import domain_gaps
 from cutaway.analysis.insights.explaining import explaining_columns
 from cutaway.analysis.insights.folding import folded
 from cutaway.analysis.insights.from_ranked import LIKELY, insights_from_ranked
-from cutaway.analysis.insights.judging import FEWEST, TRAINING, Judged, judged, subsets_of
+from cutaway.analysis.insights.judging import CLIPPED, FEWEST, TRAINING, Judged, judged, subsets_of
 from cutaway.analysis.insights.low_performance import low_performance
 from cutaway.analysis.insights.overfitting import overall_gap, overfitted_regions
 from cutaway.analysis.insights.regions import all_regions
@@ -74,6 +74,8 @@ def find_insights(
         counter.advance()
     found += domain_gaps(samples, nearest, with_label, by, rng)
     counter.advance()
+    if by is not None and by.measure == "error" and any(one.measure == "loss" for one in found):
+        notes.append(CLIPPED)
     return Insights(folded(found), (*notes, *_not_looked_for(samples, by, ranked)))
 
 

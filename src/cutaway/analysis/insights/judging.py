@@ -11,13 +11,15 @@ from cutaway.analysis.insights.chances import Doubles, mean_difference, share_di
 from cutaway.analysis.insights.wording import listed
 from cutaway.analysis.samples import CORRECT, LOSS, SUBSET, Mask, Samples
 
-__all__ = ["FEWEST", "TRAINING", "Judged", "clipped", "judged", "subsets_of"]
+__all__ = ["CLIPPED", "FEWEST", "TRAINING", "Judged", "clipped", "judged", "subsets_of"]
 
 TRAINING, UNLABELED = "training", "unlabeled"
 # Of fewer samples nothing systematic can be said.
 FEWEST = 50
 # Losses are cut off at these shares of them before they are averaged.
 CUT = (0.01, 0.99)
+CLIPPED = "Means of losses are of values cut off at the 1st and 99th percentile."
+"""What is said wherever a mean of losses is told."""
 # With fewer errors the loss says more, where there is one.
 FEWEST_ERRORS = 25
 
@@ -114,12 +116,12 @@ def judged(samples: Samples) -> tuple[Judged | None, str]:
     if rows.sum() < FEWEST:
         return None, f"{int(rows.sum())} samples have a finite loss, and it takes {FEWEST}"
     outcome = clipped(losses, rows | training)
-    note = f"{note} Means of losses are of values cut off at the 1st and 99th percentile.".strip()
+    note = f"{note} {CLIPPED}".strip()
     return Judged("loss", outcome, losses, rows, training, subsets), note
 
 
 def clipped(losses: Doubles, rows: Mask) -> Doubles:
-    """Return losses cut off at the 1st and 99th percentile of some rows: a few enormous ones would decide every mean."""
+    """Return losses cut off at the 1st and 99th percentile of some rows: a few huge ones would decide every mean."""
     return np.asarray(np.clip(losses, *np.quantile(losses[rows], CUT)))
 
 

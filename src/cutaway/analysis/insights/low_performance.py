@@ -39,6 +39,15 @@ class _Found:
     first: bool  # found by metadata and classes together, which the finder has told apart already
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """A slice, the other names of the same one, and slices that lie within it."""
+
+    found: _Found
+    also: list[str]
+    within: list[_Found]
+
+
 def with_clusters(samples: Samples, clusters: Ints | None) -> pa.Table:
     """Return the table of samples with a column for their cluster, where there are clusters."""
     table = samples.table
@@ -68,17 +77,29 @@ def low_performance(
     found = [one for one in found if _worth_telling(judged, one.rows)]
     # Those that the finder has told apart first; of each, the one that would take away most.
     found.sort(key=lambda one: (not one.first, -_saved(judged, one.rows), one.where))
-    kept: list[tuple[_Found, list[str]]] = []
+    kept: list[_Kept] = []
     for one in found:
-        double = _double(one, [other for other, _ in kept], judged)
-        if double is None:
-            kept.append((one, []))
-        elif 2 * int((one.rows & kept[double][0].rows).sum()) >= int(one.rows.sum()):
-            kept[double][1].append(named(one.where))
+        known = [other.found for other in kept]
+        double, around = _double(one, known, judged), _around(one, known)
+        if double is None and around is None:
+            kept.append(_Kept(one, [], []))
+        elif double is None and around is not None:
+            kept[around].within.append(one)
+        elif double is not None and _share_of(one.rows, known[double].rows) >= 0.5:
+            kept[double].also.append(named(one.where))
     return [
-        _told(samples, judged, one, also, advise(samples, table, judged, one.where, one.rows, wrong_labels))
-        for one, also in kept
+        _told(samples, judged, one, advise(samples, table, judged, one.found.where, one.found.rows, wrong_labels))
+        for one in kept
     ]
+
+
+def _share_of(rows: Mask, other: Mask) -> float:
+    return float((rows & other).sum() / max(int(rows.sum()), 1))
+
+
+def _around(one: _Found, kept: Sequence[_Found]) -> int | None:
+    """Return the slice that this one is the core of."""
+    return next((place for place, other in enumerate(kept) if _share_of(one.rows, other.rows) >= SAME), None)
 
 
 def _searches(samples: Samples, table: pa.Table) -> list[list[str]]:
@@ -142,7 +163,8 @@ def _effect(judged: Judged, rows: Mask, among: Mask) -> float:
     return float(own.mean() - rest.mean()) if len(own) and len(rest) else 0.0
 
 
-def _told(samples: Samples, judged: Judged, one: _Found, also: Sequence[str], advice: Advice) -> Insight:
+def _told(samples: Samples, judged: Judged, kept: _Kept, advice: Advice) -> Insight:
+    one = kept.found
     inside, outside = judged.means(one.rows)
     low, high = judged.interval(one.rows)
     count, share = int(one.rows.sum()), float(one.rows.sum() / judged.rows.sum())
@@ -151,7 +173,7 @@ def _told(samples: Samples, judged: Judged, one: _Found, also: Sequence[str], ad
     return Insight(
         "low-performance",
         f"{named(one.where)}: {judged.noun} {texts[0]} on {amount(count)} of {judged.words}, {texts[1]} elsewhere"
-        f"{times(inside, outside)}.",
+        f"{times(inside, outside)}{_core(judged, kept)}.",
         one.rows,
         samples.ids[judged.worst(one.rows)],
         min(1.0, max(0.0, _saved(judged, one.rows) / max(float(judged.outcome[judged.rows].sum()), 1e-12))),
@@ -166,6 +188,15 @@ def _told(samples: Samples, judged: Judged, one: _Found, also: Sequence[str], ad
         one.p,
         advice.words,
         f"At most: with the {judged.noun} of the rest there, {change(judged.measure, judged.overall, less)}.",
-        tuple(also),
-        advice.evidence,
+        tuple(kept.also),
+        {**advice.evidence, "within": [list(core.where) for core in kept.within]},
     )
+
+
+def _core(judged: Judged, kept: _Kept) -> str:
+    """Say where within a slice it is worst."""
+    if not kept.within:
+        return ""
+    worst = max(kept.within, key=lambda one: judged.means(one.rows)[0])
+    inside = told(judged.measure, judged.means(worst.rows)[0])[0]
+    return f"; worst where {named(worst.where)} ({inside} of {int(worst.rows.sum()):,})"

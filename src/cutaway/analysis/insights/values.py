@@ -33,8 +33,8 @@ class Insight:
     `words` say it, `action` says what to do about it, and `buys` how much that would buy at most. `where` are
     conditions that `parse_filter` reads back; they are empty where no condition says which samples are meant, and
     `rows` always do. `severity` ranks from 0 to 1: the share of all error or loss that is at stake for kinds about
-    performance, five times the share of samples concerned for kinds about data, and the strength of the difference
-    for `domain-gap` and `metadata-explains-loss`.
+    performance, five times the share of samples concerned for kinds about data (once for `ambiguous`), the distance
+    between the subsets for `domain-gap`, and five times the gap in error for overfitting as a whole.
 
     `inside` and `outside` are `measure` there and elsewhere; `low` and `high` hold their difference with 95 % certainty
     before one knows that it was chosen for being large. `p` is corrected for all that was looked at. NaN stands for

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 __all__ = ["amount", "change", "figures", "listed", "named", "percent", "times", "told"]
 
+# Below this share a change takes two decimals to be seen.
+FINE = 0.05
+
 
 def percent(share: float) -> str:
     """Return a share in percent; never 0 % or 100 % for what is not quite that.
@@ -42,7 +45,9 @@ def told(measure: str, *numbers: float) -> list[str]:
 def change(measure: str, overall: float, less: Sequence[float]) -> str:
     """Say from where to where a measure would go, with the range in brackets: `less` is the best guess, low, high."""
     after, most, least = (max(0.0, overall - one) for one in less)
-    texts = told(measure, overall, after, least, most)
+    numbers = (overall, after, least, most)
+    fine = measure == "error" and overall < FINE
+    texts = [f"{100 * one:.2f} %" for one in numbers] if fine else told(measure, *numbers)
     noun = "error" if measure == "error" else "mean loss"
     return f"overall {noun} from {texts[0]} to {texts[1]} ({texts[2]} to {texts[3]})"
 
