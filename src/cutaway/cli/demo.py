@@ -90,7 +90,7 @@ def demo(
     with _one_thread():
         trained = train(epochs, say)
         sick = train_sick(say)
-        labels = what_fixing_bought(*fix_labels(_digits(), lambda: _network(_imports()[0]), say))
+        labels = what_fixing_bought(*fix_labels(_digits(), say))
     report = {
         **what_it_saw(trained),
         "watched": what_rules_say(trained.run),

@@ -109,7 +109,7 @@ def _print_sick(screen: Screen, sick: Facts) -> None:
 def _print_labels(screen: Screen, labels: Facts) -> None:
     gain, seeds = labels["gain"], len(labels["seeds"])
     screen.line()
-    screen.line(Text(f"The same network with {labels['share']:.0%} wrong labels, {seeds} seeds", style="bold"))
+    screen.line(Text(f"A small network with {labels['share']:.0%} wrong labels, {seeds} seeds", style="bold"))
     share = labels["found"] / labels["planted"]
     unclear = "" if gain["low"] > 0 else ": that could be chance"
     pairs: list[tuple[Cell, Cell]] = [
