@@ -197,7 +197,7 @@ def _leakage(population: Candidates, seed: int, progress: Listener | None) -> Ra
 
     if len(set(population.samples.column(SUBSET).to_pylist())) < 2:
         raise AnalysisUnavailable("leakage", "it takes two subsets, and there is one.")
-    return find_leakage(population.ranked("duplicates", seed=seed, progress=progress))
+    return find_leakage(population.ranked("duplicates", seed=seed, progress=progress), population.samples)
 
 
 def _outliers(population: Candidates, _: int, progress: Listener | None) -> Ranked:
