@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cutaway.analysis.slices.features import Box, box_rows
+from cutaway.analysis.slices.features import Box, Feature, Part, box_rows
 from cutaway.analysis.slices.fitting import Left, left_over
 from cutaway.analysis.slices.multiplicity import FIRST, step_up
 from cutaway.analysis.slices.outcome import Target
@@ -30,6 +30,8 @@ HOPE = 1.0
 LOOKED_AT = 40
 # Slices that share so much of their rows are the same.
 SAME = 0.5
+# A slice beside a surer one on the same columns, and smaller than this part of it, is a crumb of it.
+CRUMB = 0.5
 
 
 @dataclass(frozen=True)
@@ -124,11 +126,28 @@ def kept(searcher: Searcher, target: Target, limits: Limits, boxes: list[Box]) -
             for p, left, mask, box in zip(chances, lefts, masks, boxes, strict=True)
         ]
         if all(fine):
-            order = sorted(range(len(boxes)), key=lambda place: -scores[place])[: limits.most]
-            return [Held(boxes[place], scores[place], chances[place]) for place in order]
+            order = sorted(range(len(boxes)), key=lambda place: -scores[place])
+            whole = [place for rank, place in enumerate(order) if not _crumb(searcher, boxes, masks, order[: rank + 1])]
+            return [Held(boxes[place], scores[place], chances[place]) for place in whole[: limits.most]]
         weakest = min((place for place, held in enumerate(fine) if not held), key=lambda place: scores[place])
         del boxes[weakest], masks[weakest]
     return []
+
+
+def _crumb(searcher: Searcher, boxes: list[Box], masks: list[Mask], order: list[int]) -> bool:
+    """Whether the last of some boxes is what the ends of a larger, surer one left lying beside it."""
+    *surer, last = order
+    return any(
+        masks[last].sum() < CRUMB * masks[place].sum()
+        and [part[0] for part in boxes[place]] == [part[0] for part in boxes[last]]
+        and all(map(_touch, (searcher.features[part[0]] for part in boxes[last]), boxes[last], boxes[place]))
+        for place in surer
+    )
+
+
+def _touch(feature: Feature, one: Part, two: Part) -> bool:
+    line = one[1] < feature.ordered and two[1] < feature.ordered
+    return one[1] <= two[2] and two[1] <= one[2] if line else one == two
 
 
 def _different(searcher: Searcher, boxes: list[Box]) -> list[Box]:
