@@ -33,7 +33,7 @@ class Made:
 
     @property
     def training(self) -> np.ndarray:
-        return self.subset == "training"
+        return np.asarray(self.subset == "training")
 
     def samples(self) -> Samples:
         rng, count = self.rng, len(self.label)

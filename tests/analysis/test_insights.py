@@ -8,8 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cutaway.analysis.ambiguous import find_ambiguous
+from cutaway.analysis.doubles import find_duplicates, find_leakage
 from cutaway.analysis.filters import parse_filter, rows_where
 from cutaway.analysis.insights import INFORMS, Insight, Insights, find_insights
+from cutaway.analysis.labels import find_mislabeled
+from cutaway.analysis.outliers import find_outliers
 from cutaway.analysis.ranked import Ranked
 from cutaway.analysis.samples import Samples
 from tests.analysis.insight_populations import Made, made, neighbours, no_neighbours
@@ -297,6 +301,40 @@ class TestWhatRankedTablesSay:
         )
         (best,) = found.of("out-of-distribution")
         assert best.words.startswith("100 samples (5.0 %) lie far from all others; error 88 % there")
+
+
+class TestWithTheTablesThemselves:
+    @staticmethod
+    def told(planted: Made) -> Insights:
+        samples = planted.samples()
+        nearest = neighbours(samples)
+        doubles = find_duplicates(samples, nearest)
+        tables = {
+            "duplicates": doubles,
+            "leakage": find_leakage(doubles),
+            "outliers": find_outliers(samples, nearest),
+            "ambiguous": find_ambiguous(samples, nearest),
+            "mislabeled": find_mislabeled(samples, nearest),
+        }
+        return find_insights(samples, nearest, clusters=np.full(len(samples), -1), ranked=tables)
+
+    def test_what_is_planted_is_told_with_its_count(self) -> None:
+        planted = made(1, count=1500, columns=2)
+        training, validation = (np.flatnonzero(planted.training == inside) for inside in (True, False))
+        for copies, firsts in ((validation[:30], training[:30]), (training[100:140], training[200:240])):
+            planted.latents[copies], planted.label[copies] = planted.latents[firsts], planted.label[firsts]
+        planted.latents[validation[100:115]] += planted.rng.normal(size=(15, 8)) * 25
+        planted.label[training[300:340]] = (planted.label[training[300:340]] + 1) % 5
+        found = self.told(planted)
+        assert found.of("data-leakage")[0].count == 30
+        assert found.of("duplication")[0].count == 40
+        assert 12 <= found.of("out-of-distribution")[0].count <= 20
+        (labels,) = found.of("mislabeled-samples")
+        assert labels.rows[training[300:340]].sum() >= 36
+        assert labels.count <= 60
+
+    def test_a_population_without_any_of_it_stays_silent(self) -> None:
+        assert not accusing(self.told(made(1, count=1500, columns=2)))
 
 
 class TestCleanPopulations:

@@ -22,6 +22,8 @@ LIKELY = 0.5
 """Candidates count from this score on; for wrong labels it is the probability that the label is wrong."""
 # Fewer are what chance leaves in any data set: a look at the table, no insight.
 FEWEST = 3
+# Of fewer samples no mean is told.
+FEWEST_JUDGED = 20
 # So many times the share of the samples concerned is the severity.
 GRAVITY = 5.0
 
@@ -186,7 +188,7 @@ def _without(rows: Mask, whole: Mask, name: str, judged: Judged | None) -> str:
 
 
 def _outcome(rows: Mask, judged: Judged | None) -> str:
-    if judged is None or not (judged.rows & rows).any() or not (judged.rows & ~rows).any():
+    if judged is None or (judged.rows & rows).sum() < FEWEST_JUDGED or not (judged.rows & ~rows).any():
         return ""
     inside, outside = told(judged.measure, *judged.means(rows))
     return f"; {judged.noun} {inside} there, {outside} elsewhere"

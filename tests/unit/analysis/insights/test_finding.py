@@ -79,7 +79,7 @@ def test_the_same_seed_gives_the_same_insights() -> None:
 
 def test_the_random_numbers_of_others_stay_as_they_are() -> None:
     samples = made(1, count=600, columns=2).samples()
-    before = np.random.get_state()[1].copy()  # type: ignore[union-attr,index]
+    before = np.random.get_state()[1].copy()  # type: ignore[index]
     find_insights(samples, no_neighbours(samples))
     assert np.array_equal(before, np.random.get_state()[1])  # type: ignore[index]
 
