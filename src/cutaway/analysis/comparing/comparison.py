@@ -38,7 +38,7 @@ class Comparison:
       `label`, `loss_change`, `subset`, and `x` and `y` on the map. Without classes: those whose loss changed most.
     - `slices`: a row for each slice: `slice` (a condition), `column`, `count`, `share`, `worse`, `better`, `before`,
       `after`, `change`, `low`, `high`, `loss_change`, `p`, `p_adjusted` for all slices together, and `found`: whether
-      that is at most 0.01. The surest come first.
+      that is at most 0.05. The surest come first.
     - `regions`: where on the map flips lie more densely than elsewhere: `flip`, `x`, `y`, `width`, `height`, `count`,
       `flips`, `expected`, `p`, `p_adjusted`, `found`. None without a map.
     """

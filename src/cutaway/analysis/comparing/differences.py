@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,11 +19,11 @@ from cutaway.analysis.samples import Mask
 
 __all__ = ["LEVEL", "accuracy_difference", "loss_difference", "slice_table"]
 
-LEVEL = 0.01
+LEVEL = 0.05
 """A slice is found where its adjusted p is at most this."""
 # With fewer flips no split of them could be that odd. How many flips there are says nothing of their direction, so
 # leaving such slices out biases no test, and asks fewer questions.
-FEWEST_FLIPS = 8
+FEWEST_FLIPS = 6
 FEWEST_LOSSES = 10
 _TYPES = {
     "slice": pa.string(), "column": pa.string(), "count": pa.int64(), "share": pa.float64(), "worse": pa.int64(),
@@ -61,11 +62,21 @@ def loss_difference(outcomes: Outcomes, rows: Mask) -> Difference | None:
 def slice_table(outcomes: Outcomes, slices: Iterable[Condition], *, by_flips: bool) -> pa.Table:
     """Return a row for each slice that can tell something, the surest first; `by_flips`, else by loss."""
     rows = [row for one in slices if (row := _row(outcomes, one, by_flips=by_flips)) is not None]
-    ps = adjusted([row["p"] for row in rows])
+    ps = adjusted(_weighed([row["p"] for row in rows], [row["column"] for row in rows]))
     columns: dict[str, Any] = {name: pa.array([row[name] for row in rows], kind) for name, kind in _TYPES.items()}
     table = pa.table({**columns, "p_adjusted": pa.array(ps, pa.float64()), "found": pa.array(ps <= LEVEL, pa.bool_())})
     change = np.array([abs(row["change"]) for row in rows], np.float64)
     return table.take(pa.array(np.lexsort((-change, [row["p"] for row in rows])) if rows else np.zeros(0, np.int64)))
+
+
+def _weighed(ps: list[float], columns: list[str]) -> npt.NDArray[np.float64]:
+    """Return p values so that each column counts as much: a column cut into many ranges costs the others nothing.
+
+    They are divided by weights that are 1 on average, which keeps the share of false ones what it was.
+    """
+    slices = Counter(columns)
+    cost = np.array([slices[one] * len(slices) / len(columns) for one in columns], np.float64)
+    return np.asarray(np.array(ps, np.float64) * cost)
 
 
 def _row(outcomes: Outcomes, one: Condition, *, by_flips: bool) -> dict[str, Any] | None:

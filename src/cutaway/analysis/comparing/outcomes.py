@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -31,17 +32,17 @@ class Outcomes:
     losses: tuple[Doubles, Doubles]
     chance: Doubles
 
-    @property
+    @cached_property
     def worse(self) -> Mask:
         """Right before, wrong after."""
         return self.answered & self.right[0] & ~self.right[1]
 
-    @property
+    @cached_property
     def better(self) -> Mask:
         """Wrong before, right after."""
         return self.answered & ~self.right[0] & self.right[1]
 
-    @property
+    @cached_property
     def changes(self) -> Doubles:
         """How much each loss grew."""
         with np.errstate(invalid="ignore"):

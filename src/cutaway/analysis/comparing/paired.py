@@ -24,8 +24,9 @@ def flips_test(worse: npt.ArrayLike, better: npt.ArrayLike) -> Doubles:
     except ImportError as error:
         raise MissingExtraError("A paired test", "analysis") from error
 
-    one, other = np.asarray(worse, np.float64), np.asarray(better, np.float64)
-    return np.asarray(np.minimum(1.0, 2 * bdtr(np.minimum(one, other), one + other, 0.5)))
+    one, other = np.asarray(worse, np.int64), np.asarray(better, np.int64)
+    fewer = np.minimum(one, other).astype(np.float64)
+    return np.asarray(np.minimum(1.0, 2 * bdtr(fewer, one + other, 0.5)))
 
 
 def paired_interval(

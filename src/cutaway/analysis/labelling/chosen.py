@@ -59,10 +59,7 @@ def chosen_table(samples: Samples, pool: Pool, chosen: Chosen, doubts: Floats | 
 def chosen_words(table: pa.Table, candidates: int, method: str) -> tuple[str, ...]:
     """Say how many were chosen by what, and which classes they are taken for."""
     count = table.num_rows
-    plural = "sample" if count == 1 else "samples"
-    said = [
-        f"{count:,} of {candidates:,} unlabelled samples to label next, by {method}: the first {plural} matter most"
-    ]
+    said = [f"label {count:,} of {candidates:,} unlabelled samples next, chosen by {method}, the first before the last"]
     taken: dict[str, int] = {}
     for one in table[PREDICTION].to_pylist():
         if one is not None:
