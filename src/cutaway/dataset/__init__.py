@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from cutaway.dataset.binder import Binder
-from cutaway.dataset.corrected import corrected, sample_weights
 from cutaway.dataset.current import current_binder
 from cutaway.dataset.dataset import Dataset
 from cutaway.dataset.decorators import (
@@ -34,6 +33,7 @@ from cutaway.dataset.enums import (
 )
 from cutaway.dataset.losses import default_losses
 from cutaway.dataset.metrics import default_metrics
+from cutaway.dataset.overlay_labels import corrected, sample_weights
 from cutaway.dataset.rendering import preview_png, render_html, render_png, typed_data, visualize
 from cutaway.dataset.responses import (
     ConfusionMatrixElement,

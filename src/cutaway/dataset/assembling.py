@@ -13,7 +13,7 @@ from cutaway.dataset.declarations import Encoder, overlap
 from cutaway.dataset.enums import Role
 from cutaway.dataset.functions import Field, Function, MetadataField, Visualizer
 from cutaway.dataset.integration import Wires, read_wires
-from cutaway.dataset.overlaid_subset import for_evaluation
+from cutaway.dataset.overlay_subset import for_evaluation
 from cutaway.errors import BindingError, did_you_mean
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 
 from cutaway.dataset.enums import SUBSETS, DataStateType
 from cutaway.dataset.functions import Field, LatentSpace, Loss, MetadataField, Metric, Visualizer
-from cutaway.dataset.overlaid_subset import overlay_dataset
+from cutaway.dataset.overlay_subset import overlay_dataset
 from cutaway.dataset.subset import Array, Subset
 from cutaway.errors import ConfigurationError
 
