@@ -51,7 +51,7 @@ def find_slices(
     is worse: 1 for wrong and 0 for right, or a loss, of which the ranks are tested. Samples with NaN are left out.
 
     Of what is reported, a share `alpha` is false at most, on average; where nothing is wrong, something is reported
-    in one of a hundred tables (a fifth of `alpha`). A slice is worse by at least `min_effect` standard deviations of
+    in about one of a hundred tables (a fifth of `alpha`). A slice is worse by at least `min_effect` standard deviations of
     the outcome, or of its normal scores, beside all other slices. It holds a share of samples from `min_share` to
     `max_share`. At most `most` slices are reported. `name` is what the outcome is called in words.
 
@@ -71,13 +71,9 @@ def find_slices(
     features, notes = features_of(table, refused, fewest)
     target = target_of(values[known])
     rows = np.flatnonzero(known)
-    notes += left_out(len(known), {"without an outcome": len(known) - measured})
     whole = Searcher(_taken(features, rows), fewest, int(max_share * measured))
     part, partial = _part(whole, target, seed)
-    if measured > SEARCHED_ROWS:
-        notes += (f"Boxes were looked for among {SEARCHED_ROWS:,} of {measured:,} samples, and tested on all.",)
-    if len(features) > MOST_PAIRED:
-        notes += (f"Pairs were looked at among the {MOST_PAIRED} of {len(features)} columns that tell most alone.",)
+    notes += _limits_told(known, len(features))
     steps = _Steps(progress)
     limits = Limits(looks_of(part, partial, seed, steps.done), alpha, min_effect * target.spread, most)
     held = pursued(part, partial, limits, steps.done)
@@ -118,6 +114,16 @@ def _check(alpha: float, min_effect: float, min_share: float, max_share: float, 
         )
     if most < 1:
         raise ConfigurationError(f"`most >= 1` must hold, but got most={most}.")
+
+
+def _limits_told(known: npt.NDArray[np.bool_], columns: int) -> tuple[str, ...]:
+    measured = int(known.sum())
+    notes = left_out(len(known), {"without an outcome": len(known) - measured})
+    if measured > SEARCHED_ROWS:
+        notes += (f"Boxes were looked for among {SEARCHED_ROWS:,} of {measured:,} samples, and tested on all.",)
+    if columns > MOST_PAIRED:
+        notes += (f"Pairs were looked at among the {MOST_PAIRED} of {columns} columns that tell most alone.",)
+    return notes
 
 
 def _taken(features: Sequence[Feature], rows: npt.NDArray[np.int64]) -> list[Feature]:

@@ -25,13 +25,12 @@ class Difference(NamedTuple):
 
 
 def clipped(outcome: Figures) -> Figures:
-    """Return an outcome with its extremes cut off; one of two values as it is, if they are finite."""
-    if len(np.unique(outcome)) == 2 and np.isfinite(outcome).all():
-        return outcome
+    """Return an outcome with its extremes cut off; one of two values as it is, or as 0 and 1 where one is infinite."""
+    values = np.unique(outcome)
+    if len(values) == 2:
+        return outcome if np.isfinite(values).all() else (outcome == values[1]).astype(np.float64)
     low, high = np.percentile(outcome, CUT_OFF, method="nearest")
     finite = outcome[np.isfinite(outcome)]
-    if not len(finite):
-        return np.sign(outcome)
     return np.clip(outcome, max(low, finite.min()), min(high, finite.max()))
 
 

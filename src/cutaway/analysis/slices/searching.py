@@ -90,6 +90,7 @@ class Searcher:
 
     def search(self, left: Left) -> list[Candidate]:
         """Return the best box of each column and of each pair of columns, the best of all first."""
+        self._looked_at.clear()
         singles = [self.stretch(place, left) for place in range(len(self.features))]
         gains = np.array([one.gain for one in singles])
         paired = np.sort(np.argsort(-gains, kind="stable")[:MOST_PAIRED])
@@ -102,7 +103,7 @@ class Searcher:
         return sorted(found, key=lambda one: -one.gain)
 
     def boxes(self) -> int:
-        """Return how many boxes were looked at that hold enough rows and not too many."""
+        """Return how many boxes the last search looked at that hold enough rows and not too many."""
         lines = [self._sized(_sums(one.codes, None, one.bins, one.fine), one.fine_costs) for one in self._lines]
         return sum(len(one.places) for one in lines) + sum(self._looked_at.values())
 
@@ -158,10 +159,10 @@ class Searcher:
         if known is None:
             one, two = self._lines[first], self._lines[second]
             known = self._sized(_boxes(cell, None, one, two), (one.coarse_costs[:, None] + two.coarse_costs).ravel())
-            self._looked_at[first, second] = len(known.places)
             if len(self.features) <= MOST_PAIRED:
                 # Among more columns the pairs change with each search, and all of them would fill gigabytes.
                 self._pairs[first, second] = known
+        self._looked_at[first, second] = len(known.places)
         return known
 
     def _sized(self, rows: Figures, costs: Figures) -> _Sizes:

@@ -20,6 +20,7 @@ def test_extremes_are_cut_off_and_two_values_stay() -> None:
     values = np.append(np.arange(1000.0), [1e30, np.inf])
     assert clipped(values).max() < 1000
     assert clipped(np.array([0.0, 1.0, 1.0])).tolist() == [0, 1, 1]
+    assert clipped(np.array([0.0, np.inf, 0.0])).tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize(
