@@ -51,9 +51,9 @@ def find_slices(
     is worse: 1 for wrong and 0 for right, or a loss, of which the ranks are tested. Samples with NaN are left out.
 
     Of what is reported, a share `alpha` is false at most, on average; where nothing is wrong, something is reported
-    in about one of a hundred tables (a fifth of `alpha`). A slice is worse by at least `min_effect` standard deviations of
-    the outcome, or of its normal scores, beside all other slices. It holds a share of samples from `min_share` to
-    `max_share`. At most `most` slices are reported. `name` is what the outcome is called in words.
+    in about one of a hundred tables (a fifth of `alpha`). A slice is worse by at least `min_effect` standard
+    deviations of the outcome, or of its normal scores, beside all other slices. It holds a share of samples from
+    `min_share` to `max_share`. At most `most` slices are reported. `name` is what the outcome is called in words.
 
     >>> rng = np.random.default_rng(0)
     >>> light = rng.uniform(0, 1, 2000)
