@@ -157,7 +157,7 @@ class Candidates:
 
         `other` is a population, a run, or a model file, which is then evaluated on the same data set.
         """
-        return self.comparison(other, seed=seed, progress=progress).table
+        return self.comparison(other, seed=seed, progress=progress).table.table
 
     def comparison(
         self, other: Self | Run | str | Path, *, seed: int = 0, progress: Listener | None = None
@@ -171,7 +171,7 @@ class Candidates:
             positions = self.map(seed=seed, progress=progress)
         except AnalysisUnavailable:
             positions = None
-        return compare_samples(self.samples, against.samples, positions=positions, seed=seed)
+        return compare_samples(self.samples, against.samples, positions=positions)
 
 
 def _mislabeled(population: Candidates, seed: int, progress: Listener | None) -> Ranked:

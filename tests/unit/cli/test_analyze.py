@@ -30,7 +30,17 @@ ASKED: dict[str, tuple[str, ...]] = {
     "curve": ("--x", "metadata.size"),
     "confusion": ("--by", "subset"),
     "batches": (),
+    "mislabeled": (),
+    "ambiguous": (),
+    "duplicates": (),
+    "leakage": (),
+    "outliers": (),
+    "to-label": ("--count", "5"),
+    "insights": (),
+    "compare": ("--with", "animals"),
 }
+# What has no picture: the units of one sample, insights, and where nothing was found.
+NO_FIGURE = ("units", "insights", "leakage")
 
 
 @pytest.fixture
@@ -78,7 +88,7 @@ def test_every_question_is_asked_here() -> None:
     assert set(ASKED) == set(QUESTIONS)
 
 
-@pytest.mark.parametrize("what", [one for one in QUESTIONS if one not in ("heatmap", "batches")])
+@pytest.mark.parametrize("what", [one for one in QUESTIONS if one not in ("heatmap", "batches", "to-label")])
 def test_every_question_has_words_json_and_files(cutaway: Cutaway, run: str, home: Path, what: str) -> None:
     code, out, err = cutaway("analyze", run, what, *ASKED[what])
     assert (code, err) == (0, "")
@@ -91,9 +101,63 @@ def test_every_question_has_words_json_and_files(cutaway: Cutaway, run: str, hom
     code, out, _ = cutaway("analyze", run, what, *ASKED[what], "--out", "files")
     endings = {path.suffix for path in (home / "files").iterdir()}
     assert {".csv", ".parquet"} <= endings
-    if (what, *ASKED[what]) != ("units", *SAMPLE):
+    if what not in NO_FIGURE:
         assert {".png", ".html"} <= endings
     assert f"{len(list((home / 'files').iterdir()))} files in files" in out
+
+
+def test_what_to_label_next_comes_with_an_estimate(cutaway: Cutaway, home: Path) -> None:
+    evaluated_kind("an_unlabelled_subset", home / "runs" / "animals")
+    code, out, err = cutaway("analyze", "animals", "to-label", "--count", "5", "--method", "coreset", "--json")
+    assert code == 0, err
+    [answer] = json.loads(out)["analyses"]
+    assert answer["tables"]["to-label"]["rows"] == 5
+    assert all(one["sample"].startswith("unlabeled/") for one in answer["tables"]["to-label"]["first"])
+
+
+def test_nothing_to_label_is_said_with_what_to_do(cutaway: Cutaway, run: str) -> None:
+    code, _, err = cutaway("analyze", run, "to-label")
+    assert code == 2
+    assert "unlabeled" in err
+
+
+def test_two_runs_are_compared_on_the_same_samples(cutaway: Cutaway, bound: str, home: Path) -> None:
+    import torch
+
+    from cutaway.dataset import load_entry
+    from cutaway.evaluation import evaluate
+
+    torch.manual_seed(1)
+    network = torch.nn.Sequential(torch.nn.Linear(6, 5), torch.nn.ReLU(), torch.nn.Linear(5, 3)).eval()
+    evaluate(load_entry(home / "leap_binder.py").dataset(), network, home / "runs" / "other")
+    code, out, err = cutaway("analyze", bound, "compare", "--with", "other", "--json")
+    assert code == 0, err
+    flips = json.loads(out)["analyses"][0]["tables"]["compare"]
+    assert flips["rows"] > 0
+    assert {"sample", "score", "reason"} <= set(flips["first"][0])
+
+
+def test_a_model_file_is_evaluated_on_the_same_samples_and_compared(cutaway: Cutaway, bound: str, home: Path) -> None:
+    import torch
+
+    torch.manual_seed(1)
+    network = torch.nn.Sequential(torch.nn.Linear(6, 5), torch.nn.ReLU(), torch.nn.Linear(5, 3)).eval()
+    torch.export.save(
+        torch.export.export(network, (torch.zeros(2, 6),), dynamic_shapes=({0: torch.export.Dim.AUTO},)),
+        home / "new.pt2",
+    )
+    code, out, err = cutaway("analyze", bound, "compare", "--with", "new.pt2")
+    assert code == 0, err
+    assert "compared with new.pt2" in out
+
+
+def test_what_to_compare_with_must_be_there(cutaway: Cutaway, run: str) -> None:
+    code, _, err = cutaway("analyze", run, "compare")
+    assert code == 2
+    assert "`--with`" in err
+    code, _, err = cutaway("analyze", run, "compare", "--with", "nowhere.onnx")
+    assert code == 2
+    assert "no model file 'nowhere.onnx'" in err
 
 
 def test_the_model_and_the_data_set_come_back_for_heat_maps(cutaway: Cutaway, bound: str, home: Path) -> None:
