@@ -66,7 +66,7 @@ def find_insights(
     found = insights_from_ranked(samples, ranked, with_label, by)
     counter.advance()
     if by is not None:
-        found += low_performance(samples, by, clusters, _wrong_labels(samples, ranked), progress=progress)
+        found += low_performance(samples, by, clusters, _wrong_labels(samples, ranked), seed=seed, progress=progress)
         counter.advance()
         found += explaining_columns(samples, by, columns)
         counter.advance()

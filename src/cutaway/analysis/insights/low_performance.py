@@ -61,7 +61,13 @@ def with_clusters(samples: Samples, clusters: Ints | None) -> pa.Table:
 
 
 def low_performance(
-    samples: Samples, judged: Judged, clusters: Ints | None, wrong_labels: Mask, progress: Listener | None = None
+    samples: Samples,
+    judged: Judged,
+    clusters: Ints | None,
+    wrong_labels: Mask,
+    *,
+    seed: int = 0,
+    progress: Listener | None = None,
 ) -> list[Insight]:
     """Return the slices that do worse than the rest.
 
@@ -72,7 +78,7 @@ def low_performance(
     found = [
         one
         for place, names in enumerate(_searches(samples, table))
-        for one in _slices(table, names, judged, first=place == 0, progress=progress)
+        for one in _slices(table, names, judged, first=place == 0, seed=seed, progress=progress)
     ]
     found = [one for one in found if _worth_telling(judged, one.rows)]
     # Those that the finder has told apart first; of each, the one that would take away most.
@@ -110,13 +116,15 @@ def _searches(samples: Samples, table: pa.Table) -> list[list[str]]:
 
 
 def _slices(
-    table: pa.Table, names: Sequence[str], judged: Judged, *, first: bool, progress: Listener | None
+    table: pa.Table, names: Sequence[str], judged: Judged, *, first: bool, seed: int, progress: Listener | None
 ) -> list[_Found]:
     if not names:
         return []
     columns = table.select(list(names)).filter(pa.array(judged.rows))
+    # The finder reports something of data without any fault in a fifth of `alpha` of the cases.
+    alpha = 5 * ALARMS if first else ALARMS
     try:
-        slices = find_slices(columns, judged.outcome[judged.rows], alpha=ALARMS, progress=progress)
+        slices = find_slices(columns, judged.outcome[judged.rows], alpha=alpha, seed=seed, progress=progress)
     except AnalysisUnavailable:
         return []  # all outcomes, or all values of the columns, are the same: nothing is worse than the rest
     return [_Found(tuple(one.where), _whole(one.rows, judged), float(one.p), first) for one in slices]
