@@ -73,7 +73,7 @@ def calibrate(margins: Doubles) -> Calibrated:
     whole = np.clip(np.maximum.accumulate(whole), 0, 1)
     found = np.interp(-margins / largest * PLACES, np.arange(-PLACES, PLACES) + 0.5, whole)
     reached = np.cumsum(share)
-    low, high = (float(RATES[min(np.searchsorted(reached, at), len(RATES) - 1)]) for at in (0.025, 0.975))
+    low, high = (float(RATES[min(int(np.searchsorted(reached, at)), len(RATES) - 1)]) for at in (0.025, 0.975))
     return Calibrated(found, rate, low, high)
 
 
@@ -118,8 +118,10 @@ def _mirrored(agree: Doubles) -> Doubles:
     lower = moved.astype(np.int64)
     upper = np.minimum(lower + 1, PLACES - 1)
     whole = _smooth(agree)
-    margins = np.bincount(lower, whole * (1 - moved + lower), PLACES)
-    margins = _smooth(margins + np.bincount(upper, whole * (moved - lower), PLACES))
+    margins = np.zeros(PLACES)
+    np.add.at(margins, lower, whole * (1 - moved + lower))
+    np.add.at(margins, upper, whole * (moved - lower))
+    margins = _smooth(margins)
     factors = LEARNED[:, None] * np.exp(SCATTER * DECILES)
     found = (np.interp(places / factors[..., None], places, margins, right=0.0) / factors[..., None]).sum(axis=1)
     # Nothing is impossible.

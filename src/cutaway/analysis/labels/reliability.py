@@ -26,7 +26,8 @@ def reliability(scores: npt.ArrayLike, wrong: npt.ArrayLike, *, bins: int = BINS
     values, truth = np.asarray(scores, np.float64), np.asarray(wrong, np.bool_)
     if values.ndim != 1 or values.shape != truth.shape:
         raise ConfigurationError(
-            f"`scores` and `wrong` must have one value for each sample, but got shapes {values.shape} and {truth.shape}."
+            "`scores` and `wrong` must have one value for each sample, but got shapes "
+            f"{values.shape} and {truth.shape}."
         )
     if not ((values >= 0) & (values <= 1)).all():
         raise ConfigurationError("`scores` must lie from 0 to 1.")

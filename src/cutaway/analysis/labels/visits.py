@@ -40,11 +40,8 @@ def read_visits(dynamics: Dynamics, classes: int) -> Visits:
     seen = np.isfinite(margins)
     plain = _is_plain(losses, margins, classes)
     with np.errstate(over="ignore", invalid="ignore"):
-        if plain:
-            # p of the label is exp(-loss), p of the best other is exp(-loss - margin).
-            single = np.exp(-losses) - np.exp(-losses - margins)
-        else:
-            single = np.tanh(margins / 2)
+        # p of the label is exp(-loss), p of the best other is exp(-loss - margin).
+        single = np.exp(-losses) - np.exp(-losses - margins) if plain else np.tanh(margins / 2)
     wrong = seen & (margins < 0)
     forgotten = (seen[:-1] & (margins[:-1] >= 0) & wrong[1:]).sum(axis=0)
     return Visits(_later_mean(single), seen.sum(axis=0), wrong.sum(axis=0), forgotten, plain)
