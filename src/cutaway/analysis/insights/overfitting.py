@@ -107,7 +107,7 @@ def _real(gap: _Gap, looks: int, measure: str) -> bool:
 
 
 def _overlap(first: Mask, second: Mask) -> bool:
-    return int((first & second).sum()) >= 0.5 * min(int(first.sum()), int(second.sum()))
+    return int((first & second).sum()) >= 0.5 * int((first | second).sum())
 
 
 def _difference(first: Doubles, second: Doubles) -> tuple[float, float]:
