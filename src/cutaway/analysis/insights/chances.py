@@ -12,7 +12,7 @@ __all__ = ["ALARMS", "Doubles", "corrected", "mean_difference", "normal_tail", "
 
 Doubles = npt.NDArray[np.float64]
 
-ALARMS = 0.01
+ALARMS = 0.005
 """Of data without any fault, each kind of insight is found in at most this share."""
 
 

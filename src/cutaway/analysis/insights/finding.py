@@ -53,7 +53,7 @@ def find_insights(
     `clusters` is the number of each sample's cluster, -1 for none; `ranked` are the tables of single samples that there
     are already: mislabeled, ambiguous, duplicates, leakage, outliers. Slices and columns are judged on held-out subsets
     where there are any, for a model hides its errors on what it was trained with. Of data without any fault, each
-    kind finds something in at most one case of a hundred.
+    kind finds something in about one case of two hundred.
     """
     _check(samples, nearest, clusters, ranked)
     counter = Counter(progress, 5, "kinds", "looking for insights")
