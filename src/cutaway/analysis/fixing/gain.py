@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
 
-from cutaway.analysis.intervals import Z95, mean_interval
+from cutaway.analysis.comparing.paired import paired_interval
+from cutaway.analysis.intervals import mean_interval
 from cutaway.errors import AnalysisUnavailable
 
 __all__ = ["Gain", "gain_over_samples", "gain_over_seeds", "gain_without_interval"]
@@ -53,9 +53,8 @@ class Gain:
 def gain_over_samples(before: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_]) -> Gain:
     """Return what changed between two models that answered the same samples, right or wrong.
 
-    The interval is Wald's for matched pairs with Agresti and Min's half a sample more on each side, which holds for
-    few samples and for none that changed. It knows these two models alone: how much one training differs from the
-    next by chance is what `gain_over_seeds` is for.
+    The interval is Newcombe's for matched pairs, as in a comparison of two runs. It knows these two models alone: how
+    much one training differs from the next by chance is what `gain_over_seeds` is for.
 
     >>> gain_over_samples(np.array([True, False, False]), np.array([True, True, False])).better
     1
@@ -64,11 +63,10 @@ def gain_over_samples(before: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_
         raise AnalysisUnavailable("gain", "no sample was answered by both models.")
     count = int(before.size)
     better, worse = int((after & ~before).sum()), int((before & ~after).sum())
-    centre = (better - worse) / (count + 2)
-    half = Z95 * sqrt(better + worse + 1 - (better - worse) ** 2 / (count + 2)) / (count + 2)
+    both = int((before & after).sum())
+    low, high = paired_interval(both, worse, better, count - both - worse - better)
     first, second = float(before.mean()), float(after.mean())
-    low, high = max(centre - half, -1.0), min(centre + half, 1.0)
-    return Gain(first, second, second - first, low, high, "samples", count, better, worse)
+    return Gain(first, second, second - first, float(low), float(high), "samples", count, better, worse)
 
 
 def gain_over_seeds(before: Sequence[float], after: Sequence[float]) -> Gain:

@@ -46,7 +46,7 @@ def test_turning_the_order_around_turns_the_sign_around(pairs: list[tuple[bool, 
     assert -1 <= (there.low or 0) <= (there.high or 0) <= 1
 
 
-def test_the_interval_over_samples_holds_the_truth_in_about_95_of_100() -> None:
+def test_the_interval_over_samples_holds_the_truth_in_at_least_95_of_100_and_is_not_much_wider() -> None:
     chance = np.random.default_rng(0)
     held = 0
     for _ in range(1000):
@@ -55,7 +55,8 @@ def test_the_interval_over_samples_holds_the_truth_in_about_95_of_100() -> None:
         after = np.where(chance.random(300) < 0.15, chance.random(300) < 0.95, before)
         gain = gain_over_samples(before, after)
         held += (gain.low or 0) <= 0.15 * (0.95 - 0.90) <= (gain.high or 0)
-    assert 930 <= held <= 980
+    # Newcombe's interval holds it a little more often than it promises.
+    assert 950 <= held <= 993
 
 
 def test_the_interval_over_seeds_is_students() -> None:
