@@ -22,10 +22,10 @@ def test_more_columns_are_more_looks() -> None:
     assert 1 <= few < many
 
 
-def test_one_sure_score_is_held_to_a_fifth_of_alpha() -> None:
-    (p,) = step_up([2.33], 1.0, 0.05)
-    assert p == pytest.approx(0.0099, abs=2e-4)
-    (p,) = step_up([2.0], 1.0, 0.05)
+def test_one_score_alone_is_held_to_a_twentieth_of_alpha() -> None:
+    (p,) = step_up([2.9], 1.0, 0.05)
+    assert p == pytest.approx(0.00187, abs=1e-4)
+    (p,) = step_up([2.5], 1.0, 0.05)
     assert p > 0.05
 
 
