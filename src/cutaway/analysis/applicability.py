@@ -102,10 +102,12 @@ def _leakage(samples: Samples, origin: Origin | None) -> str:
     return _duplicates(samples, origin) or ("" if subsets > 1 else "it takes two subsets, and there is one")
 
 
-def _to_label(samples: Samples, _: Origin | None) -> str:
-    unlabelled = samples.column(LABEL).null_count if LABEL in samples.table.column_names else 0
-    if unlabelled or "unlabeled" in samples.column(SUBSET).unique().to_pylist():
+def _to_label(samples: Samples, origin: Origin | None) -> str:
+    if "unlabeled" in samples.column(SUBSET).unique().to_pylist():
         return ""
+    reason = _labels(samples, origin)
+    if reason or samples.column(LABEL).null_count:
+        return reason
     return "every sample has a label; put those without one into the subset `unlabeled`"
 
 

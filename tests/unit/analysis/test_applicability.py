@@ -20,43 +20,56 @@ NO_CLASS = "not one class for each sample"
 NO_TRUTH = "no prediction is compared with a ground truth"
 NO_VECTOR = "no sample has a latent vector that is finite"
 TWO = "it takes two samples"
-CLASSES = ("class distances", "confusion")
+ALL_LABELLED = {"to label": "every sample has a label"}
+ONE_SUBSET = {"leakage": "it takes two subsets, and there is one"}
+# What needs a class for each sample.
+CLASSES = ("class distances", "confusion", "mislabeled", "ambiguous", "to label")
+WITHOUT_CLASSES = {**dict.fromkeys(CLASSES, NO_CLASS), **ONE_SUBSET}
+LABELLED_AND_ONE = {**ALL_LABELLED, **ONE_SUBSET}
 # Of each kind, what does not apply beside the batches of a training, and words of the reason.
 LEFT_OUT: dict[str, dict[str, str]] = {
-    "logits": {},
-    "probabilities": {},
-    "one_class": {},
-    "one_output": dict.fromkeys(CLASSES, NO_CLASS),
-    "one_sample": {"similar": TWO, "clusters": TWO},
-    "a_subset_of_one": {},
-    "an_empty_subset": {},
-    "constant_latents": {"clusters": "all latent vectors are the same"},
+    "logits": ALL_LABELLED,
+    "probabilities": ALL_LABELLED,
+    "one_class": {"mislabeled": "every sample has the label '0'", **LABELLED_AND_ONE},
+    "one_output": WITHOUT_CLASSES,
+    "one_sample": {
+        **dict.fromkeys(("similar", "clusters", "duplicates", "leakage", "outliers", "insights"), TWO),
+        "mislabeled": "every sample has the label '0'",
+        **ALL_LABELLED,
+    },
+    "a_subset_of_one": ALL_LABELLED,
+    "an_empty_subset": LABELLED_AND_ONE,
+    "constant_latents": {"clusters": "all latent vectors are the same", **ALL_LABELLED},
     "nan_latents": {
         **dict.fromkeys(("map", "class distances", "units"), NO_VECTOR),
-        **dict.fromkeys(("similar", "clusters"), TWO),
+        **dict.fromkeys(("similar", "clusters", "outliers"), TWO),
         "confusion": "these samples have no predictions",
+        **ALL_LABELLED,
     },
-    "some_nan_latents": {},
+    "some_nan_latents": LABELLED_AND_ONE,
     "failed_samples": {},
-    "ten_thousand_classes": {},
+    "ten_thousand_classes": LABELLED_AND_ONE,
     "no_labels": {
         **dict.fromkeys((*CLASSES, "loss heat maps"), NO_TRUTH),
         "curve": "neither a loss nor a metric",
+        **ONE_SUBSET,
     },
     "an_unlabelled_subset": {},
-    "multi_label": dict.fromkeys(CLASSES, NO_CLASS),
-    "binary": dict.fromkeys(CLASSES, NO_CLASS),
-    "regression": dict.fromkeys(CLASSES, NO_CLASS),
-    "several_numbers": dict.fromkeys(CLASSES, NO_CLASS),
-    "segmentation": dict.fromkeys(CLASSES, NO_CLASS),
-    "text": {},
-    "series": {},
-    "two_predictions": {},
-    "odd_names": {},
+    "multi_label": WITHOUT_CLASSES,
+    "binary": WITHOUT_CLASSES,
+    "regression": WITHOUT_CLASSES,
+    "several_numbers": WITHOUT_CLASSES,
+    "segmentation": WITHOUT_CLASSES,
+    "text": LABELLED_AND_ONE,
+    "series": LABELLED_AND_ONE,
+    "two_predictions": LABELLED_AND_ONE,
+    "odd_names": LABELLED_AND_ONE,
 }
+# What is known only when it is asked: whether values differ, and whether anything speaks about a label.
+ONLY_WHEN_ASKED = {"batches", "curve", "mislabeled", "to label"}
 ANALYSES = {
     "map", "similar", "clusters", "class distances", "units", "curve", "confusion", "heat maps", "loss heat maps",
-    "batches",
+    "batches", "mislabeled", "ambiguous", "duplicates", "leakage", "outliers", "to label", "insights",
 }  # fmt: skip
 
 
@@ -83,8 +96,7 @@ def test_what_applies_is_done_and_the_rest_has_a_reason(name: str, tmp_path: Pat
         assert words in reasons[analysis]
     for part in analyze(population):
         assert not says_nan(part.words)
-        # A curve needs values that differ: only then it is known that there are none.
-        if part.analysis not in {*reasons, "batches", "curve"}:
+        if part.analysis not in {*reasons, *ONLY_WHEN_ASKED}:
             assert not part.reason
             assert part.tables
 
@@ -138,6 +150,16 @@ def every_method(population: Population) -> dict[str, Callable[[], Any]]:
         "heat map": lambda: population.heat_maps(0),
         "loss heat map": lambda: population.heat_maps(0, loss=True, sanity=False),
         "occlusion": lambda: population.heat_maps(last, "occlusion", sanity=False),
+        "mislabeled": population.mislabeled,
+        "ambiguous": population.ambiguous,
+        "duplicates": population.duplicates,
+        "leakage": population.leakage,
+        "outliers": population.outliers,
+        "to label": lambda: population.to_label(7),
+        "to label by coreset": lambda: population.to_label(1, method="coreset"),
+        "estimate": population.estimate,
+        "insights": population.insights,
+        "compare": lambda: population.comparison(population.where("subset = training")).words,
         "figure": lambda: (population.plot().png(), population.plot().html()),
     }
 
