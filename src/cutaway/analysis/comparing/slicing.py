@@ -64,9 +64,10 @@ def _of_numbers(name: str, column: pa.ChunkedArray) -> Iterator[Condition]:
         yield from _of_values(name, column)
         return
     seen: set[tuple[float, float]] = set()
-    for low, high in _ranges():
-        # Ends are values that occur, so that the condition in words has the same rows.
-        ends = np.quantile(numbers[known], [low, high], method="inverted_cdf")
+    ranges = list(_ranges())
+    # Ends are values that occur, so that the condition in words has the same rows.
+    quantiles = np.quantile(numbers[known], ranges, method="inverted_cdf")
+    for (low, _), ends in zip(ranges, quantiles, strict=True):
         first = int(np.searchsorted(different, ends[0], side="right")) if low > 0 else 0
         pair = (float(different[min(first, len(different) - 1)]), float(ends[1]))
         if pair in seen or pair[0] > pair[1]:
