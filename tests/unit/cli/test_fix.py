@@ -33,9 +33,8 @@ def _labels() -> tuple[np.ndarray, np.ndarray]:
     return truth, noisy
 
 
-@pytest.fixture(scope="module")
-def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An evaluation of a model that knows better than the labels, made once."""
+def _evaluate(folder: Path) -> Path:
+    """Evaluate a model that knows better than the labels."""
     _, noisy = _labels()
     inputs = np.random.default_rng(0).normal(0, 0.1, (300, 3)).astype(np.float32)
     inputs += np.eye(3, dtype=np.float32)[np.arange(300) % 3]
@@ -47,9 +46,14 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model = torch.nn.Sequential(torch.nn.Linear(3, 3, bias=False), torch.nn.Linear(3, 3, bias=False)).eval()
     for layer in model:
         layer.weight.data = torch.eye(3) * 3
-    folder = tmp_path_factory.mktemp("fix") / "old"
     evaluate(dataset, model, folder, keep_model=False)
     return folder
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An evaluation, made once."""
+    return _evaluate(tmp_path_factory.mktemp("fix") / "old")
 
 
 @pytest.fixture
@@ -284,3 +288,24 @@ def test_repeats_train_without_and_with_the_overlay_for_each_seed(
     assert told["gain"]["difference"] == pytest.approx(0.1)
     assert len(told["runs"]) == 4
     assert "seed 1: with the overlay" in err
+
+
+def test_a_run_that_was_evaluated_with_an_overlay_is_corrected_on_top_of_it(
+    run: Run, home: Path, decided: Path, cutaway: Cutaway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cutaway("fix", "old", "--from", str(decided))
+    first = find_overlay(run)
+    monkeypatch.setenv("CUTAWAY_OVERLAY", str(first.path))
+    second = Run.open(_evaluate(home / "runs" / "second"))
+    decided.write_text("sample,action,label,weight\ntraining/0,relabel,cow,\n", encoding="utf-8")
+    code, out, err = cutaway("fix", "second", "--from", str(decided))
+    assert code == 0, err
+    assert "on top of" in out
+    made = find_overlay(second)
+    assert len(made.corrections) == FLIPPED
+    changed = {one.sample: (one.old, one.new) for one in made.corrections}
+    assert changed["training/0"] == ("bee", "cow"), "the label of the data, not the corrected one, is the old one"
+    monkeypatch.delenv("CUTAWAY_OVERLAY")
+    code, _, err = cutaway("fix", "second", "--from", str(decided), "--name", "again")
+    assert code == USAGE
+    assert "Set CUTAWAY_OVERLAY to where it lies now" in err
