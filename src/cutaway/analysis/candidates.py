@@ -157,7 +157,7 @@ class Candidates:
 
         `other` is a population, a run, or a model file, which is then evaluated on the same data set.
         """
-        return self.comparison(other, seed=seed, progress=progress).table.table
+        return self.comparison(other, seed=seed, progress=progress).table
 
     def comparison(
         self, other: Self | Run | str | Path, *, seed: int = 0, progress: Listener | None = None

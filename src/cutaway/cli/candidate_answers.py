@@ -49,13 +49,12 @@ def _compare(population: Population, asked: Asked, progress: Listener | None) ->
     if asked.other is None:
         raise ConfigurationError("`compare` needs `--with`, another run or a model file.")
     found = population.comparison(asked.other, seed=asked.seed, progress=progress)
-    flips = found.table.table
-    tables = {"compare": flips, "slices": found.slices}
+    tables = {"compare": found.table, "slices": found.slices}
     if found.regions is not None:
         tables["regions"] = found.regions
 
     def draw() -> Figure:
-        rows = [population.row(one) for one in flips["sample"].to_pylist()]
+        rows = [population.row(one) for one in found.table["sample"].to_pylist()]
         return plots.plot_map(population, population.map(seed=asked.seed), title="Where they differ", rows=rows)
 
     return Answer(

@@ -60,18 +60,19 @@ def compare_samples(
     fewest = max(FEWEST, int(np.ceil(min_share * len(joined))))
     slices = slice_table(outcomes, conditions(_sliced(second, joined), fewest), by_flips=accuracy is not None)
     if accuracy is None:
-        table, regions = loss_change_table(second, joined, outcomes, places), None
+        ranked, regions = loss_change_table(second, joined, outcomes, places), None
     else:
-        table = flip_table(second, joined, outcomes, places, names)
+        ranked = flip_table(second, joined, outcomes, places, names)
         flips = {"worse": outcomes.worse, "better": outcomes.better}
         regions = None if places is None else region_table(places, flips)
+    notes += ranked.notes
     if any(one == "cluster" for one in slices["column"].to_pylist()):
         notes.append(
             "Clusters come from one model's latents, which put its own mistakes elsewhere: they favour the other."
         )
     words = _words(names, outcomes, (accuracy, loss), slices, regions)
     counts = None if accuracy is None else _counts(outcomes)
-    return Comparison(names, len(joined), counts, accuracy, loss, table, slices, regions, tuple(notes), words)
+    return Comparison(names, len(joined), counts, accuracy, loss, ranked.table, slices, regions, tuple(notes), words)
 
 
 def _why_no_flips(accuracy: Difference | None) -> list[str]:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from cutaway.analysis.ranked import Ranked
-
 __all__ = ["Comparison", "Difference"]
 
 
@@ -48,7 +46,7 @@ class Comparison:
     counts: Mapping[str, int] | None
     accuracy: Difference | None
     loss: Difference | None
-    table: Ranked
+    table: pa.Table
     slices: pa.Table
     regions: pa.Table | None
     notes: tuple[str, ...] = ()

@@ -31,7 +31,7 @@ def test_flips_are_counted_and_listed_the_worst_first() -> None:
     assert found.counts == {"both right": 2, "worse": 1, "better": 1, "both wrong": 2, "changed": 1}
     assert found.accuracy is not None
     assert (found.accuracy.before, found.accuracy.after, found.accuracy.p) == (0.5, 0.5, 1.0)
-    rows = found.table.table.to_pylist()
+    rows = found.table.to_pylist()
     assert [(row["sample"], row["flip"], row["before"], row["after"]) for row in rows] == [
         ("1", "worse", "0", "1"), ("2", "better", "0", "1"),
     ]  # fmt: skip
@@ -54,7 +54,7 @@ def test_samples_are_joined_by_id_in_any_order_and_the_others_are_counted() -> N
     found = compare_samples(first, second, positions=np.array([[0.0, 0], [1, 2], [3, 4]]))
     assert found.count == 2
     assert "2 samples are in both; left out are 1 only in 'before' and 1 only in 'after'." in found.notes
-    row = found.table.table.to_pylist()[0]
+    row = found.table.to_pylist()[0]
     assert (row["sample"], row["x"], row["y"]) == ("b", 1.0, 2.0)
 
 
@@ -106,7 +106,7 @@ def test_regression_is_compared_by_loss_and_says_why() -> None:
     assert found.slices["slice"][0].as_py() == "metadata.age = old"
     assert found.slices["found"].to_pylist() == [True, False]
     assert any("There are no flips" in note for note in found.notes)
-    assert found.table.table["score"][0].as_py() == found.table.table["loss_change"][0].as_py()
+    assert found.table["score"][0].as_py() == found.table["loss_change"][0].as_py()
 
 
 def test_slices_are_conditions_that_the_filters_read_back() -> None:
