@@ -24,6 +24,8 @@ LIKELY = 0.5
 FEWEST = 3
 # Of fewer samples no mean is told.
 FEWEST_JUDGED = 20
+# Where more of the samples lie between classes, it is the model that cannot tell them apart.
+HALF = 0.5
 # So many times the share of the samples concerned is the severity.
 GRAVITY = 5.0
 
@@ -55,8 +57,8 @@ def _mislabeled(samples: Samples, ranked: Ranked, columns: Sequence[Described]) 
     most = most_affected(rows, labelled, columns)
     pair = _swapped(likely)
     words = (
-        f"About {expected:,.0f} of {total:,} labels are wrong ({percent(expected / total)}): {likely.num_rows:,} are "
-        f"more likely wrong than right{_mostly(most)}{pair}."
+        f"{likely.num_rows:,} of {total:,} labels are more likely wrong than right, and about {expected:,.0f} of these "
+        f"are ({percent(expected / total)} of all){_mostly(most)}{pair}."
     )
     return Insight(
         "mislabeled-samples",
@@ -92,7 +94,9 @@ def _ambiguous(samples: Samples, ranked: Ranked, columns: Sequence[Described], j
         (),
         _subsets(samples, rows),
         share,
-        action=f"Look at the first of these {likely.num_rows:,}: give them a second opinion, or a class of their own.",
+        action=f"Look at the first of these {likely.num_rows:,}: give them a second opinion, or a class of their own."
+        if share < HALF
+        else "Train for longer, or give the model more to go by: it hardly tells the classes apart.",
         evidence={**_named(most), "samples": _texts(likely, "sample")[:10]},
     )
 
