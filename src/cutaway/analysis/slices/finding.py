@@ -14,7 +14,7 @@ from cutaway.analysis.counting import Counter
 from cutaway.analysis.filters import rows_where
 from cutaway.analysis.slices.features import Feature
 from cutaway.analysis.slices.measuring import clipped, difference, in_words
-from cutaway.analysis.slices.multiplicity import DEALS, looks_of
+from cutaway.analysis.slices.multiplicity import DEALS, level_of
 from cutaway.analysis.slices.outcome import Figures, Target, as_numbers, measured_rows, target_of
 from cutaway.analysis.slices.pursuing import ROUNDS, Held, Limits, kept, pursued
 from cutaway.analysis.slices.reading import Columns, as_table, features_of
@@ -75,7 +75,7 @@ def find_slices(
     part, partial = _part(whole, target, seed)
     notes += _limits_told(known, len(features))
     steps = _Steps(progress)
-    limits = Limits(looks_of(part, partial, seed, steps.done), alpha, min_effect * target.spread, most)
+    limits = Limits(level_of(part, partial, seed, steps.done), alpha, min_effect * target.spread, most)
     held = pursued(part, partial, limits, steps.done)
     if part is not whole:
         held = kept(whole, target, limits, [one.box for one in held])

@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from cutaway.analysis.slices.features import Box, Feature, Part, box_rows
 from cutaway.analysis.slices.fitting import Left, left_over
-from cutaway.analysis.slices.multiplicity import FIRST, step_up
+from cutaway.analysis.slices.multiplicity import FIRST, HOPE, LOOKED_AT, false_boxes, step_up
 from cutaway.analysis.slices.outcome import Target
 from cutaway.analysis.slices.refining import refined, worse_than_parents
-from cutaway.analysis.slices.scoring import box_score, one_sided
+from cutaway.analysis.slices.scoring import box_score
 from cutaway.analysis.slices.searching import Searcher
 
 __all__ = ["ROUNDS", "Held", "Limits", "kept", "pursued"]
@@ -25,9 +25,6 @@ ROUNDS = 25
 PASSES = 3
 AT_ONCE = 4
 APART = 0.05
-# Moving the ends may raise the score of a candidate by about so much.
-HOPE = 1.0
-LOOKED_AT = 40
 # Slices that share so much of their rows are the same.
 SAME = 0.5
 # A slice beside a surer one on the same columns, and smaller than this part of it, is a crumb of it.
@@ -36,16 +33,16 @@ CRUMB = 0.5
 
 @dataclass(frozen=True)
 class Limits:
-    """What a slice must reach: `looks` is what the search is worth, `effect` in the units that are tested."""
+    """What a slice must reach: `level` is what chance reaches, `effect` in the units that are tested."""
 
-    looks: float
+    level: float
     alpha: float
     effect: float
     most: int
 
     def allows(self, score: float, already: int) -> bool:
         """Whether a score is more than chance as one more of so many."""
-        return self.looks * one_sided(score) <= self.alpha * (already + 1 if already else FIRST)
+        return false_boxes(score, self.level) <= self.alpha * (already + 1 if already else FIRST)
 
 
 @dataclass(frozen=True)
@@ -120,7 +117,7 @@ def kept(searcher: Searcher, target: Target, limits: Limits, boxes: list[Box]) -
     while boxes:
         lefts = [left_over(target, masks[:place] + masks[place + 1 :]) for place in range(len(boxes))]
         scores = [searcher.weighed(box, left).score for box, left in zip(boxes, lefts, strict=True)]
-        chances = step_up(scores, limits.looks, limits.alpha)
+        chances = step_up(scores, limits.level, limits.alpha)
         fine = [
             p <= limits.alpha and box_score(left, mask)[1] >= limits.effect and worse_than_parents(searcher, left, box)
             for p, left, mask, box in zip(chances, lefts, masks, boxes, strict=True)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from cutaway.analysis.slices.fitting import Left
 from cutaway.analysis.slices.outcome import Figures
 
-__all__ = ["box_score", "normal_scores", "one_sided"]
+__all__ = ["box_score", "normal_scores"]
 
 
 def normal_scores(signal: Figures, variance: Figures, skew: Figures, total: float) -> Figures:
@@ -33,10 +33,3 @@ def box_score(left: Left, rows: npt.NDArray[np.bool_]) -> tuple[float, float]:
         return -np.inf, 0.0
     score = normal_scores(np.array(signal), np.array(variance), np.array(skew), left.total)
     return float(np.nan_to_num(score, nan=-np.inf)), signal / variance
-
-
-def one_sided(score: float) -> float:
-    """Return how probable a score at least as high is by chance."""
-    from math import erfc, sqrt
-
-    return 0.5 * erfc(score / sqrt(2))

@@ -20,8 +20,8 @@ class Slice:
     outcome of the slice and of all others, `effect` is the difference and `interval` holds it with 95 % certainty.
     Of losses, the means are those of values cut off at the 1st and 99th percentile, so that a few enormous ones do not
     decide. A slice was chosen for being bad, so on new samples the effect will be somewhat smaller. `score` is how
-    surely the slice is worse, all other slices known, in standard deviations; `p` is the chance of that after
-    correction for all boxes that were looked at. `words` says it in a line.
+    surely the slice is worse, all other slices known, in standard deviations less what its conditions cost to say; `p`
+    is the chance of that after correction for all boxes that were looked at. `words` says it in a line.
     """
 
     conditions: tuple[Filter, ...]

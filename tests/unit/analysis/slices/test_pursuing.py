@@ -9,7 +9,7 @@ from cutaway.analysis.slices.outcome import target_of
 from cutaway.analysis.slices.pursuing import Limits, kept, pursued
 from cutaway.analysis.slices.searching import Searcher
 
-LIMITS = Limits(looks=1000.0, alpha=0.05, effect=0.01, most=10)
+LIMITS = Limits(level=5.0, alpha=0.05, effect=0.01, most=10)
 
 
 @pytest.fixture
