@@ -44,7 +44,11 @@ DECILES = np.array([-1.645, -1.036, -0.674, -0.385, -0.126, 0.126, 0.385, 0.674,
 
 @dataclass(frozen=True)
 class Calibrated:
-    """For each margin the probability that the label is wrong; the share of wrong labels with its 95 % interval."""
+    """For each margin the probability that the label is wrong; the share of wrong labels, from `low` to `high`.
+
+    The range is that of the combinations that are weighed, and narrower than a 95 % interval: on planted labels it held
+    the true share in about 7 of 10 cases, and missed it by being too low.
+    """
 
     scores: Doubles
     rate: float

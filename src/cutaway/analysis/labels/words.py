@@ -60,7 +60,7 @@ def words_of(table: pa.Table, whole: Calibrated) -> tuple[str, ...]:
     sure, likely = int((scores >= VERY_LIKELY).sum()), int((scores >= LIKELY).sum())
     lines = [
         f"About {scores.sum():,.0f} of {len(scores):,} labels are expected to be wrong "
-        f"({whole.rate:.2%}, 95 % interval {whole.low:.2%} to {whole.high:.2%}).",
+        f"({whole.rate:.2%}, likely {whole.low:.2%} to {whole.high:.2%}).",
         f"{likely:,} are more likely wrong than right, {sure:,} of them with a score of at least {VERY_LIKELY}.",
     ]
     rows = np.flatnonzero(scores >= LIKELY)
