@@ -32,6 +32,9 @@ MOST_NOTES = 6
 # Text columns that are long by nature give way first.
 MOST_TEXT = 40
 MOST_NAME = 80
+# Of a table with reasons these columns are printed, and the reason: it says in words what the others hold in numbers.
+BESIDE_REASON = ("sample", "score", "label", "suggested", "between", "other", "other_label", "flip", "before", "after")
+REASON = "reason"
 # A sentence that names a label may be as long as the label.
 MOST_LINE = 2_000
 
@@ -146,12 +149,21 @@ def _stem(answer: str, name: str) -> str:
 
 
 def _print_rows(screen: Screen, table: pa.Table) -> None:
+    if not table.num_rows:
+        return
     shown = [name for name in table.column_names if not pa.types.is_nested(table[name].type)]
+    if REASON in shown:
+        shown = [*(name for name in BESIDE_REASON if name in shown), REASON]
     columns = [
         Column(name, "left" if _is_text(table[name]) else "right", drop=0 if i < 2 else i, least=8)
+        if name != REASON
+        else Column(name, least=20, cut="end")
         for i, name in enumerate(shown)
     ]
-    rows: list[list[Cell]] = [[_cell(row[name]) for name in shown] for row in table.slice(0, MOST_ROWS).to_pylist()]
+    rows: list[list[Cell]] = [
+        [_cell(row[name], MOST_LINE if name == REASON else MOST_TEXT) for name in shown]
+        for row in table.slice(0, MOST_ROWS).to_pylist()
+    ]
     screen.table(columns, rows)
     if table.num_rows > MOST_ROWS:
         screen.line(f"  and {table.num_rows - MOST_ROWS:,} more rows", style="dim")
@@ -161,14 +173,14 @@ def _is_text(column: pa.ChunkedArray) -> bool:
     return not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
 
 
-def _cell(value: Any) -> Cell:
+def _cell(value: Any, most: int) -> Cell:
     if value is None:
         return "·"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):
         return number(value)
-    return _short(str(value), MOST_TEXT)
+    return _short(str(value), most)
 
 
 def _short(text: str, most: int) -> str:
