@@ -47,7 +47,7 @@ class Calibrated:
     """For each margin the probability that the label is wrong; the share of wrong labels, from `low` to `high`.
 
     The range is that of the combinations that are weighed, and narrower than a 95 % interval: on planted labels it held
-    the true share in about 7 of 10 cases, and missed it by being too low.
+    the true share in about 7 of 10 cases, and was mostly too low in the others.
     """
 
     scores: Doubles
