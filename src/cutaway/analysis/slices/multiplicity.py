@@ -50,7 +50,7 @@ def level_of(searcher: Searcher, target: Target, seed: int, done: Callable[[], N
 
 def false_boxes(score: float, level: float) -> float:
     """Return how many boxes with at least this score chance gives on average."""
-    return math.exp(min(0.0, level - max(score, 0.0) ** 2 / 2) / TAIL)
+    return math.exp((level - max(score, 0.0) ** 2 / 2) / TAIL)
 
 
 def step_up(scores: Sequence[float], level: float, alpha: float) -> list[float]:

@@ -23,7 +23,7 @@ def test_chance_reaches_further_among_more_columns() -> None:
 
 
 def test_chance_gives_fewer_boxes_the_higher_the_score() -> None:
-    assert false_boxes(2.0, 5.0) == 1.0
+    assert false_boxes(2.0, 5.0) > 1
     assert 0.001 < false_boxes(5.0, 5.0) < 0.01
     assert false_boxes(9.0, 5.0) < 1e-9
 
