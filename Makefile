@@ -1,7 +1,7 @@
 # Every target installs what it needs into .venv first and says how much it downloads; a second run finds it there.
 # PYTHON=python3.12 chooses the Python that .venv is made with, CUTAWAY_TORCH=cpu|cuda|keep the build of torch.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check test-faults test-all docs bench-capture bench-evaluate bench-population bench-rules pin clean
+.PHONY: help setup demo test check test-faults test-all docs bench-capture bench-evaluate bench-labels bench-population bench-rules pin clean
 
 PYTHON ?=
 # Compiled files pay for themselves at the second start, and .venv is installed without them to be ready sooner.
@@ -47,6 +47,10 @@ bench-capture:  ## Measure what capturing costs, beside its peers
 bench-evaluate:  ## Measure how fast evaluating is beside the bare framework, and its memory
 	$(install) test
 	@.venv/bin/python -m benchmarks.evaluate
+
+bench-labels:  ## Measure how well wrong labels and weak slices are found, beside cleanlab, and what fixing buys
+	$(install) test
+	@.venv/bin/python -m benchmarks.labels
 
 bench-population:  ## Measure maps, similar samples and heat maps, beside umap-learn, PaCMAP, faiss and captum
 	$(install) test

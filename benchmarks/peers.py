@@ -19,6 +19,7 @@ ENVIRONMENTS = {
     "safetensors": "loggers",
     "umap-learn": "maps",
     "pacmap": "maps",
+    "cleanlab": "labels",
 }
 # Charity to a peer: its trial sleeps a second when a job has ended, in case remote files are late.
 SETTINGS = {"smdebug": {"SMDEBUG_TRAINING_END_DELAY_REFRESH": "0", "SMDEBUG_LOG_LEVEL": "error"}}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from benchmarks.report import STORE_HEAD, markdown_table, text_table
 from benchmarks.results import Absent, StoreRow
 
-__all__ = ["LEGEND", "cells", "markdown", "text"]
+__all__ = ["LEGEND", "cells", "markdown", "problem_lines", "text"]
 
 HEAD = ("population", *STORE_HEAD[1:])
 LEGEND = (
@@ -23,14 +25,14 @@ LEGEND = (
 def text(about: dict[str, str], rows: list[StoreRow | Absent], notes: list[str]) -> str:
     """For a terminal."""
     parts = [" · ".join(f"{name} {value}" for name, value in about.items()), *notes]
-    parts += [text_table(HEAD, [cells(row) for row in rows]), "\n".join(LEGEND), *_problems(rows)]
+    parts += [text_table(HEAD, [cells(row) for row in rows]), "\n".join(LEGEND), *problem_lines(rows)]
     return "\n\n".join(parts) + "\n"
 
 
 def markdown(about: dict[str, str], rows: list[StoreRow | Absent], notes: list[str]) -> str:
     """For the documentation."""
     parts = ["; ".join(f"{name}: {value}" for name, value in about.items()), *notes]
-    parts += [markdown_table(HEAD, [cells(row) for row in rows]), *_problems(rows)]
+    parts += [markdown_table(HEAD, [cells(row) for row in rows]), *problem_lines(rows)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -43,6 +45,7 @@ def cells(row: StoreRow | Absent) -> tuple[str, ...]:
     return (row.label, row.figures, middle, between, "-" if row.bar is None else str(row.bar), row.verdict.value)
 
 
-def _problems(rows: list[StoreRow | Absent]) -> list[str]:
+def problem_lines(rows: Sequence[StoreRow | Absent]) -> list[str]:
+    """Why rows are void, as one part of a report; nothing where none is."""
     lines = [f"{row.label.strip()}: {one}." for row in rows if isinstance(row, StoreRow) for one in row.problems]
     return ["\n".join(lines)] if lines else []

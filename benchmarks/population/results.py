@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
 
@@ -58,12 +59,13 @@ class Judge:
     """Holds figures to their bars, unless they were measured on something that the bars are not for."""
 
     holds: bool = True
+    bars: Mapping[str, Bar] = field(default_factory=lambda: BARS)
 
     def row(
         self, key: str | None, label: str, figures: str, estimate: Estimate, problems: tuple[str, ...] = ()
     ) -> StoreRow:
         """The row of a figure; `key` names its bar. One that was bought by a wrong answer is void."""
-        bar = BARS[key] if key and self.holds else None
+        bar = self.bars[key] if key and self.holds else None
         judged = Verdict.VOID if problems and bar is not None else verdict(estimate, bar)
         return StoreRow(key or "", label, figures, estimate, bar, judged, problems)
 

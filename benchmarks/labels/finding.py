@@ -1,0 +1,83 @@
+"""Planted wrong labels: how many are found from one training, and by two peers that train four times more.
+
+The peers get the same network, rate and as many epochs in each of four folds. Their predictions out of fold are left
+in a file for cleanlab, which has an environment of its own (`margins`); the loss of them is judged here. Knows no bars.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.labels.planting import Planted, plant
+from benchmarks.labels.settings import SETTINGS, Floats, Setting, read_data
+from benchmarks.labels.watching import chances_of, positions, train, watch
+from cutaway.analysis.fixing import choose
+from cutaway.analysis.labels import calibration_error, reliability
+
+__all__ = ["corrections", "measure_finding"]
+
+FOLDS = 4
+Bools = npt.NDArray[np.bool_]
+
+
+def measure_finding(job: dict[str, Any]) -> dict[str, Any]:
+    """Train once on planted labels, rank, and compare with the truth; then let the peers train four times."""
+    from sklearn.metrics import average_precision_score
+
+    setting, seed = SETTINGS[job["setting"]], job["seed"]
+    data = read_data(setting.name, job["mnist"], share=job["share"])
+    planted = plant(data.y, job["kind"], job["rate"], seed)
+    watched = watch(setting, data.x, planted.labels, seed=seed, scratch=Path(job["scratch"]))
+    table = watched.candidates
+    order = positions(table["sample"].to_pylist())
+    wrong, scores = planted.wrong[order], np.asarray(table["score"].to_numpy(), np.float64)
+    named = np.array([int(one) for one in table["suggested"].to_pylist()]) == data.y[order]
+    answer = {
+        "precision": float(average_precision_score(wrong, -np.arange(len(wrong)))),
+        "wrong": int(wrong.sum()),
+        "expected": float(scores.sum()),
+        "named": int(named[wrong].sum()),
+        "calibration_error": calibration_error(scores, wrong),
+        "bins": reliability(scores, wrong).to_pylist(),
+        "training": watched.training,
+        "looking": watched.evaluating + watched.looking,
+        **corrections(table, planted, data.y)[1],
+    }
+    return answer | (_out_of_fold(setting, data.x, planted, job) if job["folds"] else {})
+
+
+def corrections(table: Any, planted: Planted, right: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Any]:
+    """The labels after the corrections that `cutaway fix` accepts, and how many of those there are, and are right."""
+    decisions = choose(table, samples=len(right)).decisions
+    rows = positions([one.sample for one in decisions])
+    fixed = planted.labels.copy()
+    fixed[rows] = [int(one.label or "") for one in decisions]
+    counts = {
+        "accepted": len(rows),
+        "accepted_wrong": int(planted.wrong[rows].sum()),
+        "accepted_right": int((fixed[rows] == right[rows]).sum()),
+    }
+    return fixed, counts
+
+
+def _out_of_fold(setting: Setting, x: Floats, planted: Planted, job: dict[str, Any]) -> dict[str, Any]:
+    """What the loss of predictions out of fold finds, and how many seconds of training they cost."""
+    from sklearn.metrics import average_precision_score
+
+    began, seed = time.perf_counter(), job["seed"]
+    folds = np.random.default_rng(seed + 77).integers(0, FOLDS, len(x))
+    chances = np.zeros((len(x), 10), np.float32)
+    for fold in range(FOLDS):
+        held = folds == fold
+        module = train(setting, x, planted.labels, seed=seed * 10 + fold + 1000, rows=np.flatnonzero(~held))
+        chances[held] = chances_of(module, x[held])
+    seconds = time.perf_counter() - began
+    chances /= chances.sum(axis=1, keepdims=True)
+    own = chances[np.arange(len(x)), planted.labels]
+    np.savez(job["folds"], chances=chances, labels=planted.labels, wrong=planted.wrong)
+    return {"loss_precision": float(average_precision_score(planted.wrong, -own)), "folds_seconds": seconds}

@@ -1,0 +1,57 @@
+"""Which trainings and tables each part measures, in full and for a smoke run. Starts nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.labels.planting import KINDS
+
+__all__ = ["FULL", "QUICK", "Size", "chunks", "finding_cases", "mending_cases"]
+
+Case = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is measured: seeds of each part, tables, and the share of the samples of MNIST."""
+
+    finding: int = 3
+    mending_digits: int = 20
+    mending_mnist: int = 5
+    planted: int = 20
+    clean: int = 100
+    share: float = 1.0
+    whole: int = 60_000
+
+
+FULL = Size()
+QUICK = Size(finding=1, mending_digits=2, mending_mnist=1, planted=1, clean=2, share=0.1, whole=2_000)
+
+
+def finding_cases(*, mnist: bool) -> list[Case]:
+    """Settings with a kind and a rate of wrong labels, of which all seeds are told in one row."""
+    rates = {"digits": (0.05, 0.10)} | ({"MNIST": (0.05,)} if mnist else {})
+    return [
+        {"setting": setting, "kind": kind, "rate": rate}
+        for setting in sorted(rates)
+        for rate in rates[setting]
+        for kind in KINDS
+    ]
+
+
+def mending_cases(size: Size, *, mnist: bool) -> list[Case]:
+    """Settings with a rate of wrong labels and as many seeds as one worker trains; of both kinds."""
+    cases = [{"setting": "MNIST", "rate": 0.05, "seeds": [seed]} for seed in range(size.mending_mnist if mnist else 0)]
+    cases += [{"setting": "digits", "rate": 0.10, "seeds": seeds} for seeds in chunks(range(size.mending_digits), 4)]
+    return cases
+
+
+def chunks(seeds: Sequence[int], most: int) -> list[list[int]]:
+    """Seeds in groups: a worker's start is dear, and its time is limited.
+
+    >>> chunks(range(5), 2)
+    [[0, 1], [2, 3], [4]]
+    """
+    return [list(seeds[at : at + most]) for at in range(0, len(seeds), most)]

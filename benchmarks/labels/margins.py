@@ -1,0 +1,30 @@
+"""cleanlab's normalized margin: `python -m benchmarks.labels.margins JOB RESULT`, in its own environment.
+
+JOB names a file with probabilities out of fold, labels, and which of these are wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+
+def main(arguments: list[str]) -> None:
+    """Score and write the answer."""
+    from cleanlab.rank import get_label_quality_scores
+    from sklearn.metrics import average_precision_score
+
+    job = json.loads(arguments[0])
+    with np.load(job["folds"]) as file:
+        chances, labels, wrong = (file[name] for name in ("chances", "labels", "wrong"))
+    quality = get_label_quality_scores(labels, chances, method="normalized_margin")
+    answer = {"precision": float(average_precision_score(wrong, -quality)), "version": version("cleanlab")}
+    Path(arguments[1]).write_text(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
