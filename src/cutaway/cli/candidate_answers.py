@@ -41,8 +41,12 @@ def _to_label(population: Population, asked: Asked, progress: Listener | None) -
 
 def _insights(population: Population, asked: Asked, progress: Listener | None) -> Answer:
     found = population.ranked_insights(seed=asked.seed, progress=progress)
-    words = found.words or ("Nothing is systematically wrong, as far as these samples tell.",)
-    return Answer("insights", "insights", words, {"insights": found.table}, {}, found.notes)
+    words: list[str] = []
+    for row in found.table.to_pylist():
+        # What to do about it stands below, so that a list of insights is a list of things to do.
+        words += [row["reason"], f"  {row['action']} {row['buys']}".rstrip()]
+    told = tuple(words) or ("Nothing is systematically wrong, as far as these samples tell.",)
+    return Answer("insights", "insights", told, {"insights": found.table}, {}, found.notes)
 
 
 def _compare(population: Population, asked: Asked, progress: Listener | None) -> Answer:
