@@ -18,7 +18,15 @@ __all__ = ["WORKER_LIMIT", "ask"]
 WORKER_LIMIT = 600
 
 
-def ask(worker: str, job: dict[str, Any], scratch: Path, title: str, say: Callable[[str], None]) -> Answer | str:
+def ask(
+    worker: str,
+    job: dict[str, Any],
+    scratch: Path,
+    title: str,
+    say: Callable[[str], None],
+    *,
+    limit: int = WORKER_LIMIT,
+) -> Answer | str:
     """The worker's answer, or in one line why there is none."""
     tool = job["tool"]
     begin = time.monotonic()
@@ -32,10 +40,10 @@ def ask(worker: str, job: dict[str, Any], scratch: Path, title: str, say: Callab
         variables = environment(tool, threads=job.get("threads", 1))
         try:
             done = subprocess.run(
-                command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False, timeout=WORKER_LIMIT
+                command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False, timeout=limit
             )
         except subprocess.TimeoutExpired:
-            return f"took longer than {WORKER_LIMIT} s"
+            return f"took longer than {limit} s"
         if done.returncode or not result.exists():
             return _last_line(done.stderr) or f"its worker ended with {done.returncode}"
         answer: Answer = json.loads(result.read_text())

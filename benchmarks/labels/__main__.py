@@ -35,6 +35,8 @@ PARTS = ("mislabeled", "fix", "slices", "whole")
 PEER = "cleanlab"
 # So many tables are searched by one worker.
 TABLES = 4
+# Five trainings of a CNN take a minute or two, and several times that where others use the cores.
+SECONDS = 1_800
 NO_MNIST = f"real MNIST was not found: give the mnist.npz of Keras by --mnist FILE or {VARIABLE}=FILE"
 Row = StoreRow | Absent
 
@@ -159,7 +161,7 @@ class Measured:
 
     def _ask(self, job: dict[str, Any], title: str) -> Answer | str:
         given = {"tool": OURS, "mnist": self._mnist, "share": self._size.share, **job}
-        return ask("benchmarks.labels.worker", given, self._scratch, title, _say)
+        return ask("benchmarks.labels.worker", given, self._scratch, title, _say, limit=SECONDS)
 
 
 def _unless_failed(label: str, answers: list[Answer | str]) -> list[Row]:
