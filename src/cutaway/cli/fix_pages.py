@@ -40,7 +40,7 @@ def print_fix(screen: Screen, made: Fix, *, dry_run: bool, retraining: bool) -> 
     common = _common(overlay)
     if common:
         pairs.append(("most frequent", listed(common, MOST_PAIRS)))
-    pairs.append(("expected wrong", _expected(made)))
+    pairs.append(("expected mistakes", _expected(made)))
     if made.base is not None:
         pairs.append(
             ("on top of", f"{made.base.name}, which the run was evaluated with; its corrections are in it too")

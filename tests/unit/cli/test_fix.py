@@ -107,7 +107,7 @@ def test_sure_corrections_are_written_beside_the_data(run: Run, cutaway: Cutaway
     assert overlay.classes == ("ant", "bee", "cow")
     assert overlay.about["precision"] == 0.95
     assert "Labels of validation are left alone" in out
-    assert "expected wrong" in out
+    assert "expected mistakes" in out
     assert 'cutaway fix old --retrain "python train.py"' in out
     assert {path: path.read_bytes() for path in before} == before
 
