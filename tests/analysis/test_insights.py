@@ -94,6 +94,17 @@ class TestLowPerformance:
         found = find_insights(samples, no_neighbours(samples), ranked=tables)
         assert found.of("low-performance")[0].action.startswith("Relabel first")
 
+    def test_errors_of_what_training_lacks_are_not_taken_for_wrong_labels(self) -> None:
+        planted = made(3, count=4000, columns=3)
+        planted.chance[planted.label == 2] = 0.3
+        rare = planted.training & (planted.label == 2)
+        planted.label[np.flatnonzero(rare)[60:]] = 3
+        samples = planted.samples()
+        wrong = (planted.label == 2) & ~np.asarray(samples.table["correct"])
+        ids = [samples.ids[row] for row in np.flatnonzero(wrong)]
+        found = find_insights(samples, no_neighbours(samples), ranked={"mislabeled": ranked(ids, [0.9] * len(ids))})
+        assert found.of("low-performance")[0].action.startswith("Balance")
+
     def test_a_cluster_that_is_a_class_is_told_once(self) -> None:
         planted = made(1, count=4000, columns=3)
         planted.chance[planted.label == 2] = 0.3

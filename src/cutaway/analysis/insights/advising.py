@@ -36,24 +36,30 @@ def advise(  # noqa: PLR0917  all of it is the slice
     wrong = rows & (judged.outcome > 0) if judged.measure == "error" else rows
     errors, suspicious = int(wrong.sum()), int((wrong & wrong_labels).sum())
     evidence = {"wrong": errors, "likely_mislabeled": suspicious}
-    if judged.measure == "error" and suspicious >= WRONG_LABELS * errors:
-        words = f"Relabel first: {suspicious:,} of its {amount(errors, 'error')} are more likely wrong labels."
-        return Advice(words, evidence)
     conditions = [parse_filter(text, table) for text in where]
     by_prediction = any(condition.column == PREDICTION for condition in conditions)
-    if not judged.training.any() or by_prediction:
+    compared = bool(judged.training.any()) and not by_prediction
+    trained = np.asarray(samples.table[SUBSET].to_pylist(), object) == TRAINING
+    has, total = int((rows_where(table, conditions) & trained).sum()), int(trained.sum())
+    share = float(rows.sum() / judged.rows.sum())
+    rare = compared and share < 1 and has < RARE * share * total
+    # A model is no judge of the labels of what it was hardly trained with: there its own errors look like wrong labels.
+    if judged.measure == "error" and suspicious >= WRONG_LABELS * errors and not rare:
+        words = f"Relabel first: {suspicious:,} of its {amount(errors, 'error')} are more likely wrong labels."
+        return Advice(words, evidence)
+    if not compared:
         which = f"its {amount(errors, 'error')}" if judged.measure == "error" else "those with the largest loss"
         return Advice(f"Look at {which}, and collect more like them.", evidence)
-    trained = np.asarray(samples.table[SUBSET].to_pylist(), object) == TRAINING
-    has = int((rows_where(table, conditions) & trained).sum())
-    share = float(rows.sum() / judged.rows.sum())
-    return Advice(_of_training(has, int(trained.sum()), share, judged.words), {**evidence, "training": has})
+    words = (
+        _balance(has, total, share, judged.words)
+        if rare
+        else f"Collect or augment: training has its share, {has:,} like this, and they do not suffice."
+    )
+    return Advice(words, {**evidence, "training": has})
 
 
-def _of_training(has: int, total: int, share: float, judged: str) -> str:
+def _balance(has: int, total: int, share: float, judged: str) -> str:
     """Say how many samples training lacks, going by the slice's share of what is judged."""
-    if has >= RARE * share * total or share >= 1:
-        return f"Collect or augment: training has its share, {has:,} like this, and they do not suffice."
     missing = round((share * total - has) / (1 - share))
     return (
         f"Balance: {percent(has / total)} of training is like this, but {percent(share)} of {judged}. Collect about "
