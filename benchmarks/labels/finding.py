@@ -16,7 +16,7 @@ import numpy.typing as npt
 from benchmarks.labels.planting import Planted, plant
 from benchmarks.labels.settings import SETTINGS, Floats, Setting, read_data
 from benchmarks.labels.watching import chances_of, positions, train, watch
-from cutaway.analysis.fixing import choose
+from cutaway.analysis.fixing import DOUBTFUL, choose
 from cutaway.analysis.labels import calibration_error, reliability
 
 __all__ = ["corrections", "measure_finding"]
@@ -52,15 +52,19 @@ def measure_finding(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def corrections(table: Any, planted: Planted, right: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Any]:
-    """The labels after the corrections that `cutaway fix` accepts, and how many of those there are, and are right."""
-    decisions = choose(table, samples=len(right)).decisions
-    rows = positions([one.sample for one in decisions])
+    """The labels after the corrections that `cutaway fix` accepts, -1 where it drops a sample, and counts of them."""
+    decisions = choose(table, doubtful=DOUBTFUL, samples=len(right)).decisions
+    relabels = [one for one in decisions if one.action == "relabel"]
+    rows = positions([one.sample for one in relabels])
     fixed = planted.labels.copy()
-    fixed[rows] = [int(one.label or "") for one in decisions]
+    fixed[positions([one.sample for one in decisions])] = -1
+    fixed[rows] = [int(one.label or "") for one in relabels]
     counts = {
         "accepted": len(rows),
         "accepted_wrong": int(planted.wrong[rows].sum()),
         "accepted_right": int((fixed[rows] == right[rows]).sum()),
+        "dropped": int((fixed < 0).sum()),
+        "dropped_wrong": int(planted.wrong[fixed < 0].sum()),
     }
     return fixed, counts
 

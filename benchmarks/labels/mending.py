@@ -31,7 +31,7 @@ def measure_mending(job: dict[str, Any]) -> dict[str, Any]:
             planted = plant(data.y, kind, job["rate"], seed)
             watched = watch(setting, data.x, planted.labels, seed=seed, scratch=Path(job["scratch"]))
             labels, counts = corrections(watched.candidates, planted, data.y)
-            fixed = _accuracy(train(setting, data.x, labels, seed=seed), data)
+            fixed = _accuracy(train(setting, data.x, labels, seed=seed, rows=np.flatnonzero(labels >= 0)), data)
             accuracies = {"clean": clean, "noisy": _accuracy(watched.module, data), "fixed": fixed}
             rows.append({"seed": seed, "kind": kind, "wrong": int(planted.wrong.sum()), **accuracies, **counts})
     return {"rows": rows}

@@ -1,7 +1,8 @@
 """Trains a small network on digits of which every tenth training label is wrong, and evaluates it into the same run.
 
-`cutaway fix` runs this again with corrections. Two lines make that work: the one that asks for corrected labels, and
-the one that takes the seed from the environment.
+`cutaway fix` runs this again with corrections. Three lines make that work: the one that asks for corrected labels, the
+one that asks how much each sample counts, 0 where it is too doubtful to learn from, and the one that takes the seed
+from the environment.
 """
 
 import os
@@ -13,7 +14,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import cutaway.torch as smd
-from cutaway.dataset import Dataset, corrected
+from cutaway.dataset import Dataset, corrected, sample_weights
 from cutaway.evaluation import evaluate
 
 torch.manual_seed(int(os.environ.get("CUTAWAY_SEED", "0")))
@@ -30,20 +31,21 @@ wrong = torch.tensor(chance.choice(len(labels), len(labels) // 10, replace=False
 labels[wrong] = (labels[wrong] + torch.tensor(chance.integers(1, 10, len(wrong)))) % 10
 
 labels = corrected(labels, subset="training", ids=None)
+weights = torch.from_numpy(sample_weights(len(labels)))
 
 model = nn.Sequential(nn.Flatten(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
-criterion = nn.CrossEntropyLoss()
+criterion = nn.CrossEntropyLoss(reduction="none")
 optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
 with smd.Hook(name="digits") as hook:
     hook.register_module(model)
     hook.register_loss(criterion)
     hook.register_optimizer(optimizer)
-    loader = hook.samples(DataLoader(TensorDataset(images[training], labels), batch_size=32, shuffle=True))
+    loader = hook.samples(DataLoader(TensorDataset(images[training], labels, weights), batch_size=32, shuffle=True))
     hook.set_mode(smd.modes.TRAIN)
     for _ in range(20):
-        for batch, answers in loader:
+        for batch, answers, weight in loader:
             optimizer.zero_grad()
-            criterion(model(batch), answers).backward()
+            (weight * criterion(model(batch), answers)).mean().backward()
             optimizer.step()
 
 model.eval()

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cutaway.cli.opening import shown_path
-from cutaway.run.overlays import OVERLAY_VARIABLE, write_overlay
+from cutaway.run.overlays import DROP, LABEL, OVERLAY_VARIABLE, write_overlay
 
 if TYPE_CHECKING:
     from cutaway.cli.run_facts import Facts
@@ -30,6 +30,7 @@ BATCH = 64
 CONFUSABLE = {0: 6, 1: 7, 2: 7, 3: 5, 4: 9, 5: 3, 6: 0, 7: 1, 8: 3, 9: 4}
 
 Labels = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class Fixed:
     """One seed: how many labels were wrong, which were found, and the accuracy of three trainings.
 
     `relabelled` were corrected; of these `found` were planted, `right` got their own label back, and `false` were no
-    wrong labels. `before` is trained on the wrong labels, `after` on the corrected ones, `clean` on the right ones.
+    wrong labels. `dropped` were too doubtful to learn from. `before` is trained on the wrong labels, `after` on the
+    corrected ones, `clean` on the right ones.
     """
 
     seed: int
@@ -46,6 +48,7 @@ class Fixed:
     found: int
     right: int
     false: int
+    dropped: int
     before: float
     after: float
     clean: float
@@ -83,7 +86,7 @@ def what_fixing_bought(run: Run, results: list[Fixed]) -> Facts:
     gain = gain_over_seeds([one.before for one in results], [one.after for one in results])
     counts = {
         name: sum(getattr(one, name) for one in results)
-        for name in ("planted", "relabelled", "found", "right", "false")
+        for name in ("planted", "relabelled", "found", "right", "false", "dropped")
     }
     return {
         "run": run.name,
@@ -97,19 +100,21 @@ def what_fixing_bought(run: Run, results: list[Fixed]) -> Facts:
 
 
 def _fixed(seed: int, digits: Digits, hook: Any) -> Fixed:
-    from cutaway.dataset import corrected
+    from cutaway.dataset import corrected, sample_weights
 
     labels, planted = _planted(digits, seed)
     model, before = _trained(digits, labels, seed, hook)
     decided = _corrections(digits, labels, model, hook)
     with _overlay(decided.path):
-        after = _trained(digits, corrected(labels), seed)[1]
+        after = _trained(digits, corrected(labels), seed, weights=sample_weights(len(labels)))[1]
     clean = _trained(digits, digits.labels[: digits.training], seed)[1]
-    rows = np.array([int(one.sample.partition("/")[2]) for one in decided.corrections], np.int64)
-    new = np.array([int(one.new) for one in decided.corrections], np.int64)
+    relabelled = decided.of("training", LABEL)
+    dropped = len(decided.of("training", DROP))
+    rows = np.array([int(one.partition("/")[2]) for one in relabelled], np.int64)
+    new = np.array([int(one.new) for one in relabelled.values()], np.int64)
     found = int(planted[rows].sum())
     right = int((new == digits.labels[rows]).sum())
-    return Fixed(seed, int(planted.sum()), len(rows), found, right, len(rows) - found, before, after, clean)
+    return Fixed(seed, int(planted.sum()), len(rows), found, right, len(rows) - found, dropped, before, after, clean)
 
 
 def _planted(digits: Digits, seed: int) -> tuple[Labels, npt.NDArray[np.bool_]]:
@@ -120,7 +125,9 @@ def _planted(digits: Digits, seed: int) -> tuple[Labels, npt.NDArray[np.bool_]]:
     return labels, labels != right
 
 
-def _trained(digits: Digits, labels: Labels, seed: int, hook: Any = None) -> tuple[Any, float]:
+def _trained(
+    digits: Digits, labels: Labels, seed: int, hook: Any = None, weights: Floats | None = None
+) -> tuple[Any, float]:
     """Train a network on these labels, watched where there is a hook, and return it and its accuracy on the test."""
     import torch
 
@@ -131,9 +138,10 @@ def _trained(digits: Digits, labels: Labels, seed: int, hook: Any = None) -> tup
         hook.register_module(model)
         hook.register_loss(criterion)
     targets = torch.from_numpy(labels)
+    used = torch.arange(digits.training) if weights is None else torch.from_numpy(np.flatnonzero(weights))
     generator = torch.Generator().manual_seed(seed)
     for _ in range(EPOCHS):
-        order = torch.randperm(digits.training, generator=generator)
+        order = used[torch.randperm(len(used), generator=generator)]
         for rows in torch.split(order, BATCH):
             if hook is not None:
                 hook.set_samples(rows.tolist())
@@ -155,7 +163,7 @@ def _network(torch: Any) -> Any:
 def _corrections(digits: Digits, labels: Labels, model: Any, hook: Any) -> Any:
     """Evaluate the trained network into its run, and return the corrections that its scores vouch for."""
     from cutaway.analysis import Population
-    from cutaway.analysis.fixing import choose, make_overlay
+    from cutaway.analysis.fixing import DOUBTFUL, choose, make_overlay
     from cutaway.dataset import Dataset
     from cutaway.evaluation import evaluate
 
@@ -163,7 +171,7 @@ def _corrections(digits: Digits, labels: Labels, model: Any, hook: Any) -> Any:
     images = digits.images.numpy()[: digits.training]
     evaluate(Dataset.from_arrays(images, labels, labels=names, channel_dim=1), model, run=hook, keep_model=False)
     population = Population.open(hook.run)
-    choice = choose(population.mislabeled())
+    choice = choose(population.mislabeled(), doubtful=DOUBTFUL)
     held = dict(zip(population.ids, population.table["label"].to_pylist(), strict=True))
     return write_overlay(hook.run, make_overlay("demo", choice.decisions, held, names, truth="ground_truth"))
 

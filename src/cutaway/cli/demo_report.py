@@ -118,6 +118,7 @@ def _print_labels(screen: Screen, labels: Facts) -> None:
             f"{labels['found']} of {labels['planted']} planted ({share:.0%}), from what one training left behind",
         ),
         ("false alarms", f"{labels['false']} of {labels['relabelled']} that were relabelled"),
+        ("dropped", f"{labels['dropped']} more, too doubtful to learn from"),
         ("right label", f"suggested for {labels['right']} of the {labels['found']} found"),
         ("test digits", f"{gain['before']:.1%} read right before the fix, {gain['after']:.1%} after"),
         (

@@ -29,6 +29,9 @@ def fix(
     precision: Annotated[
         float, typer.Option(metavar="SHARE", help="Accept only while so many are expected to be right.")
     ] = 0.95,
+    doubtful: Annotated[
+        float, typer.Option(metavar="SCORE", help="Drop what is not sure enough but as suspicious; 1 drops nothing.")
+    ] = 0.15,
     subset: Annotated[
         list[str] | None,
         typer.Option("--subset", metavar="NAME", help="Whose labels to correct; training unless said. Repeatable."),
@@ -56,8 +59,9 @@ def fix(
 ) -> int:
     """Write the accepted corrections of a run as an overlay, which can be taken back; the data are never touched.
 
-    Labels are corrected only where the calibrated scores of `mislabeled` vouch for it. Ends with 1 where a retraining
-    fails or never reads the overlay.
+    Labels are corrected only where the calibrated scores of `mislabeled` vouch for it; samples that are merely doubtful
+    are dropped, since a network learns wrong labels from them. Ends with 1 where a retraining fails or never reads the
+    overlay.
 
     \b
     cutaway fix mnist --dry-run                        what would be corrected
@@ -75,7 +79,7 @@ def fix(
         return _list(found, as_json=as_json)
     if undo:
         return _undo(found, name, as_json=as_json)
-    asked = Asked(action, precision, tuple(subset or ("training",)), from_file, name, evaluation, seed)
+    asked = Asked(action, precision, doubtful, tuple(subset or ("training",)), from_file, name, evaluation, seed)
     made = make_fix(found, asked, write=not dry_run)
     proof = None
     if not as_json:

@@ -145,7 +145,7 @@ def _common(overlay: Overlay) -> list[str]:
 def _expected(made: Fix) -> str:
     if made.asked.from_file is not None:
         return "not known: a person decided"
-    total = len(made.choice)
+    total = sum(one.action == made.asked.action for one in made.choice.decisions)
     share = made.choice.expected_wrong / total if total else 0.0
     return f"{made.choice.expected_wrong:.1f} of {total:,} ({share:.1%}), by the calibrated scores"
 

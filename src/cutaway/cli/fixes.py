@@ -28,6 +28,7 @@ class Asked:
 
     action: str = "relabel"
     precision: float = 0.95
+    doubtful: float = 0.15
     subsets: tuple[str, ...] = ("training",)
     from_file: str | None = None
     name: str | None = None
@@ -66,7 +67,14 @@ def make_fix(run: Run, asked: Asked, *, write: bool) -> Fix:
             _refuse_unknown(asked.subsets, list(origin.subsets))
             table = population.mislabeled(seed=asked.seed, progress=progress)
             held = sum(one is not None and name.partition("/")[0] in asked.subsets for name, one in labels.items())
-            choice = choose(table, subsets=asked.subsets, precision=asked.precision, action=asked.action, samples=held)
+            choice = choose(
+                table,
+                subsets=asked.subsets,
+                precision=asked.precision,
+                action=asked.action,
+                doubtful=asked.doubtful,
+                samples=held,
+            )
     digest = evaluation.source.get("binding", {}).get("overlay")
     base = None if digest is None else _base(run, str(digest))
     if not choice.decisions:
@@ -129,4 +137,10 @@ def _about(run: Run, evaluation: int, asked: Asked) -> dict[str, object]:
     about: dict[str, object] = {"run": run.name, "run_id": run.id, "evaluation": evaluation, "subsets": asked.subsets}
     if asked.from_file is not None:
         return {**about, "from": Path(asked.from_file).name}
-    return {**about, "action": asked.action, "precision": asked.precision, "seed": asked.seed}
+    return {
+        **about,
+        "action": asked.action,
+        "precision": asked.precision,
+        "doubtful": asked.doubtful,
+        "seed": asked.seed,
+    }

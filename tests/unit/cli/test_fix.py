@@ -163,7 +163,7 @@ def test_samples_can_be_dropped_or_count_less(action: str, run: Run, cutaway: Cu
 
 
 def test_nothing_sure_enough_is_said_and_nothing_written(run: Run, cutaway: Cutaway) -> None:
-    code, out, _ = cutaway("fix", "old", "--precision", "1.0", "--retrain", "python nothing.py")
+    code, out, _ = cutaway("fix", "old", "--precision", "1.0", "--doubtful", "1", "--retrain", "python nothing.py")
     assert code == 0
     assert "Nothing is corrected" in out
     assert overlays(run) == []

@@ -68,6 +68,23 @@ def test_only_training_labels_are_touched_unless_others_are_named() -> None:
     assert both.notes == ("Labels of validation are corrected too: what is measured with changes.",)
 
 
+def test_what_is_doubtful_but_not_sure_enough_is_dropped() -> None:
+    choice = choose(candidates(0.99, 0.6, 0.3, 0.1), doubtful=0.3)
+    assert [(one.sample, one.action) for one in choice.decisions] == [
+        ("training/0", "relabel"),
+        ("training/1", "drop"),
+        ("training/2", "drop"),
+    ]
+    # Of a sample that is dropped nothing is claimed, so that it can be no mistake.
+    assert choice.expected_wrong == pytest.approx(0.01)
+    assert [one.action for one in choose(candidates(0.99, 0.6)).decisions] == ["relabel"]
+
+
+def test_only_the_subsets_that_are_corrected_lose_doubtful_samples() -> None:
+    table = candidates(0.5, 0.5, subset=["training", "validation"], sample=["training/0", "validation/1"])
+    assert [one.sample for one in choose(table, doubtful=0.2).decisions] == ["training/0"]
+
+
 def test_a_suggestion_that_changes_nothing_is_no_correction() -> None:
     choice = choose(candidates(0.99, 0.99, 0.99, suggested=["cat", None, "dog"]))
     assert [one.sample for one in choice.decisions] == ["training/2"]
@@ -86,6 +103,8 @@ def test_wrong_settings_are_refused() -> None:
         choose(candidates(0.9), action="relable")
     with pytest.raises(ConfigurationError, match="precision"):
         choose(candidates(0.9), precision=95)
+    with pytest.raises(ConfigurationError, match="doubtful"):
+        choose(candidates(0.9), doubtful=0)
 
 
 def test_a_model_that_disagrees_with_most_labels_is_no_judge_of_them() -> None:
