@@ -24,6 +24,8 @@ from cutaway.evaluation.progress import Listener
 __all__ = ["find_mislabeled"]
 
 NAME = "mislabeled samples"
+# Where more labels than this share are contradicted, of so many at least, the model is no judge of them.
+MOST_AGAINST, FEWEST = 0.5, 20
 
 Doubles = npt.NDArray[np.float64]
 
@@ -41,9 +43,10 @@ def find_mislabeled(samples: Samples, nearest: Nearest, *, seed: int = 0, progre
     known = (labels.codes >= 0) & np.isfinite(margins).any(axis=1)
     if not known.any():
         raise AnalysisUnavailable(
-            NAME, "no labelled sample has neighbours, a latent vector, recorded visits or held-out probabilities"
+            NAME, "no labelled sample has neighbours, a latent vector, recorded visits or held-out probabilities."
         )
     total = np.nansum(margins, axis=1)
+    _refuse_no_judge(total[known])
     whole = _calibrated(margins, total, known)
     order = np.flatnonzero(known)
     # Where scores are equal, the margins still tell who comes first.
@@ -54,12 +57,24 @@ def find_mislabeled(samples: Samples, nearest: Nearest, *, seed: int = 0, progre
 
 def _labels(samples: Samples) -> Coded:
     if not samples.has(LABEL):
-        raise AnalysisUnavailable(NAME, "these samples have no labels")
+        raise AnalysisUnavailable(NAME, "these samples have no labels.")
     labels = coded(LABEL, samples.column(LABEL), samples.classes)
     present = np.unique(labels.codes[labels.codes >= 0])
     if len(present) < 2:
-        raise AnalysisUnavailable(NAME, f"all labels are {labels.names[present[0]]!r}, and it takes two classes")
+        raise AnalysisUnavailable(NAME, f"all labels are {labels.names[present[0]]!r}, and it takes two classes.")
     return labels
+
+
+def _refuse_no_judge(total: Doubles) -> None:
+    """Refuse where most labels are contradicted: what cannot tell the classes apart is no judge of single labels."""
+    against = int((total < 0).sum())
+    if len(total) >= FEWEST and against > MOST_AGAINST * len(total):
+        raise AnalysisUnavailable(
+            NAME,
+            f"what the model made of the samples speaks against {against:,} of {len(total):,} labels: it does not tell "
+            "these classes apart, so that its doubts about single labels say nothing. Train for longer, or take "
+            "another latent space with `--layer`.",
+        )
 
 
 def _calibrated(margins: Doubles, total: Doubles, known: npt.NDArray[np.bool_]) -> Calibrated:

@@ -158,3 +158,11 @@ def test_ten_thousand_classes_are_ranked_in_little_memory() -> None:
     tracemalloc.stop()
     assert len(ranked) == 20_000
     assert peak < 500e6
+
+
+def test_what_cannot_tell_the_classes_apart_is_no_judge_of_labels() -> None:
+    labels = np.random.default_rng(0).integers(0, 10, 300)
+    for latents in (np.ones((300, 4)), np.random.default_rng(1).normal(size=(300, 4))):
+        samples = Samples.from_arrays(latents, labels)
+        with pytest.raises(AnalysisUnavailable, match="does not tell these classes apart"):
+            find_mislabeled(samples, near(samples))
