@@ -22,6 +22,7 @@ from cutaway.analysis.candidates import Candidates
 from cutaway.analysis.clusters import Clusters, ClusterWords, describe_clusters, find_clusters
 from cutaway.analysis.confusion import Confusion, confusion
 from cutaway.analysis.curves import Curve, curve
+from cutaway.analysis.dynamics import Dynamics
 from cutaway.analysis.filters import Filter, parse_filter, rows_where
 from cutaway.analysis.mapping import Map, place
 from cutaway.analysis.neighbours import Index
@@ -78,17 +79,18 @@ class Population(Candidates):
         labels: Sequence[Any] | Array | None = None,
         probabilities: Array | None = None,
         columns: Mapping[str, Sequence[Any]] | pa.Table | None = None,
+        dynamics: Dynamics | None = None,
     ) -> Self:
         """Return the population of arrays, without a run.
 
         `latents` has a row for each sample. `labels` are names, or numbers of the columns of `probabilities`, from
         which predictions and losses follow. `columns` are further facts to describe, filter and colour by; `sample`
-        among them gives ids (row numbers otherwise) and `subset` the subset.
+        among them gives ids (row numbers otherwise) and `subset` the subset. `dynamics` is what a training saw of each.
 
         >>> Population.from_arrays(np.zeros((3, 2)), labels=["cat", "dog", "cat"])
         Population(3 samples of arrays, 2 latent units)
         """
-        return cls(Samples.from_arrays(latents, labels, probabilities, columns))
+        return cls(replace(Samples.from_arrays(latents, labels, probabilities, columns), dynamics=dynamics))
 
     @classmethod
     def open(
