@@ -28,11 +28,14 @@ def measure_command(run: Path, scratch: Path) -> dict[str, Any]:
         assert process.stdout is not None
         lines = [(time.perf_counter() - began, line) for line in process.stdout]
         code = process.wait()
+    seconds = time.perf_counter() - began
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
     said = errors.read_text().splitlines()
     return {
-        "seconds": time.perf_counter() - began,
+        "seconds": seconds,
+        "cpu_seconds": used.ru_utime + used.ru_stime,
         # Of the largest process; this one, which started it, is small.
-        "peak_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024,
+        "peak_mb": used.ru_maxrss / 1024,
         "code": code,
         "parts": parts_of(lines),
         "progress": sum(" %, " in line for line in said),

@@ -147,10 +147,14 @@ def whole_rows(made: Answer, answer: Answer, judge: Judge) -> list[Row]:
     parts = ", ".join(f"{one['part']} {one['seconds']:.0f}" for one in longest if one["seconds"] >= 1)
     size = f"whole: cutaway analyze, {made['samples']:,} samples"
     skipped = [one["part"] for one in answer["parts"] if one["reason"]]
+    # Where others use the cores, this says how long it would have taken without them.
+    busy = f"{answer['cpu_seconds']:.0f} s of CPU"
     besides = f"; does not apply: {', '.join(skipped)}" if skipped else ""
     data = f"{made['data']}; evaluating them took {made['evaluating']:.0f} s"
     return [
-        judge.row("whole-seconds", f"{size}, seconds", f"{parts}{besides}", _exactly(answer["seconds"]), problems),
+        judge.row(
+            "whole-seconds", f"{size}, seconds", f"{busy}; {parts}{besides}", _exactly(answer["seconds"]), problems
+        ),
         judge.row("whole-memory", f"{size}, peak memory, MB", data, _exactly(answer["peak_mb"]), problems),
         judge.row("whole-progress", f"{size}, lines of progress", "one every 10 s", _exactly(answer["progress"])),
     ]

@@ -146,14 +146,15 @@ class TestSlices:
 
 MADE = {"data": "MNIST", "samples": 60_000, "evaluating": 20.0}
 MAPPED, SKIPPED = {"part": "map", "seconds": 30.0, "reason": ""}, {"part": "to label", "seconds": 0.0, "reason": "none"}
-ANALYZED = {"seconds": 80.0, "peak_mb": 1500.0, "code": 0, "progress": 7, "parts": [MAPPED, SKIPPED], "last": ""}
+TIMES = {"seconds": 80.0, "cpu_seconds": 150.0}
+ANALYZED = {**TIMES, "peak_mb": 1500.0, "code": 0, "progress": 7, "parts": [MAPPED, SKIPPED], "last": ""}
 
 
 class TestWhole:
     def test_time_memory_and_progress_are_held(self) -> None:
         rows = results.whole_rows(MADE, ANALYZED, JUDGE)
         assert kept(rows)
-        assert "map 30" in rows[0].figures
+        assert rows[0].figures.startswith("150 s of CPU; map 30")
         assert "does not apply: to label" in rows[0].figures
 
     def test_silence_is_a_miss_and_a_failed_command_is_void(self) -> None:
