@@ -87,7 +87,9 @@ class Candidates:
         visits = 0 if self.samples.dynamics is None else int(self.samples.dynamics.visits.sum())
         # A training that went on after the evaluation knows more of the same samples.
         settings = {"seed": seed, "visits": visits}
-        return kept_ranked(self.keeping, question, settings, lambda: _ANSWERS[question](self, seed, progress))
+        return kept_ranked(
+            self.keeping, question, settings, self.samples, lambda: _ANSWERS[question](self, seed, progress)
+        )
 
     def nearest(self, progress: Listener | None = None) -> Nearest:
         """Return the nearest other samples of every sample."""
@@ -131,7 +133,7 @@ class Candidates:
             return Ranked(insight_table(found), tuple(one.words for one in found), found.notes)
 
         visits = 0 if self.samples.dynamics is None else int(self.samples.dynamics.visits.sum())
-        return kept_ranked(self.keeping, "insights", {"seed": seed, "visits": visits}, make)
+        return kept_ranked(self.keeping, "insights", {"seed": seed, "visits": visits}, self.samples, make)
 
     def find_insights(self, *, seed: int = 0, progress: Listener | None = None) -> Insights:
         """Return insights as values: kind, words, conditions, figures, what to do."""

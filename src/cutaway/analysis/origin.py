@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -32,6 +34,8 @@ from cutaway.run.analyses import (
 from cutaway.run.evaluations import Evaluation, evaluations
 
 __all__ = ["Given", "Origin", "open_origin"]
+
+log = logging.getLogger("cutaway.analysis")
 
 # Counted up when an analysis gives other results than before, so that what an older version kept is made anew.
 VERSION = 1
@@ -88,10 +92,11 @@ class Origin:
 
     def keep(
         self, kind: str, settings: Mapping[str, Any], table: pa.Table, notes: Sequence[str] = (), **about: Any
-    ) -> Path:
-        """Keep a table with what it was made from."""
+    ) -> None:
+        """Keep a table with what it was made from; where the run cannot be written, say so and go on."""
         told = {"key": self.key(kind, settings), "settings": dict(settings), "notes": list(notes), **about}
-        return write_table(self.evaluation, self.name(kind), table, told)
+        with _without_room(kind):
+            write_table(self.evaluation, self.name(kind), table, told)
 
     def kept_arrays(
         self, kind: str, settings: Mapping[str, Any]
@@ -101,10 +106,11 @@ class Origin:
 
     def keep_arrays(
         self, kind: str, settings: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], **about: Any
-    ) -> Path:
-        """Keep arrays with what they were made from."""
+    ) -> None:
+        """Keep arrays with what they were made from; where the run cannot be written, say so and go on."""
         told = {"key": self.key(kind, settings), "settings": dict(settings), **about}
-        return write_arrays(self.evaluation, self.name(kind), arrays, told)
+        with _without_room(kind):
+            write_arrays(self.evaluation, self.name(kind), arrays, told)
 
     def earlier(self) -> list[Self]:
         """Return the finished evaluations of the run before this one that have the same subsets and space."""
@@ -157,6 +163,15 @@ def open_origin(
     if space is not None:
         _known("latent space", [space], evaluation.spaces)
     return Origin(evaluation, chosen, space or default_space(evaluation), answer, brought)
+
+
+@contextlib.contextmanager
+def _without_room(kind: str) -> Iterator[None]:
+    """A full disk, or a run of somebody else, costs what would be kept, never the answer."""
+    try:
+        yield
+    except OSError as error:
+        log.warning("What was found (%s) is not kept, and has to be made again next time: %s", kind, error)
 
 
 def _chosen(run: Run, number: int | None) -> Evaluation:

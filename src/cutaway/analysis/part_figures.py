@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from cutaway.analysis.candidates import RANKED
 from cutaway.analysis.figures import Figure
-from cutaway.analysis.plotting import plot_batches, plot_clusters, plot_confusion, plot_curve, plot_map, plot_units
+from cutaway.analysis.plotting import (
+    plot_batches,
+    plot_clusters,
+    plot_confusion,
+    plot_curve,
+    plot_map,
+    plot_ranked,
+    plot_units,
+)
 from cutaway.analysis.population import Population
+from cutaway.analysis.ranked import Ranked
 from cutaway.analysis.samples import LOSS
 from cutaway.analysis.whole import Part
 
@@ -47,6 +57,11 @@ def _curve(population: Population, x: str, y: str) -> Figure:
     return plot_curve(population.curve(x, y))
 
 
+def _ranked(population: Population, part: Part, _: int) -> dict[str, Draw]:
+    found = Ranked(part.tables[part.analysis], part.words, part.notes)
+    return {part.analysis: lambda: plot_ranked(population, part.analysis, found)} if len(found) else {}
+
+
 _FIGURES: dict[str, Callable[[Population, Part, int], dict[str, Draw]]] = {
     "map": _maps,
     "clusters": _clusters,
@@ -54,4 +69,5 @@ _FIGURES: dict[str, Callable[[Population, Part, int], dict[str, Draw]]] = {
     "curve": _curves,
     "confusion": lambda population, _, __: {"confusion": lambda: plot_confusion(population.confusion())},
     "batches": lambda population, _, __: {"batches": lambda: plot_batches(population.batches())},
+    **dict.fromkeys((*RANKED, "to label"), _ranked),
 }

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.run_dynamics import read_dynamics
+from cutaway.analysis.run_tables import METADATA, as_written, joined_tables
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET, Floats, Samples
 from cutaway.errors import ConfigurationError, EvaluationError, did_you_mean
 from cutaway.run.evaluations import LATENT, Evaluation, space_file_name
@@ -19,7 +20,7 @@ __all__ = ["Answer", "answer_of", "default_space", "read_latents", "read_samples
 
 # More classes than this times samples of probabilities are left in their file.
 MOST_PROBABILITIES = 50_000_000
-_KEPT = ("metadata.", "metric.", "loss.")
+_KEPT = (METADATA, "metric.", "loss.")
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def default_space(evaluation: Evaluation) -> str:
 def read_samples(evaluation: Evaluation, subsets: Sequence[str], space: str, answer: Answer) -> Samples:
     """Return the samples of some subsets, one after the other."""
     tables = [_table(evaluation, name, answer) for name in subsets]
-    table = pa.concat_tables(tables, promote_options="permissive")
+    table = joined_tables(tables)
     latents = read_latents(evaluation, subsets, space)
     if len(latents) != table.num_rows:
         raise EvaluationError(
@@ -123,8 +124,9 @@ def _table(evaluation: Evaluation, subset: str, answer: Answer) -> pa.Table:
         raise EvaluationError(
             f"The table of {subset!r} lacks {' and '.join(sorted(missing))}: Cutaway did not write it. Evaluate again."
         )
-    columns: dict[str, Any] = {SAMPLE: whole["id"], SUBSET: pa.array([subset] * whole.num_rows)}
     label, predicted = f"ground_truth.{answer.truth}.label", f"prediction.{answer.prediction}.label"
+    whole = as_written(whole, subset, (label, predicted) if answer.classes else ())
+    columns: dict[str, Any] = {SAMPLE: whole["id"], SUBSET: pa.array([subset] * whole.num_rows)}
     if answer.classes and label in whole.column_names:
         columns[LABEL] = whole[label].cast(pa.string())
     if answer.classes and predicted in whole.column_names:
@@ -170,17 +172,26 @@ def _softmax(scores: Floats) -> Floats:
 def _hashes(evaluation: Evaluation, subsets: Sequence[str]) -> tuple[str | None, ...] | None:
     if not all("hash" in evaluation.column_names(name) for name in subsets):
         return None
-    return tuple(one for name in subsets for one in evaluation.table(name, ["hash"])["hash"].to_pylist())
+    columns = [evaluation.table(name, ["hash"])["hash"] for name in subsets]
+    if not all(pa.types.is_string(one.type) or pa.types.is_null(one.type) for one in columns):
+        return None
+    return tuple(one for column in columns for one in column.to_pylist())
 
 
 def _dense(column: Any, width: int) -> Floats:
     """Return lists of one length as rows, NaN where there is none."""
     dense = np.full((len(column), width), np.nan, np.float32)
+    if not (pa.types.is_list(column.type) and _is_number(column.type.value_type)):
+        return dense
     valid = np.asarray(column.is_valid())
     values = np.asarray(column.flatten(), np.float32)
     if values.size == valid.sum() * width:
         dense[valid] = values.reshape(-1, width)
     return dense
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
 
 
 def _is_label(evaluation: Evaluation, column: str) -> bool:

@@ -72,7 +72,7 @@ def _print_hardest(screen: Screen, hardest: Sequence[dict[str, Any]]) -> None:
     columns = [Column("", least=12), Column("loss", "right"), Column("is", drop=1), Column("taken for", drop=1)]
     rows: list[list[Cell]] = [
         [
-            Text(f"  {printable(one['id'])}", style="bold"),
+            Text(f"  {printable(one['id'] or '·')}", style="bold"),
             number(one["loss"]),
             printable(one["truth"] or "·"),
             printable(one["prediction"] or "·"),
@@ -97,6 +97,7 @@ def _facts(evaluation: Evaluation) -> dict[str, Any]:
 
 def _hardest(evaluation: Evaluation) -> list[dict[str, Any]]:
     """The largest losses of all subsets, with what the sample is and what it was taken for where classes have names."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     found: list[dict[str, Any]] = []
@@ -104,6 +105,12 @@ def _hardest(evaluation: Evaluation) -> list[dict[str, Any]]:
         for piece in evaluation.pieces(subset, ("id", LOSS, TRUTH, PREDICTION)):
             if LOSS not in piece.column_names:
                 continue
+            if not (pa.types.is_floating(piece[LOSS].type) and pa.types.is_string(piece["id"].type)):
+                # A run may come from anybody.
+                raise EvaluationError(
+                    f"The table of {subset!r} is not as Cutaway writes it: id holds {piece['id'].type} and loss "
+                    f"{piece[LOSS].type}. Evaluate again."
+                )
             finite = piece.filter(pc.is_finite(piece[LOSS]))
             top = finite.take(pc.select_k_unstable(finite, HARDEST, sort_keys=[(LOSS, "descending")]))
             found += [_sample(row) for row in top.select(_small(top.column_names)).to_pylist()]

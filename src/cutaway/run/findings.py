@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import time
 import uuid
 from collections.abc import Iterable, Mapping
@@ -63,9 +64,34 @@ def append_findings(writer: TableWriter, findings: Iterable[Finding]) -> None:
 
 
 def findings_from_table(table: pa.Table) -> list[Finding]:
-    """Return the findings of a `findings` table, oldest first, each once."""
+    """Return the findings of a `findings` table, oldest first, each once.
+
+    A run may come from anybody: what a row lacks is empty, and a severity that there is not counts as a warning.
+    """
     seen: dict[str, Finding] = {}
     for row in table.to_pylist():
-        content = {key: row[key] for key in ("id", "code", "severity", "message", "time", "source")}
-        seen[row["id"]] = Finding(**content, where=json.loads(row["where"]), evidence=json.loads(row["evidence"]))
+        found = Finding(
+            row["code"] or "",
+            row["severity"] if row["severity"] in SEVERITIES else "warning",
+            row["message"] or "",
+            where=_mapping(row["where"]),
+            evidence=_mapping(row["evidence"]),
+            source=row["source"] or "",
+            time=_seconds(row["time"]),
+            id=row["id"] or "",
+        )
+        seen[found.id] = found
     return sorted(seen.values(), key=lambda finding: finding.time)
+
+
+def _mapping(text: str | None) -> dict[str, Any]:
+    try:
+        held = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return held if isinstance(held, dict) else {}
+
+
+def _seconds(value: float | None) -> float:
+    # NaN has no place in an order.
+    return value if value is not None and math.isfinite(value) else 0.0

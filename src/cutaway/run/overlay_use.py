@@ -114,11 +114,15 @@ def record_overlay(run: Run) -> None:
 
 
 def overlay_of(run: Run) -> dict[str, Any] | None:
-    """Return what a run says about the overlay it was made with: name, path, digest, corrections, read."""
+    """Return what a run says about the overlay it was made with: name, path, digest, corrections, read.
+
+    A run may come from anybody: what is not as it is written here counts as nothing said.
+    """
     try:
-        return run.document(DOCUMENT)
+        told = run.document(DOCUMENT)
     except RunDamaged:
         return None
+    return told if told is not None and _is_told(told) else None
 
 
 def never_read(told: dict[str, Any] | None, overlay: Overlay) -> tuple[str, ...]:
@@ -135,6 +139,19 @@ def never_read(told: dict[str, Any] | None, overlay: Overlay) -> tuple[str, ...]
         if not used & {(by, subset) for by in _TRAINS[name] for subset in wanted}:
             missed.append(name)
     return tuple(missed)
+
+
+def _is_told(told: Mapping[str, Any]) -> bool:
+    read, counts = told.get("read"), told.get("corrections")
+    return (
+        all(isinstance(told.get(key), str) for key in ("name", "path", "digest"))
+        and isinstance(counts, dict)
+        and all(isinstance(one, int) for one in counts.values())
+        and isinstance(read, list)
+        and all(isinstance(one, dict) for one in read)
+        and all(isinstance(one.get(key), str) for one in read for key in ("by", "subset"))
+        and all(isinstance(one.get("samples"), int) for one in read)
+    )
 
 
 def _trained(read: Iterable[Mapping[str, Any]]) -> set[tuple[str, str]]:

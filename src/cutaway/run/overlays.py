@@ -67,7 +67,16 @@ _SCHEMA = pa.schema(
     }
 )
 # What reading a file can raise that is cut short, garbled or made to harm.
-_UNREADABLE = (OSError, pa.ArrowException, ValueError, KeyError, TypeError, MemoryError, RecursionError)
+_UNREADABLE = (
+    OSError,
+    pa.ArrowException,
+    ValueError,
+    KeyError,
+    TypeError,
+    OverflowError,
+    MemoryError,
+    RecursionError,
+)
 
 
 @dataclass(frozen=True)
@@ -190,7 +199,7 @@ def read_overlay(path: Path | str) -> Overlay:
         raise OverlayError(str(path), f"it cannot be read ({error}). Make it again: `cutaway fix RUN`.") from error
     if version > FORMAT:
         raise OverlayError(str(path), f"it has format {version}; this release reads up to {FORMAT}.")
-    return Overlay(file.stem, classes, tuple(Correction(**row) for row in rows), truth, told, file.absolute())
+    return Overlay(file.stem, classes, tuple(map(_correction, rows)), truth, told, file.absolute())
 
 
 def overlays(run: Run) -> list[Overlay]:
@@ -253,6 +262,13 @@ def _readable(folder: Path) -> list[Overlay]:
             continue
         found.append((str(one.about.get("created", "")), path.stat().st_mtime_ns, one))
     return [one for *_, one in sorted(found, key=lambda held: held[:2])]
+
+
+def _correction(row: Mapping[str, Any]) -> Correction:
+    """Return a row of a file as a correction; who, when and why may be missing in somebody else's."""
+    told = {name: row[name] or "" for name in ("reason", "who", "when")}
+    score = row["score"] if row["score"] is not None and math.isfinite(row["score"]) else None
+    return Correction(row["sample"] or "", row["field"] or "", row["old"], row["new"], score, **told)
 
 
 def _problem(overlay: Overlay) -> str:

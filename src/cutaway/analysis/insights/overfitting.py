@@ -52,6 +52,9 @@ def overall_gap(samples: Samples, judged: Judged) -> Insight | None:
     if gap < SMALLEST[judged.measure] or p > ALARMS:
         return None
     means = float(judged.outcome[judged.rows].mean()), float(judged.outcome[judged.training].mean())
+    if means[0] <= means[1]:
+        # By rank most training samples do better, but some do so badly that the words would say the opposite.
+        return None
     there, here = told(judged.measure, *means)
     low, high = gap - Z95 * error, gap + Z95 * error
     if judged.measure == "loss":
@@ -93,7 +96,8 @@ def overfitted_regions(samples: Samples, judged: Judged, regions: Iterable[Regio
         # What is outside all regions before it: a region that only overlaps with one of them is none of its own.
         best = max(real, key=lambda gap: gap.beyond / gap.error)
         insight = _told(samples, judged, best, min(1.0, looks * float(normal_tail(best.beyond / best.error))))
-        if insight.effect > 0:
+        # Ranks found it; where the means, which the words tell, say the opposite, it is not told.
+        if insight.effect > 0 and insight.inside > 0:
             others = [gap.region for gap in real if gap is not best and _overlap(gap.region.rows, best.region.rows)]
             found.append(replace(insight, also=tuple(region.words for region in others[:MOST_NAMED])))
         free &= ~best.region.rows
