@@ -85,14 +85,14 @@ def _peer_rows(label: str, answers: list[Answer], ours: Floats, judge: Judge) ->
 
 def accepted_row(label: str, answers: list[Answer], judge: Judge) -> Row:
     """Of the corrections that `cutaway fix` accepts, how many were wrong labels."""
-    count, wrong, right, planted = (
-        sum(one[name] for one in answers) for name in ("accepted", "accepted_wrong", "accepted_right", "wrong")
-    )
+    names = ("accepted", "accepted_wrong", "accepted_right", "dropped", "dropped_wrong", "wrong")
+    count, wrong, right, dropped, dropped_wrong, planted = (sum(one[name] for one in answers) for name in names)
     shown = f"fix: {label}, accepted labels that were wrong"
     if not count:
         return Absent(shown, "no correction was accepted")
     told = (
-        f"{count:,} accepted, {wrong / planted:.0%} of the {planted:,} planted; {right / count:.3f} got the right label"
+        f"{count:,} accepted, {wrong / planted:.0%} of the {planted:,} planted; {right / count:.3f} got the right "
+        f"label; {dropped:,} dropped, {dropped_wrong:,} of them wrong"
     )
     return judge.row("accepted", shown, told, share_of(wrong, count))
 

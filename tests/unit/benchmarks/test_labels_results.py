@@ -18,6 +18,7 @@ from benchmarks.population.results import Judge
 from benchmarks.results import Absent, StoreRow
 
 JUDGE = Judge(bars=BARS)
+DROPPED = {"dropped": 20, "dropped_wrong": 15}
 CASE = {"setting": "MNIST", "kind": "uniform", "rate": 0.05}
 DIGITS = {"setting": "digits", "kind": "uniform", "rate": 0.10}
 
@@ -29,11 +30,11 @@ def found(**changes: Any) -> dict[str, Any]:
     low = {"from": 0.0, "to": 0.1, "count": 90, "score": 0.01, "share": 0.0}
     high = {"from": 0.9, "to": 1.0, "count": 10, "score": 0.97, "share": 1.0}
     more = {"accepted_right": 490, "calibration_error": 0.004, "bins": [low, high]}
-    return {**counts, **precisions, **times, **more} | changes
+    return {**counts, **precisions, **times, **more, **DROPPED} | changes
 
 
 def trained(clean: float, noisy: float, fixed: float) -> dict[str, Any]:
-    counts = {"wrong": 120, "accepted": 100, "accepted_wrong": 99, "accepted_right": 98}
+    counts = {"wrong": 120, "accepted": 100, "accepted_wrong": 99, "accepted_right": 98, **DROPPED}
     return {"clean": clean, "noisy": noisy, "fixed": fixed, **counts}
 
 
@@ -75,6 +76,10 @@ class TestFinding:
     def test_wrong_corrections_miss_their_bar(self) -> None:
         rows = results.finding_rows(CASE, [found(accepted_wrong=400)], JUDGE)
         assert rows[-1].verdict is Verdict.MISSED
+
+    def test_dropped_samples_are_told_with_the_corrections(self) -> None:
+        rows = results.finding_rows(CASE, [found()] * 3, JUDGE)
+        assert rows[-1].figures.endswith("60 dropped, 45 of them wrong")
 
     def test_no_correction_is_not_a_perfect_one(self) -> None:
         nothing = found(accepted=0, accepted_wrong=0, accepted_right=0)
