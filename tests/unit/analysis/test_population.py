@@ -202,11 +202,16 @@ def test_everything_that_applies_is_done_and_a_rerun_reads_it(
     run_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = {part.analysis: part for part in analyze(Population.open(run_folder))}
-    assert {"map", "clusters", "class distances", "units", "curve", "confusion", "batches"} == set(first)
+    assert set(first) == {
+        "map", "clusters", "class distances", "units", "curve", "confusion", "batches", "mislabeled", "ambiguous",
+        "duplicates", "leakage", "outliers", "to label", "insights",
+    }  # fmt: skip
     assert first["batches"].reason
     assert first["map"].words[-1].startswith("joint: 420 samples")
     for name in ("find_clusters", "unit_table", "confusion", "curve", "population_distances"):
         monkeypatch.setattr(f"cutaway.analysis.population.{name}", lambda *a, **k: pytest.fail("it was kept"))
+    for name in ("labels.find_mislabeled", "doubles.find_duplicates", "insights.find_insights"):
+        monkeypatch.setattr(f"cutaway.analysis.{name}", lambda *a, **k: pytest.fail("it was kept"))
     again = {part.analysis: part for part in analyze(Population.open(run_folder))}
     assert {name: part.words for name, part in again.items()} == {name: part.words for name, part in first.items()}
     assert again["units"].tables["units"].equals(first["units"].tables["units"])

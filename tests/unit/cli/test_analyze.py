@@ -41,6 +41,8 @@ ASKED: dict[str, tuple[str, ...]] = {
 }
 # What has no picture: the units of one sample, insights, and where nothing was found.
 NO_FIGURE = ("units", "insights", "leakage")
+# What needs another run: a training or a model that can be asked, samples without a label, a model that learned.
+ASKED_ELSEWHERE = ("heatmap", "batches", "to-label", "mislabeled")
 
 
 @pytest.fixture
@@ -88,7 +90,7 @@ def test_every_question_is_asked_here() -> None:
     assert set(ASKED) == set(QUESTIONS)
 
 
-@pytest.mark.parametrize("what", [one for one in QUESTIONS if one not in ("heatmap", "batches", "to-label")])
+@pytest.mark.parametrize("what", [one for one in QUESTIONS if one not in ASKED_ELSEWHERE])
 def test_every_question_has_words_json_and_files(cutaway: Cutaway, run: str, home: Path, what: str) -> None:
     code, out, err = cutaway("analyze", run, what, *ASKED[what])
     assert (code, err) == (0, "")
@@ -104,6 +106,33 @@ def test_every_question_has_words_json_and_files(cutaway: Cutaway, run: str, hom
     if what not in NO_FIGURE:
         assert {".png", ".html"} <= endings
     assert f"{len(list((home / 'files').iterdir()))} files in files" in out
+
+
+def test_wrong_labels_are_ranked_and_shown(cutaway: Cutaway, home: Path) -> None:
+    import torch
+
+    from cutaway.dataset import Dataset
+    from cutaway.evaluation import evaluate
+
+    truth = np.arange(120) % 3
+    inputs = (np.eye(3, 6)[truth] * 6 + np.random.default_rng(0).normal(size=(120, 6))).astype(np.float32)
+    labels = np.where(np.arange(120) < 6, (truth + 1) % 3, truth)
+    network = torch.nn.Sequential(torch.nn.Linear(6, 6), torch.nn.ReLU(), torch.nn.Linear(6, 3)).eval()
+    with torch.no_grad():
+        network[0].weight.copy_(torch.eye(6))
+        network[2].weight.copy_(torch.eye(3, 6))
+    evaluate(Dataset.from_arrays(inputs, labels), network, home / "runs" / "blobs")
+    code, out, err = cutaway("analyze", "blobs", "mislabeled", "--out", "files", "--json")
+    assert code == 0, err
+    rows = json.loads(out)["analyses"][0]["tables"]["mislabeled"]["first"]
+    assert {one["sample"] for one in rows[:6]} == {f"training/{row}" for row in range(6)}
+    assert {path.suffix for path in (home / "files").iterdir()} == {".csv", ".parquet", ".png", ".html"}
+
+
+def test_a_model_that_learned_nothing_is_no_judge_of_labels(cutaway: Cutaway, run: str) -> None:
+    code, _, err = cutaway("analyze", run, "mislabeled")
+    assert code == 2
+    assert "does not tell these classes apart" in err
 
 
 def test_what_to_label_next_comes_with_an_estimate(cutaway: Cutaway, home: Path) -> None:
