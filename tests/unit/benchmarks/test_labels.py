@@ -54,7 +54,8 @@ def test_a_watched_training_is_the_same_training(tmp_path: Path) -> None:
     assert sorted(order) == list(range(300))
     assert planted.wrong[order[:15]].mean() > 0.8
     fixed, counts = corrections(watched.candidates, planted, y)
-    assert counts["accepted"] == (fixed != planted.labels).sum()
+    assert counts["dropped"] == (fixed < 0).sum()
+    assert counts["accepted"] + counts["dropped"] == (fixed != planted.labels).sum()
     assert counts["accepted_right"] == ((fixed == y) & (fixed != planted.labels)).sum()
     assert not list(tmp_path.iterdir())
 
