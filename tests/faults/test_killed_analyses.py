@@ -22,6 +22,7 @@ pytest.importorskip("torch")
 pytestmark = pytest.mark.faults
 
 TOTAL = sum(SIZES.values())
+PARTS = 14
 LOCKED = -1
 FURTHER = re.compile(r"_(words|traits|drivers|classes)(?=\.)")
 
@@ -55,7 +56,7 @@ def _evaluation(folder: Path) -> Evaluation:
 
 def _finish(analysts: Nursery, folder: Path) -> None:
     child = analysts.start("analyze", path=str(folder))
-    assert max(child.reports()) == 7
+    assert max(child.reports()) == PARTS
     child.wait()
 
 
@@ -75,6 +76,11 @@ def _is_like(folder: Path, healthy: Path) -> None:
         one, other = pq.read_table(here / path.name), pq.read_table(path)
         assert one.equals(other), path.name
         assert one.schema.metadata == other.schema.metadata, path.name
+    assert _findings(folder) == _findings(healthy)
+
+
+def _findings(folder: Path) -> list[tuple[str, str]]:
+    return sorted((one.code, one.message) for one in Run.open(folder).findings())
 
 
 def test_killed_analyses_go_on_and_end_as_if_undisturbed(
@@ -108,7 +114,7 @@ def test_what_a_killed_writer_left_is_swept(
     for number in range(max(kills // 4, 5)):
         folder = Path(copytree(evaluated, tmp_path / f"run{number}"))
         child = analysts.start("analyze", path=str(folder))
-        part = chance.randrange(1, 7)
+        part = chance.randrange(1, PARTS)
         while child.report() < part:
             pass
         time.sleep(chance.uniform(0, 0.01))
@@ -123,7 +129,7 @@ def test_two_that_analyse_one_run_do_not_hurt_each_other(
     folder = Path(copytree(evaluated, tmp_path / "run"))
     children = [analysts.start("analyze", path=str(folder)) for _ in range(3)]
     for child in children:
-        assert max(child.reports()) == 7
+        assert max(child.reports()) == PARTS
         child.wait()
     _is_like(folder, undisturbed)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cutaway.analysis import Population, analyze
+from cutaway.analysis.candidates import RANKED
 from cutaway.analysis.plotting import plot_heat_maps, previews_of
 from cutaway.cli import main
 from cutaway.errors import AnalysisUnavailable, BindingError, CutawayError, EvaluationError, ModelError
@@ -22,6 +24,8 @@ from cutaway.evaluation import Evaluation, evaluations
 from cutaway.run import Run
 from cutaway.run.analyses import AnalysisName, write_arrays
 from cutaway.run.evaluations import spaces_document, write_source
+from cutaway.run.schemas import FINDINGS
+from cutaway.run.segments import WriterId
 from tests.unit.analysis.kinds import KINDS, evaluated_kind
 
 pytest.importorskip("torch")
@@ -117,6 +121,89 @@ def test_a_map_of_other_samples_or_places_is_made_anew(made: Path, folder: Path,
     for path in evaluation_of(folder).path.glob("*.map.*.parquet"):
         rewritten(path, LIES_IN_A_MAP[lie])
     np.testing.assert_array_equal(Population.open(folder).map(), Population.open(made).map())
+
+
+def rows_of(value: object) -> Callable[[pa.Table], list[object]]:
+    return lambda table: [value] * table.num_rows
+
+
+LIES_IN_A_RANKED_TABLE: dict[str, Callable[[pa.Table], pa.Table]] = {
+    "scores of text": put("score", rows_of("high")),
+    "scores of lists": put("score", rows_of([1.0])),
+    "no scores": put("score", lambda table: pa.nulls(table.num_rows, pa.float64())),
+    "NaN": put("score", rows_of(float("nan"))),
+    "infinity": put("score", rows_of(float("inf"))),
+    "no samples": put("sample", lambda table: pa.nulls(table.num_rows, pa.string())),
+    "samples of numbers": put("sample", rows_of(7)),
+    "strangers": put("sample", lambda table: [f"training/x{row}" for row in range(table.num_rows)]),
+    "no reasons": put("reason", lambda table: pa.nulls(table.num_rows, pa.string())),
+    "subsets of lists": put("subset", rows_of(["training"])),
+    "three columns": lambda table: table.select(["sample", "score", "reason"]),
+    "each row thrice": lambda table: pa.concat_tables([table] * 3) if "kind" not in table.column_names else table,
+}
+
+
+@pytest.mark.parametrize("lie", LIES_IN_A_RANKED_TABLE)
+def test_a_ranked_table_that_no_analysis_gives_is_made_anew(
+    made: Path, folder: Path, lie: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for kind in (*RANKED, "insights"):
+        for path in evaluation_of(folder).path.glob(f"*.{kind}.*parquet"):
+            rewritten(path, LIES_IN_A_RANKED_TABLE[lie])
+    for words in (["fix", str(folder), "--dry-run"], ["analyze", str(folder), "insights"]):
+        assert main(words) in (0, 2), capsys.readouterr().err
+    there, honest = Population.open(folder), Population.open(made)
+    for kind in ("ambiguous", "duplicates", "outliers"):
+        assert there.ranked(kind).table.equals(honest.ranked(kind).table), kind
+    assert there.insights().equals(honest.insights())
+
+
+NEIGHBOURS: dict[str, Callable[[dict[str, np.ndarray]], None]] = {
+    "themselves": lambda held: held["indices"].__setitem__((slice(None), 0), np.arange(len(held["indices"]))),
+    "nobody": lambda held: held["indices"].__setitem__(slice(None), -1),
+    "NaN": lambda held: held["distances"].__setitem__(slice(None), np.nan),
+    "negative": lambda held: held["distances"].__setitem__(slice(None), -1),
+    "the farthest first": lambda held: held.__setitem__("distances", held["distances"][:, ::-1]),
+    "too many": lambda held: held["indices"].__setitem__((0, 0), len(held["indices"])),
+    "small numbers": lambda held: held.__setitem__("indices", held["indices"].astype(np.int8)),
+}
+
+
+@pytest.mark.parametrize("lie", NEIGHBOURS)
+def test_neighbours_that_nobody_can_have_are_looked_for_anew(folder: Path, lie: str) -> None:
+    honest = Population.open(folder).nearest()
+    [path] = evaluation_of(folder).path.glob("joint.nearest.latent.npz")
+    with np.load(path) as held:
+        about = json.loads(held["about"].tobytes())
+        arrays = {name: held[f"array.{name}"].copy() for name in ("indices", "distances")}
+    NEIGHBOURS[lie](arrays)
+    write_arrays(evaluation_of(folder), AnalysisName("joint", "nearest", "latent"), arrays, about)
+    again = Population.open(folder).nearest()
+    np.testing.assert_array_equal(again.indices, honest.indices)
+    np.testing.assert_array_equal(again.distances, honest.distances)
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"where": "{", "evidence": "no JSON"},
+        {"where": "[1]", "evidence": "3"},
+        {"where": None, "evidence": None, "message": None},
+        {"id": None, "code": None, "severity": None, "time": None, "source": None},
+        {"severity": "<b>fatal", "time": float("nan")},
+        {"where": "[" * 100_000},
+    ],
+)
+def test_findings_of_a_stranger_are_told_as_far_as_they_go(
+    folder: Path, lie: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    healthy = {"id": "a", "code": "odd", "severity": "error", "message": "m", "where": "{}", "evidence": "{}"}
+    row = {**healthy, "time": 1.0, "source": "rule", **lie}
+    with contextlib.closing(Run.open(folder).writer(FINDINGS, WriterId("rank", "9", 7))) as writer:
+        writer.append_rows({name: [value] for name, value in row.items()}, 0)
+    for words in (["runs", "show", str(folder)], ["analyze", str(folder), "insights"], ["report", str(folder)]):
+        assert main(words) == 0, capsys.readouterr().err
+    assert {type(one.where) for one in Run.open(folder).findings()} == {dict}
 
 
 @pytest.mark.parametrize("words", [None, [1, 2]])

@@ -23,6 +23,8 @@ __all__ = ["fix_object", "overlay_object", "print_fix", "print_overlays", "print
 MOST_ROWS = 10
 MOST_PAIRS = 5
 MOST_JSON_ROWS = 1_000
+# A class may have any name.
+LONGEST_NAME = 40
 _DONE = {LABEL: "relabelled", WEIGHT: "reweighted", DROP: "dropped"}
 
 
@@ -139,7 +141,7 @@ def _print_nothing(screen: Screen, made: Fix) -> None:
 
 def _common(overlay: Overlay) -> list[str]:
     found = Counter((one.old, one.new) for one in overlay.corrections if one.field == LABEL)
-    return [f"{printable(old)} -> {printable(new)} ({times:,})" for (old, new), times in found.most_common()]
+    return [f"{_short(old)} -> {_short(new)} ({times:,})" for (old, new), times in found.most_common()]
 
 
 def _expected(made: Fix) -> str:
@@ -167,7 +169,12 @@ def _change(one: Correction) -> str:
     if one.field == DROP:
         return "drop"
     start = "weight " if one.field == WEIGHT else ""
-    return printable(f"{start}{one.old} -> {one.new}")
+    return f"{start}{_short(one.old)} -> {_short(one.new)}"
+
+
+def _short(name: str) -> str:
+    """Return a class as it fits into a line, whatever its name is."""
+    return printable(name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…")
 
 
 def _print_next(screen: Screen, made: Fix, overlay: Overlay, *, retraining: bool) -> None:
