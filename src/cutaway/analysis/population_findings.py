@@ -8,7 +8,7 @@ import logging
 from cutaway.analysis.insights import Insights, insight_findings
 from cutaway.analysis.origin import Origin
 from cutaway.errors import RunLocked
-from cutaway.run.findings import append_findings, stamped
+from cutaway.run.findings import BY_ANALYSIS, append_findings, stamped
 from cutaway.run.leases import Lease, RunState, free_attempt
 from cutaway.run.schemas import FINDINGS
 from cutaway.run.segments import WriterId
@@ -18,7 +18,6 @@ __all__ = ["record_insights"]
 log = logging.getLogger("cutaway.analysis")
 
 ROLE = "analyze"
-SOURCE = "analyze"
 
 
 def record_insights(origin: Origin, insights: Insights) -> int:
@@ -28,7 +27,7 @@ def record_insights(origin: Origin, insights: Insights) -> int:
     try:
         known = {one.id for one in run.findings()}
         found = [
-            stamped(one, run.id, attempt, SOURCE)
+            stamped(one, run.id, attempt, BY_ANALYSIS)
             for one in insight_findings(insights, evaluation=origin.evaluation.number)
         ]
         fresh = [one for one in found if one.id not in known]

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from cutaway import registry
 from cutaway.errors import ConfigurationError
 from cutaway.rules.documentation import what_to_try
-from cutaway.run.findings import SEVERITIES, Finding
+from cutaway.run.findings import BY_ANALYSIS, SEVERITIES, Finding
 from cutaway.run.identity import Run
 from cutaway.run.watches import read_watches
 
@@ -100,6 +100,9 @@ def _current(run: Run) -> list[Finding]:
     """Return the findings of the steps as they are shown: not those of steps that a later attempt replaced."""
     found = []
     for finding in run.findings():
+        if finding.source == BY_ANALYSIS:
+            # Insights are about samples: a training is not sick because a class is hard.
+            continue
         step, attempt = finding.where.get("step"), finding.where.get("attempt")
         replaced = isinstance(step, int) and attempt is not None and run.attempt_of(step) != attempt
         if not replaced or finding.code.startswith("training-"):

@@ -15,9 +15,11 @@ import pyarrow as pa
 
 from cutaway.run.segments import TableWriter
 
-__all__ = ["SEVERITIES", "Finding", "append_findings", "findings_from_table", "stamped"]
+__all__ = ["BY_ANALYSIS", "SEVERITIES", "Finding", "append_findings", "findings_from_table", "stamped"]
 
 Severity = Literal["info", "warning", "error"]
+BY_ANALYSIS = "analyze"
+"""The source of findings about the samples of an evaluation; those of all others are about the training."""
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
 
 

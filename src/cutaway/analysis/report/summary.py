@@ -171,7 +171,12 @@ def _tests(content: Content) -> str:
 
 
 def _health(content: Content) -> str:
-    return sentence(f"The training is {content.head.health}") if content.head.health else ""
+    health = content.head.health
+    if not health:
+        return ""
+    if health.startswith(("healthy", "sick")):
+        return sentence(f"The training is {health}")
+    return sentence(f"The training has {health}" if health[0].isdigit() else f"Training: {health}")
 
 
 def _missing(content: Content) -> str:
