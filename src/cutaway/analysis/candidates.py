@@ -84,9 +84,7 @@ class Candidates:
             raise ConfigurationError(
                 f"There is no question {question!r}.{did_you_mean(question, RANKED)} There are {', '.join(RANKED)}."
             )
-        visits = 0 if self.samples.dynamics is None else int(self.samples.dynamics.visits.sum())
-        # A training that went on after the evaluation knows more of the same samples.
-        settings = {"seed": seed, "visits": visits}
+        settings = _settings(self.samples, seed)
         return kept_ranked(
             self.keeping, question, settings, self.samples, lambda: _ANSWERS[question](self, seed, progress)
         )
@@ -132,8 +130,7 @@ class Candidates:
                 record_insights(self.keeping, found)
             return Ranked(insight_table(found), tuple(one.words for one in found), found.notes)
 
-        visits = 0 if self.samples.dynamics is None else int(self.samples.dynamics.visits.sum())
-        return kept_ranked(self.keeping, "insights", {"seed": seed, "visits": visits}, self.samples, make)
+        return kept_ranked(self.keeping, "insights", _settings(self.samples, seed), self.samples, make)
 
     def find_insights(self, *, seed: int = 0, progress: Listener | None = None) -> Insights:
         """Return insights as values: kind, words, conditions, figures, what to do."""
@@ -174,6 +171,12 @@ class Candidates:
         except AnalysisUnavailable:
             positions = None
         return compare_samples(self.samples, against.samples, positions=positions)
+
+
+def _settings(samples: Samples, seed: int) -> dict[str, int]:
+    """What a kept answer depends on: a training that went on after the evaluation knows more of the same samples."""
+    visits = 0 if samples.dynamics is None else int(samples.dynamics.visits.sum())
+    return {"seed": seed, "visits": visits}
 
 
 def _mislabeled(population: Candidates, seed: int, progress: Listener | None) -> Ranked:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from cutaway.analysis.false_shares import false_shares
 from cutaway.analysis.intervals import share_interval
 from cutaway.errors import MissingExtraError
 
@@ -75,11 +76,7 @@ def adjusted(ps: npt.ArrayLike) -> Doubles:
     [0.03, 0.03, 0.9]
     """
     given = np.asarray(ps, np.float64)
-    order = np.argsort(given, kind="stable")
-    raised = given[order] * len(given) / np.arange(1, len(given) + 1)
-    out = np.empty(len(given))
-    out[order] = np.minimum(1.0, np.minimum.accumulate(raised[::-1])[::-1])
-    return out
+    return false_shares(given * len(given))
 
 
 def _root(one: Doubles, other: Doubles, phi: Doubles) -> Doubles:
