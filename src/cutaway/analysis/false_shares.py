@@ -1,11 +1,11 @@
-"""How much of what is found is chance, when many are looked at: Benjamini and Hochberg's correction."""
+"""How much of what is found is chance, when many are looked at: corrections of Benjamini and Hochberg, and of Holm."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["false_shares"]
+__all__ = ["false_shares", "holm"]
 
 Doubles = npt.NDArray[np.float64]
 
@@ -25,4 +25,17 @@ def false_shares(expected: Doubles) -> Doubles:
     shares = np.minimum.accumulate(shares[::-1])[::-1]
     found = np.empty(len(order))
     found[order] = np.minimum(shares, 1.0)
+    return found
+
+
+def holm(chances: npt.ArrayLike) -> Doubles:
+    """Return chances corrected for being the best of so many: that any of the small ones is an accident.
+
+    >>> holm([0.01, 0.5, 0.02]).round(3).tolist()
+    [0.03, 0.5, 0.04]
+    """
+    given = np.asarray(chances, np.float64)
+    order = np.argsort(given, kind="stable")
+    found = np.empty(len(given))
+    found[order] = np.minimum(np.maximum.accumulate(given[order] * np.arange(len(given), 0, -1)), 1.0)
     return found

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.clusters.values import Ints
+from cutaway.analysis.false_shares import holm
 from cutaway.analysis.samples import Mask
 from cutaway.errors import MissingExtraError
 
@@ -107,7 +108,7 @@ def compare_splits(splits: Iterable[Split], labels: Ints, count: int) -> list[Te
     found = [_compared(split, labels, count) for split in splits]
     if not found:
         return []
-    real = _holm(np.concatenate([one.chances for one in found]))
+    real = holm(np.concatenate([one.chances for one in found])) <= FALSE_ALARMS
     return [replace(one, differs=part) for one, part in zip(found, np.split(real, len(found)), strict=True)]
 
 
@@ -138,16 +139,6 @@ def _chance(hits: Ints, total: int, yes: int, members: Ints) -> _Figures:
     more = hypergeom.sf(hits - 1, total, yes, members)
     fewer = hypergeom.sf(members - hits - 1, total, total - yes, members)
     return np.asarray(np.clip(2 * np.minimum(more, fewer), 0.0, 1.0), np.float64)
-
-
-def _holm(chances: _Figures) -> Mask:
-    """Return which of so many chances, looked at together, are too small for a false alarm."""
-    order = np.argsort(chances, kind="stable")
-    fine = chances[order] <= FALSE_ALARMS / np.arange(len(chances), 0, -1)
-    held = np.logical_and.accumulate(fine)
-    real = np.zeros(len(chances), bool)
-    real[order] = held
-    return real
 
 
 def _information(hits: Ints, members: Ints, yes: int, total: int) -> _Figures:

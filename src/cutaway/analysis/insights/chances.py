@@ -8,26 +8,12 @@ import numpy.typing as npt
 from cutaway.analysis.intervals import Z95, share_interval
 from cutaway.errors import MissingExtraError
 
-__all__ = ["ALARMS", "Doubles", "corrected", "mean_difference", "normal_tail", "share_difference"]
+__all__ = ["ALARMS", "Doubles", "mean_difference", "normal_tail", "share_difference"]
 
 Doubles = npt.NDArray[np.float64]
 
 ALARMS = 0.005
 """Of data without any fault, each kind of insight is found in at most this share."""
-
-
-def corrected(chances: npt.ArrayLike) -> Doubles:
-    """Return chances corrected for being the best of so many (Holm): below `ALARMS`, one is no accident.
-
-    >>> corrected([0.01, 0.5, 0.02]).round(3).tolist()
-    [0.03, 0.5, 0.04]
-    """
-    given = np.asarray(chances, np.float64)
-    order = np.argsort(given, kind="stable")
-    scaled = given[order] * np.arange(len(given), 0, -1)
-    found = np.empty(len(given))
-    found[order] = np.minimum(np.maximum.accumulate(scaled), 1.0) if len(given) else scaled
-    return found
 
 
 def normal_tail(z: npt.ArrayLike) -> Doubles:

@@ -8,7 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
-from cutaway.analysis.insights.chances import ALARMS, corrected
+from cutaway.analysis.false_shares import holm
+from cutaway.analysis.insights.chances import ALARMS
 from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.insights.drifting import Drift, Separation, column_drift, latent_separation
 from cutaway.analysis.insights.judging import FEWEST, TRAINING, Judged, subsets_of
@@ -65,7 +66,7 @@ def domain_gaps(
     tested: list[Drift | Separation] = []
     for pair in pairs:
         tested += [*pair.drifts, *([pair.latent] if pair.latent else [])]
-    chances = {id(one): float(p) for one, p in zip(tested, corrected([one.chance for one in tested]), strict=True)}
+    chances = {id(one): float(p) for one, p in zip(tested, holm([one.chance for one in tested]), strict=True)}
     real = {key: p for key, p in chances.items() if p <= ALARMS}
     found = [_told(samples, pair, real, judged) for pair in pairs]
     return [one for one in found if one is not None]

@@ -9,7 +9,8 @@ import numpy as np
 
 from cutaway.analysis.clusters.values import Ints
 from cutaway.analysis.curves.strength import Strength, rank_correlation, rank_share
-from cutaway.analysis.insights.chances import ALARMS, Doubles, corrected, mean_difference
+from cutaway.analysis.false_shares import holm
+from cutaway.analysis.insights.chances import ALARMS, Doubles, mean_difference
 from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.insights.judging import Judged, clipped
 from cutaway.analysis.insights.values import Insight
@@ -67,7 +68,7 @@ def explaining_columns(samples: Samples, judged: Judged, columns: Sequence[Descr
     )
     tried = [one for column in columns if (one := _explained(column, by.outcome, judged.rows)) is not None]
     # Numbers are looked at twice, by their order and by their tenths.
-    chances = corrected([one.strength.p_value * (1 if one.column.numbers is None else 2) for one in tried])
+    chances = holm([one.strength.p_value * (1 if one.column.numbers is None else 2) for one in tried])
     real = [(one, float(p)) for one, p in zip(tried, chances, strict=True) if p <= ALARMS and one.share >= SMALLEST]
     real.sort(key=lambda pair: (-pair[0].share, pair[0].column.name))
     kept: list[tuple[_Explained, float, list[str]]] = []

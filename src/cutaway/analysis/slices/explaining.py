@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.analysis.false_shares import holm
 from cutaway.analysis.slices.features import Feature
 from cutaway.analysis.slices.outcome import Figures, Target, as_numbers, measured_rows, target_of
 from cutaway.analysis.slices.reading import Columns, as_table, features_of
@@ -54,7 +55,7 @@ def explain_outcome(columns: Columns, outcome: npt.ArrayLike, *, seed: int = 0) 
     features, _ = features_of(table, refused, FEWEST)
     target = target_of(values[known])
     found = [_explained(feature, feature.codes[known], target) for feature in features]
-    chances = _holm(np.array([one.p for one in found]))
+    chances = holm(np.array([one.p for one in found]))
     order = sorted(range(len(found)), key=lambda place: (-found[place].strength, found[place].p))
     rows = [(found[place], float(chances[place])) for place in order]
     return pa.table(
@@ -125,14 +126,6 @@ def _direction(feature: Feature, codes: npt.NDArray[np.int64], scores: Figures) 
     worst = int(np.where(told, sums[: feature.bins] / np.maximum(counts[: feature.bins], 1), -np.inf).argmax())
     value = feature.values[worst - feature.ordered] if worst >= feature.ordered else feature.lows[worst]
     return "missing" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _holm(chances: Figures) -> Figures:
-    order = np.argsort(chances, kind="stable")
-    raised = np.maximum.accumulate(chances[order] * np.arange(len(chances), 0, -1))
-    result = np.empty(len(chances))
-    result[order] = np.minimum(raised, 1.0)
-    return result
 
 
 def _words(one: _Explained, p: float) -> str:

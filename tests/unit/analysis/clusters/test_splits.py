@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import fisher_exact
 from sklearn.metrics import mutual_info_score
 
-from cutaway.analysis.clusters import splits as module
 from cutaway.analysis.clusters.splits import FALSE_ALARMS, Split, compare_splits, splits_of
+from cutaway.analysis.false_shares import holm
 
 
 def _split(yes: np.ndarray) -> Split:
@@ -68,10 +68,10 @@ def test_the_score_is_the_share_of_doubt_that_a_split_settles() -> None:
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
 def test_the_bound_for_all_together_is_holms(chances: list[float]) -> None:
-    found = module._holm(np.array(chances))
+    found = holm(chances) <= FALSE_ALARMS
     left, expected = len(chances), set()
     for place in sorted(range(len(chances)), key=lambda one: chances[one]):
-        if chances[place] > FALSE_ALARMS / left:
+        if chances[place] * left > FALSE_ALARMS:
             break
         expected.add(place)
         left -= 1

@@ -6,12 +6,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutaway.analysis.insights.chances import corrected, mean_difference, normal_tail, share_difference
+from cutaway.analysis.false_shares import holm
+from cutaway.analysis.insights.chances import mean_difference, normal_tail, share_difference
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
 def test_corrected_chances_are_never_smaller_and_keep_their_order(chances: list[float]) -> None:
-    found = corrected(chances)
+    found = holm(chances)
     assert (found >= np.array(chances) - 1e-12).all()
     assert (found <= 1).all()
     order = np.argsort(chances, kind="stable")
@@ -19,11 +20,11 @@ def test_corrected_chances_are_never_smaller_and_keep_their_order(chances: list[
 
 
 def test_nothing_corrected_is_nothing() -> None:
-    assert corrected([]).shape == (0,)
+    assert holm([]).shape == (0,)
 
 
 def test_one_chance_alone_stays_as_it_is() -> None:
-    assert corrected([0.03]).tolist() == [0.03]
+    assert holm([0.03]).tolist() == [0.03]
 
 
 def test_the_interval_of_a_difference_of_shares_holds_it() -> None:
