@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import time
 from dataclasses import replace
 
@@ -155,11 +156,19 @@ def test_duplicates_within_one_subset_are_no_leak() -> None:
 
 
 def test_time_grows_with_the_samples_and_not_with_their_pairs() -> None:
-    seconds = []
-    for count in (20_000, 80_000):
+    def least_seconds(count: int) -> float:
         samples = made(count, ["same"] * count)
         nowhere = Nearest(np.full((count, 20), -1), np.full((count, 20), np.inf, np.float32))
-        start = time.process_time()
-        find_duplicates(samples, nowhere)
-        seconds.append(time.process_time() - start)
-    assert seconds[1] < 12 * seconds[0]
+        tries = []
+        for _ in range(3):
+            start = time.process_time()
+            find_duplicates(samples, nowhere)
+            tries.append(time.process_time() - start)
+        return min(tries)
+
+    # A collection walks through all that earlier tests left, which grows with them and not with the samples.
+    gc.disable()
+    try:
+        assert least_seconds(80_000) < 12 * least_seconds(20_000)
+    finally:
+        gc.enable()
