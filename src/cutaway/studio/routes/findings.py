@@ -1,0 +1,37 @@
+"""What was concluded about a run, and from a conclusion to its evidence."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Path, Query
+
+from cutaway.studio.paging import Limit, Offset
+from cutaway.studio.routes.runs import RunId
+from cutaway.studio.the_studio import TheStudio
+from cutaway.studio.wire import Data, FindingDetail, FindingRow, Page
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/runs/{run}/findings", tags=["findings"])
+
+
+@router.get("")
+def list_findings(
+    studio: TheStudio,
+    *,
+    run: RunId,
+    severity: Annotated[list[Literal["info", "warning", "error"]], Query(max_length=3)] = [],  # noqa: B006
+    code: Annotated[str, Query(max_length=200)] = "",
+    about: Annotated[Literal["training", "samples", "all"], Query(description="Samples: what analyses found.")] = "all",
+    offset: Offset = 0,
+    limit: Limit = 100,
+) -> Page[FindingRow]:
+    """Return the findings of a run, the newest step first."""
+    raise NotImplementedError
+
+
+@router.get("/{finding}")
+def show_finding(studio: TheStudio, run: RunId, finding: Annotated[str, Path(max_length=200)]) -> Data[FindingDetail]:
+    """Return a finding with its evidence, what to try, and the window of steps whose samples it may be about."""
+    raise NotImplementedError

@@ -1,0 +1,26 @@
+"""Steering: requests to a running training, left in its run folder, and what became of them."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from cutaway.studio.paging import Limit, Offset
+from cutaway.studio.routes.runs import RunId
+from cutaway.studio.the_studio import TheStudio
+from cutaway.studio.wire import Answered, Data, NewRequest, Page, RequestRow
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/runs/{run}/requests", tags=["steering"])
+
+
+@router.get("")
+def list_requests(studio: TheStudio, run: RunId, offset: Offset = 0, limit: Limit = 100) -> Page[RequestRow]:
+    """Return what was asked of the training, the newest first."""
+    raise NotImplementedError
+
+
+@router.post("", status_code=201)
+def ask(studio: TheStudio, run: RunId, wanted: NewRequest) -> Data[Answered]:
+    """Leave a request for the training; refused at once where nobody is running it."""
+    raise NotImplementedError
