@@ -1,0 +1,39 @@
+"""Writes ui/src/api/schema.ts, the page's types of the HTTP API, from the application itself.
+
+`make ui-types` runs it after a change of studio/wire.py or of a route; a test says when that was forgotten. Needs what
+`make setup` installs, ui/node_modules among it.
+"""
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from cutaway.studio.app import create_app
+from cutaway.studio.the_studio import Studio
+from scripts.node import run_node
+from scripts.requirements import ROOT
+
+__all__ = ["TYPES", "api_types"]
+
+TYPES = ROOT / "ui" / "src" / "api" / "schema.ts"
+GENERATOR = ROOT / "ui" / "node_modules" / "openapi-typescript" / "bin" / "cli.js"
+HEADER = "// Written by `make ui-types` from the types in src/cutaway/studio/wire.py and the routes. Do not edit.\n\n"
+
+
+def api_types() -> str:
+    """Return the file as the application is now."""
+    with tempfile.TemporaryDirectory() as folder:
+        schema, types = Path(folder, "openapi.json"), Path(folder, "schema.ts")
+        schema.write_text(json.dumps(create_app(Studio(root=Path(folder))).openapi()))
+        options = ["--root-types", "--root-types-no-schema-prefix", "--output", str(types)]
+        done = run_node(GENERATOR, [str(schema), *options], folder=ROOT / "ui")
+        if done.returncode:
+            sys.exit(f"{done.stdout.strip()}\nopenapi-typescript failed. `make setup` installs it if it is missing.")
+        return HEADER + types.read_text()
+
+
+if __name__ == "__main__":
+    TYPES.parent.mkdir(parents=True, exist_ok=True)
+    TYPES.write_text(api_types())
+    print(f"{TYPES.relative_to(ROOT)} is as the application is.")
