@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from cutaway import __version__
 from cutaway.studio.routes import about, findings, live, requests, run, runs, tensors
 from cutaway.studio.the_studio import Studio
+from cutaway.studio.wire import ErrorAnswer
 
 __all__ = ["create_app"]
 
@@ -18,5 +19,5 @@ def create_app(studio: Studio) -> FastAPI:
     )
     app.state.studio = studio
     for part in (about, runs, run, tensors, findings, requests, live):
-        app.include_router(part.router, prefix="/api")
+        app.include_router(part.router, prefix="/api", responses={"default": {"model": ErrorAnswer}})
     return app

@@ -831,6 +831,31 @@ export interface components {
             data: components["schemas"]["ScalarRow"][];
         };
         /**
+         * ErrorAnswer
+         * @description The one shape of what went wrong: what happened, a word for programs, and what to do next.
+         */
+        ErrorAnswer: {
+            /**
+             * Ok
+             * @default false
+             * @constant
+             */
+            ok: false;
+            /** Error */
+            error: string;
+            /** Code */
+            code: string;
+            /** Hint */
+            hint: string;
+            /** Status */
+            status: number;
+            /**
+             * Request
+             * @description The id of this request, which the server's log has too.
+             */
+            request: string;
+        };
+        /**
          * Event
          * @description That something has changed; whoever cares asks for it.
          */
@@ -937,11 +962,6 @@ export interface components {
              * @description Whether a later attempt replaced the steps that it is about.
              */
             replaced: boolean;
-        };
-        /** HTTPValidationError */
-        HTTPValidationError: {
-            /** Detail */
-            detail?: components["schemas"]["ValidationError"][];
         };
         /**
          * HealthRow
@@ -1555,19 +1575,6 @@ export interface components {
              */
             severity: ("info" | "warning" | "error") | null;
         };
-        /** ValidationError */
-        ValidationError: {
-            /** Location */
-            loc: (string | number)[];
-            /** Message */
-            msg: string;
-            /** Error Type */
-            type: string;
-            /** Input */
-            input?: unknown;
-            /** Context */
-            ctx?: Record<string, never>;
-        };
     };
     responses: never;
     parameters: never;
@@ -1597,11 +1604,11 @@ export type DataTensorDetail = components['schemas']['Data_TensorDetail_'];
 export type DataListColumn = components['schemas']['Data_list_Column__'];
 export type DataListLayerRow = components['schemas']['Data_list_LayerRow__'];
 export type DataListScalarRow = components['schemas']['Data_list_ScalarRow__'];
+export type ErrorAnswer = components['schemas']['ErrorAnswer'];
 export type Event = components['schemas']['Event'];
 export type Events = components['schemas']['Events'];
 export type FindingDetail = components['schemas']['FindingDetail'];
 export type FindingRow = components['schemas']['FindingRow'];
-export type HttpValidationError = components['schemas']['HTTPValidationError'];
 export type HealthRow = components['schemas']['HealthRow'];
 export type Histogram = components['schemas']['Histogram'];
 export type Indexing = components['schemas']['Indexing'];
@@ -1625,7 +1632,6 @@ export type StepsFacts = components['schemas']['StepsFacts'];
 export type TellingRow = components['schemas']['TellingRow'];
 export type TensorDetail = components['schemas']['TensorDetail'];
 export type TensorRow = components['schemas']['TensorRow'];
-export type ValidationError = components['schemas']['ValidationError'];
 export type $defs = Record<string, never>;
 export interface operations {
     about_api_about_get: {
@@ -1644,6 +1650,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Data_About_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -1668,13 +1683,13 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -1694,6 +1709,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
             };
         };
     };
@@ -1728,13 +1752,13 @@ export interface operations {
                     "application/json": components["schemas"]["Page_RunRow_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -1755,6 +1779,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Data_list_Column__"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -1784,13 +1817,13 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Annotations_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -1815,13 +1848,13 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Comparison_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -1849,13 +1882,13 @@ export interface operations {
                     "application/vnd.apache.arrow.stream": string;
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/vnd.apache.arrow.stream": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -1881,13 +1914,13 @@ export interface operations {
                     "application/json": components["schemas"]["Data_RunDetail_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -1913,13 +1946,13 @@ export interface operations {
                     "application/json": components["schemas"]["Data_list_ScalarRow__"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -1954,13 +1987,13 @@ export interface operations {
                     "application/vnd.apache.arrow.stream": string;
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/vnd.apache.arrow.stream": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -1995,13 +2028,13 @@ export interface operations {
                     "application/json": components["schemas"]["Page_StepRow_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -2036,13 +2069,13 @@ export interface operations {
                     "application/json": components["schemas"]["Page_SeenSample_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -2068,13 +2101,13 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -2100,13 +2133,13 @@ export interface operations {
                     "application/json": components["schemas"]["Data_list_LayerRow__"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -2142,13 +2175,13 @@ export interface operations {
                     "application/json": components["schemas"]["Page_TensorRow_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -2186,13 +2219,13 @@ export interface operations {
                     "application/vnd.apache.arrow.stream": string;
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/vnd.apache.arrow.stream": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -2221,13 +2254,13 @@ export interface operations {
                     "application/json": components["schemas"]["Data_TensorDetail_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -2262,13 +2295,13 @@ export interface operations {
                     "application/vnd.apache.arrow.stream": string;
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/vnd.apache.arrow.stream": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -2299,13 +2332,13 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Histogram_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -2338,13 +2371,13 @@ export interface operations {
                     "application/vnd.apache.arrow.stream": string;
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/vnd.apache.arrow.stream": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -2379,13 +2412,13 @@ export interface operations {
                     "application/json": components["schemas"]["Page_FindingRow_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -2412,13 +2445,13 @@ export interface operations {
                     "application/json": components["schemas"]["Data_FindingDetail_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -2449,13 +2482,13 @@ export interface operations {
                     "application/json": components["schemas"]["Page_RequestRow_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -2485,13 +2518,13 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Answered_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -2515,13 +2548,13 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };
@@ -2548,13 +2581,13 @@ export interface operations {
                     "application/json": components["schemas"]["Data_Events_"];
                 };
             };
-            /** @description Validation Error */
-            422: {
+            /** @description Default Response */
+            default: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/json": components["schemas"]["ErrorAnswer"];
                 };
             };
         };

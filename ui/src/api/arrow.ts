@@ -1,0 +1,60 @@
+// Arrow answers as plain columns: numbers as typed arrays, the rest as lists.
+
+import { tableFromIPC, type Table } from "@uwdata/flechette";
+import { getBytes } from "./client";
+import type { Query } from "../lib/address";
+
+export type Numbers = Float64Array | Float32Array | Int32Array | Uint32Array | Int16Array | Uint16Array | Int8Array | Uint8Array;
+
+export class Columns {
+  constructor(private readonly table: Table) {}
+
+  get rows(): number {
+    return this.table.numRows;
+  }
+
+  /** A column of numbers; null becomes NaN, whole numbers of 64 bits become doubles. */
+  numbers(name: string): Float64Array {
+    const column = this.column(name);
+    const found = new Float64Array(this.rows);
+    for (let i = 0; i < found.length; i++) {
+      const value: unknown = column.at(i);
+      found[i] = value === null || value === undefined ? NaN : Number(value);
+    }
+    return found;
+  }
+
+  texts(name: string): (string | null)[] {
+    const column = this.column(name);
+    return Array.from({ length: this.rows }, (_, i) => (column.at(i) as string | null) ?? null);
+  }
+
+  /** A column of lists of numbers, a row of the answer each. */
+  lists(name: string): ArrayLike<number>[] {
+    const column = this.column(name);
+    return Array.from({ length: this.rows }, (_, i) => (column.at(i) as ArrayLike<number> | null) ?? []);
+  }
+
+  has(name: string): boolean {
+    return this.table.names.includes(name);
+  }
+
+  /** What the schema says beside the columns. */
+  about(key: string): string | null {
+    return this.table.schema.metadata?.get(key) ?? null;
+  }
+
+  private column(name: string) {
+    const column = this.table.getChild(name);
+    if (!column) throw new Error(`The answer has no column ${name}.`);
+    return column;
+  }
+}
+
+export function columnsOf(bytes: ArrayBuffer): Columns {
+  return new Columns(tableFromIPC(new Uint8Array(bytes)));
+}
+
+export async function getColumns(path: string, query: Query = {}, signal?: AbortSignal): Promise<Columns> {
+  return columnsOf(await getBytes(path, query, signal));
+}

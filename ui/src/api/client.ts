@@ -1,0 +1,101 @@
+// The one place that talks to the server. Answers come out of their envelope; what goes wrong is an ApiError.
+
+import { queryText, type Query } from "../lib/address";
+import type { ErrorAnswer } from "./schema";
+
+const api = new URL("api/", document.baseURI).pathname;
+
+/** What went wrong: what happened, what to do next, and the id under which the server's log has it. */
+export class ApiError extends Error {
+  constructor(
+    message: string,
+    readonly hint: string,
+    readonly status: number,
+    readonly code: string,
+    readonly request: string,
+  ) {
+    super(message);
+  }
+
+  static from(cause: unknown): ApiError {
+    if (cause instanceof ApiError) return cause;
+    return new ApiError(
+      "The studio does not answer.",
+      "Look whether `cutaway studio` still runs in its terminal, then try again.",
+      0,
+      "no-answer",
+      "",
+    );
+  }
+}
+
+/** Called when the server wants a token; the page then asks for it. */
+export let onUnauthorized: () => void = () => {};
+export function whenUnauthorized(act: () => void): void {
+  onUnauthorized = act;
+}
+
+export interface PageOf<T> {
+  data: T[];
+  total: number;
+  offset: number;
+  limit: number;
+}
+
+export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+  const answer = await ask(path, query, { signal });
+  return ((await answer.json()) as { data: T }).data;
+}
+
+export async function getPage<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<PageOf<T>> {
+  const answer = await ask(path, query, { signal });
+  return (await answer.json()) as PageOf<T>;
+}
+
+export async function getBytes(path: string, query: Query = {}, signal?: AbortSignal): Promise<ArrayBuffer> {
+  return (await ask(path, query, { signal })).arrayBuffer();
+}
+
+export async function send<T>(method: "POST" | "PATCH", path: string, body: unknown): Promise<T> {
+  const answer = await ask(path, {}, {
+    method,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return (answer.status === 204 ? undefined : ((await answer.json()) as { data: T }).data) as T;
+}
+
+/** The address of something that the browser fetches itself: a picture, the stream of events, a download. */
+export function apiAddress(path: string, query: Query = {}): string {
+  return api + path + queryText(query);
+}
+
+/** The path of something of a run. */
+export function ofRun(run: string, rest = ""): string {
+  return `runs/${encodeURIComponent(run)}${rest ? `/${rest}` : ""}`;
+}
+
+async function ask(path: string, query: Query, init: RequestInit): Promise<Response> {
+  let answer: Response;
+  try {
+    answer = await fetch(apiAddress(path, query), { credentials: "same-origin", ...init });
+  } catch (cause) {
+    if (init.signal?.aborted) throw cause;
+    throw ApiError.from(cause);
+  }
+  if (answer.ok) return answer;
+  const error = await readError(answer);
+  if (error.status === 401 && path !== "login") onUnauthorized();
+  throw error;
+}
+
+async function readError(answer: Response): Promise<ApiError> {
+  try {
+    const said = (await answer.json()) as ErrorAnswer;
+    return new ApiError(said.error, said.hint, said.status, said.code, said.request);
+  } catch {
+    // Not from us: a proxy on the way.
+    const message = `Something between this page and the studio answered ${answer.status}.`;
+    return new ApiError(message, "Look at the proxy or the port forwarding, then try again.", answer.status, "not-ours", "");
+  }
+}

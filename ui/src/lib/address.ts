@@ -1,0 +1,56 @@
+// Addresses of pages: from a path and query to a route and back. Knows no window.
+
+export type PageName = "runs" | "run" | "layers" | "config" | "tensors" | "findings" | "finding" | "samples" | "steering" | "compare" | "missing";
+
+export interface Route {
+  page: PageName;
+  run?: string;
+  finding?: string;
+}
+
+const TABS: readonly PageName[] = ["layers", "config", "tensors", "findings", "samples", "steering"];
+
+/** What a path below the studio's root shows. */
+export function routeOf(path: string): Route {
+  const parts = path.split("/").filter(Boolean).map(decoded);
+  const [first, run, tab, item] = parts;
+  if (parts.length === 0 || (first === "runs" && parts.length === 1)) return { page: "runs" };
+  if (first === "compare" && parts.length === 1) return { page: "compare" };
+  if (first !== "runs" || run === undefined) return { page: "missing" };
+  if (parts.length === 2) return { page: "run", run };
+  if (tab === "findings" && item !== undefined && parts.length === 4) return { page: "finding", run, finding: item };
+  const known = TABS.find((name) => name === tab);
+  return known && parts.length === 3 ? { page: known, run } : { page: "missing" };
+}
+
+/** The path of a route, relative to the studio's root. */
+export function pathOf(route: Route): string {
+  if (route.page === "runs" || route.page === "missing") return "runs";
+  if (route.page === "compare") return "compare";
+  const run = `runs/${encodeURIComponent(route.run ?? "")}`;
+  if (route.page === "run") return run;
+  if (route.page === "finding") return `${run}/findings/${encodeURIComponent(route.finding ?? "")}`;
+  return `${run}/${route.page}`;
+}
+
+export type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>;
+
+/** A query string with its `?`, or nothing; what is empty is left out. */
+export function queryText(query: Query): string {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    if (value === null || value === undefined || value === "" || value === false) continue;
+    if (typeof value === "object") for (const one of value) search.append(key, one);
+    else search.append(key, String(value));
+  }
+  const text = search.toString();
+  return text ? `?${text}` : "";
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

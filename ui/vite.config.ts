@@ -1,0 +1,18 @@
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vite";
+
+// Addresses are relative to <base>, which the server sets: the page works below any path of a proxy.
+export default defineConfig({
+  base: "./",
+  plugins: [svelte()],
+  build: {
+    target: "es2022",
+    outDir: "../src/cutaway/studio/static",
+    emptyOutDir: true,
+    // An inlined asset would be a data: address, which the page's policy allows for pictures only.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  // `npm run dev` beside a `cutaway studio` on this address.
+  server: { proxy: { "/api": process.env.CUTAWAY_API ?? "http://127.0.0.1:8600" } },
+});
