@@ -43,6 +43,7 @@ Errors keep what they speak of as attributes, so that callers never parse a mess
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -87,6 +88,7 @@ __all__ = [
     "UnsafeModel",
     "did_you_mean",
     "place_of",
+    "split_hint",
 ]
 
 # Where somebody's code calls into these, their own line says more. Rules of others are installed packages too.
@@ -110,6 +112,18 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         return ""
     listed = near[0] if len(near) == 1 else f"{', '.join(near[:-1])} or {near[-1]}"
     return f" Did you mean {listed}?"
+
+
+def split_hint(message: str) -> tuple[str, str]:
+    """Split a message after its first sentence: the rest says why, and what to do next.
+
+    >>> split_hint("No run 'x' in runs. Did you mean 'y'?")
+    ("No run 'x' in runs.", "Did you mean 'y'?")
+    """
+    found = re.search(r"[.?!](?= [A-Z`'\"\d])", message)
+    if found is None:
+        return message, ""
+    return message[: found.end()], message[found.end() + 1 :]
 
 
 def place_of(error: BaseException) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cutaway import __version__
-from cutaway.cli import analyze, check, control, demo, evaluate, fix, report, runs, tensors, test, watch
+from cutaway.cli import analyze, check, control, demo, evaluate, fix, report, runs, studio, tensors, test, watch
 
 __all__ = ["app"]
 
@@ -51,3 +51,4 @@ app.command("test", short_help="Say whether a model reaches what was asked of it
 app.command("fix", short_help="Correct labels beside the data, retrain, and say what it bought.")(fix.fix)
 app.command("report", short_help="Write what is known about a run as one page.")(report.report)
 app.command("watch", short_help="Let rules look at a run, also live.")(watch.watch)
+app.command("studio", short_help="Open the web page over your runs.")(studio.studio)

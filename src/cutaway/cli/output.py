@@ -16,6 +16,7 @@ from rich.text import Text
 from cutaway.cli.grid import Cell, Column, fit
 from cutaway.cli.sparkline import ASCII_BLOCKS, BLOCKS, NOT_FINITE, sparkline
 from cutaway.cli.words import printable
+from cutaway.errors import split_hint
 
 __all__ = ["STATE_STYLES", "Screen", "emit_json", "error_object", "heading", "print_error"]
 
@@ -109,18 +110,6 @@ def print_error(message: str, label: str = "Error") -> None:
     screen.line(Text(f"{label}: ", style="bold red"), error)
     if hint:
         screen.line(hint)
-
-
-def split_hint(message: str) -> tuple[str, str]:
-    """Split a message after its first sentence: the rest says why, and what to do next.
-
-    >>> split_hint("No run 'x' in runs. Did you mean 'y'?")
-    ("No run 'x' in runs.", "Did you mean 'y'?")
-    """
-    found = re.search(r"[.?!](?= [A-Z`'\"\d])", message)
-    if found is None:
-        return message, ""
-    return message[: found.end()], message[found.end() + 1 :]
 
 
 def _as_json(value: Any) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
+from cutaway import __version__
+from cutaway.studio.guards.tokens import COOKIE_SECONDS, Gate
 from cutaway.studio.the_studio import TheStudio
-from cutaway.studio.wire import About, Data, Login
+from cutaway.studio.wire import About, Data, Indexing, Login
 
 __all__ = ["router"]
 
@@ -15,16 +17,44 @@ router = APIRouter(tags=["studio"])
 @router.get("/about")
 def about(studio: TheStudio) -> Data[About]:
     """Return what this studio looks at, and how far its first look is."""
-    raise NotImplementedError
+    from cutaway.run import list_runs
+
+    runs = len(list_runs(studio.root))
+    return Data(
+        data=About(
+            version=__version__,
+            folder=studio.root.name or str(studio.root),
+            runs=runs,
+            indexing=Indexing(done=runs, total=runs),
+            token=studio.gate is not None,
+        )
+    )
 
 
 @router.post("/login", status_code=204)
-def login(studio: TheStudio, given: Login, response: Response) -> None:
+def login(studio: TheStudio, given: Login, request: Request, response: Response) -> None:
     """Exchange the token for a cookie that only this browser has; programs send it as a Bearer header instead."""
-    raise NotImplementedError
+    if studio.gate is None:
+        return
+    studio.gate.take(given.token, request.client.host if request.client else "")
+    _set_cookie(studio.gate, request, response, studio.gate.new_cookie(), COOKIE_SECONDS)
 
 
 @router.post("/logout", status_code=204)
-def logout(response: Response) -> None:
+def logout(studio: TheStudio, request: Request, response: Response) -> None:
     """Forget the cookie."""
-    raise NotImplementedError
+    if studio.gate is not None:
+        _set_cookie(studio.gate, request, response, "", 0)
+
+
+def _set_cookie(gate: Gate, request: Request, response: Response, value: str, seconds: int) -> None:
+    response.set_cookie(
+        gate.cookie_name,
+        value,
+        max_age=seconds,
+        path=f"{request.scope.get('root_path', '')}/",
+        httponly=True,
+        samesite="strict",
+        # Behind a proxy that speaks TLS only the page's own origin says so.
+        secure=request.url.scheme == "https" or request.headers.get("origin", "").startswith("https:"),
+    )

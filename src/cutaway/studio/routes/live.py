@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Header, Query, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import StreamingResponse
 
+from cutaway.studio.live import Listener
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire import Data, Events
 
@@ -13,16 +19,60 @@ __all__ = ["router"]
 
 router = APIRouter(tags=["live"])
 
-Topics = Annotated[list[str], Query(alias="topic", min_length=1, max_length=50, description="`runs`, or `run:<id>`.")]
+# Proxies close what is silent for longer, often after 30 s or 60 s.
+HEARTBEAT_SECONDS = 15.0
+RETRY_MILLISECONDS = 2000
+
+Topics = Annotated[
+    list[Annotated[str, Query(max_length=300)]],
+    Query(alias="topic", min_length=1, max_length=50, description="`runs`, or `run:<id>`."),
+]
 
 
 @router.get("/live", response_class=Response)
-async def stream(studio: TheStudio, topics: Topics) -> Response:
-    """Stream events as they happen (`text/event-stream`, each an `Event` as JSON)."""
-    raise NotImplementedError
+async def stream(
+    studio: TheStudio, topics: Topics, last: Annotated[str, Header(alias="Last-Event-ID", max_length=200)] = ""
+) -> Response:
+    """Stream events as they happen (`text/event-stream`, each an `Event` as JSON).
+
+    The id of an event is a token for `GET /api/changes` too; a stream that was cut goes on where it was.
+    """
+    news, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def wake() -> None:
+        # A loop that has ended has nobody left to wake.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(news.set)
+
+    listening = studio.feed.listen(topics, last, wake)
+    listener = await run_in_threadpool(listening.__enter__)
+
+    async def lines() -> AsyncIterator[str]:
+        try:
+            async for line in _lines(listener, news):
+                yield line
+        finally:
+            listening.__exit__(None, None, None)
+
+    return StreamingResponse(lines(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
 
 
 @router.get("/changes")
 def changes(studio: TheStudio, topics: Topics, since: Annotated[str, Query(max_length=200)] = "") -> Data[Events]:
     """Return the events since a token; without one, the token of now."""
-    raise NotImplementedError
+    events, token = studio.feed.since(topics, since)
+    return Data(data=Events(events=events, since=token))
+
+
+async def _lines(listener: Listener, news: asyncio.Event) -> AsyncIterator[str]:
+    yield f"retry: {RETRY_MILLISECONDS}\n\n"
+    while not listener.is_over:
+        news.clear()
+        events, token = listener.take()
+        for event in events:
+            yield f"id: {token}\ndata: {event.model_dump_json(exclude_none=True)}\n\n"
+        try:
+            async with asyncio.timeout(HEARTBEAT_SECONDS):
+                await news.wait()
+        except TimeoutError:
+            yield ": still here\n\n"

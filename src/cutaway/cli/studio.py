@@ -1,0 +1,204 @@
+"""`cutaway studio`: the web page over runs."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import re
+import socket
+import stat
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cutaway.cli.opening import shown_path
+from cutaway.errors import ConfigurationError, MissingExtraError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from cutaway.studio.guards.tokens import Gate
+
+__all__ = ["studio"]
+
+DEFAULT_PORT = 8600
+TOKEN_VARIABLE = "CUTAWAY_TOKEN"
+_EXTRA = ("fastapi", "starlette", "uvicorn", "h11", "pydantic")
+_MAKE_TOKEN = "python -c 'import secrets; print(secrets.token_urlsafe(32))' > token && chmod 600 token"
+_FIRST_RUNS = (
+    ("cutaway demo", "trains a small network and looks at it"),
+    ("cutaway evaluate ENTRY.py MODEL", "looks at a model on every sample of a data set"),
+    ("cutaway.attach(model, optimizer)", "one line of Python, in a training of your own"),
+)
+
+
+def studio(
+    path: Annotated[
+        Path | None, typer.Argument(metavar="[PATH]", help="A folder of runs, or one run. Left out: the folder runs/.")
+    ] = None,
+    *,
+    port: Annotated[int, typer.Option(help="Where to listen; the next free one where it is taken. 0 is any.")] = (
+        DEFAULT_PORT
+    ),
+    host: Annotated[str, typer.Option(help="The address to listen on. Beyond this machine it needs a token.")] = (
+        "127.0.0.1"
+    ),
+    allow_host: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Another host name to answer to; give it again for more.")
+    ] = None,
+    root_path: Annotated[
+        str, typer.Option(metavar="/PATH", help="The path below which a proxy shows this page, such as /studio.")
+    ] = "",
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="F", help=f"A file with the token to ask for; or set {TOKEN_VARIABLE}.")
+    ] = None,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
+) -> None:
+    """Open the web page over your runs: curves, tensors, findings, and requests to what is training.
+
+    The page reads run folders, also of trainings that are running; it needs nothing else and fetches nothing from
+    elsewhere. Only this machine reaches it, unless you say otherwise and give it a token.
+
+    \b
+    cutaway studio                                       all runs in runs/
+    cutaway studio runs/mnist-20261115                   one run
+    cutaway studio --no-open --port 8601                 print the address only
+    cutaway studio --host 0.0.0.0 --token-file token     for other machines, with a token
+    cutaway studio --allow-host gpu-box                  answer to the name gpu-box too
+    cutaway studio --root-path /studio                   behind a proxy, below /studio
+
+    On a machine that you reach by ssh it prints the line that forwards its port to you. Ctrl-C ends it.
+    """
+    folder, root = _folder(path), _root_path(root_path)
+    if not 0 <= port <= 65_535:
+        message = f"`0 <= --port <= 65535` must hold, but got --port {port}. `cutaway studio --help` says more."
+        raise ConfigurationError(message)
+    serving = _the_extra()
+    from cutaway.studio.app import Guards, create_app
+    from cutaway.studio.page import BUILD_HINT, Bundle
+    from cutaway.studio.the_studio import Studio
+
+    gate = _gate(host, token_file)
+    guards = Guards(host=host, allowed_hosts=tuple(allow_host or ()), root_path=root)
+    bundle = Bundle.load()
+    with serving.bind(host, port) as listening:
+        taken = listening.getsockname()[1]
+        if port not in (0, taken):
+            _say(f"Port {port} is taken; using {taken}.")
+        if not bundle.is_built:
+            _say(f"The page is not built, only the HTTP API is there. {BUILD_HINT}")
+        opened = Studio.open(folder, gate=gate)
+        _say_what_makes_runs(folder)
+        _show(_address(host, taken, root), taken, opens=not no_open and bundle.is_built)
+        serving.serve(create_app(opened, guards=guards, bundle=bundle), opened, listening)
+
+
+def _the_extra() -> ModuleType:
+    try:
+        from cutaway.studio import serving
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in _EXTRA:
+            raise
+        raise MissingExtraError("The studio", "studio") from error
+    return serving
+
+
+def _folder(path: Path | None) -> Path:
+    from cutaway.run import runs_folder
+
+    if path is None:
+        default = runs_folder()
+        default.mkdir(parents=True, exist_ok=True)  # a first run will go there, and shall appear
+        return default
+    given = path.expanduser()
+    if given.is_dir():
+        return given
+    hint = "Give the folder that holds your runs, or leave it out for `runs/`; `cutaway runs list` shows what is there."
+    message = f"No folder {str(path)!r}. {hint}"
+    raise ConfigurationError(message)
+
+
+def _root_path(text: str) -> str:
+    root = f"/{text.strip('/')}" if text.strip("/") else ""
+    if not re.fullmatch(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*", root):
+        message = f"`--root-path` is a path such as /studio, but got {text!r}. `cutaway studio --help` shows one."
+        raise ConfigurationError(message)
+    return root
+
+
+def _gate(host: str, file: Path | None) -> Gate | None:
+    """Return the gate for the token of the file or the environment; none on loopback where neither is given."""
+    from cutaway.studio.guards.hosts import is_loopback
+    from cutaway.studio.guards.tokens import Gate
+
+    token = _token_of(file) if file is not None else os.environ.get(TOKEN_VARIABLE, "").strip()
+    if token or file is not None:
+        return Gate(token)
+    if is_loopback(host):
+        return None
+    message = (
+        f"`--host {host}` is reached from other machines, so it needs a token. Make one and give it:\n"
+        f"  {_MAKE_TOKEN}\n"
+        f"  cutaway studio --host {host} --token-file token"
+    )
+    raise ConfigurationError(message)
+
+
+def _token_of(file: Path) -> str:
+    try:
+        with file.expanduser().open(encoding="utf-8") as opened:
+            mode = os.fstat(opened.fileno()).st_mode
+            token = opened.read(10_000).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        message = f"`--token-file {file}` cannot be read: {reason}. Make one with: {_MAKE_TOKEN}"
+        raise ConfigurationError(message) from error
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        _say(f"Warning: others on this machine can read the token. Run: chmod 600 {file}")
+    return token
+
+
+def _say_what_makes_runs(folder: Path) -> None:
+    from cutaway.run import list_runs
+
+    if (folder / "run.json").exists() or list_runs(folder):
+        return
+    _say(f"No runs in {shown_path(folder)} yet. Any of these makes one, and the page shows it at once:")
+    width = max(len(command) for command, _ in _FIRST_RUNS)
+    for command, what in _FIRST_RUNS:
+        _say(f"  {command:<{width}}   {what}")
+
+
+def _address(host: str, port: int, root: str) -> str:
+    """Return the address to open: the name that a person on this machine, or another, can use."""
+    from cutaway.studio.guards.hosts import is_everywhere
+
+    name = socket.gethostname() if is_everywhere(host) else host
+    return f"http://{f'[{name}]' if ':' in name else name}:{port}{root}/"
+
+
+def _show(address: str, port: int, *, opens: bool) -> None:
+    _say(f"The studio is at {address}   (Ctrl-C ends it)")
+    if opens and _has_display() and sys.stderr.isatty():
+        import webbrowser
+
+        # After the server listens: the socket is bound already, so the browser's first request waits in its queue.
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    elif not _has_display():
+        user, machine = getpass.getuser(), socket.gethostname()
+        _say(f"From your own machine: ssh -L {port}:localhost:{port} {user}@{machine}")
+        _say(f"then open http://localhost:{port}/ there.")
+
+
+def _has_display() -> bool:
+    """Whether a browser that is opened here would be seen by whoever typed the command."""
+    if os.environ.get("SSH_CONNECTION"):
+        return False
+    return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _say(text: str) -> None:
+    typer.echo(text, err=True)

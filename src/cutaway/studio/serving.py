@@ -1,0 +1,172 @@
+"""Listening: which port, how connections are bounded, and how a server ends at once although streams are open.
+
+Knows sockets and uvicorn, and nothing of what is served.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import h11
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from cutaway.errors import ConfigurationError
+from cutaway.studio.app import Guards, create_app
+from cutaway.studio.page import Bundle
+from cutaway.studio.the_studio import Studio
+
+__all__ = ["Served", "bind", "serve", "serve_in_thread"]
+
+PORTS_TRIED = 50
+MOST_CONNECTIONS = 500
+HEADER_SECONDS = 10.0
+KEEP_ALIVE_SECONDS = 30
+MOST_HEADER_BYTES = 64 * 1024
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Return a socket bound to a port of a host; where that is taken, to the next free one. Port 0 is any."""
+    try:
+        kind, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    except OSError as error:
+        message = (
+            f"`--host {host}` is no address of this machine: {error.strerror or error}. Leave it out for loopback."
+        )
+        raise ConfigurationError(message) from error
+    for candidate in range(port, min(port + PORTS_TRIED, 65_536)):
+        found = socket.socket(kind, socket.SOCK_STREAM)
+        # Else a port stays taken for a minute after its last server ended.
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((address[0], candidate, *address[2:]))
+            found.listen(128)
+        except OSError as error:
+            found.close()
+            if error.errno == errno.EADDRINUSE and port:
+                continue
+            message = f"Cannot listen on {host} port {candidate}: {error.strerror or error}. Give another `--port`."
+            raise ConfigurationError(message) from error
+        return found
+    message = f"Ports {port} to {candidate} of {host} are all taken. Give another `--port`, or `--port 0` for any."
+    raise ConfigurationError(message)
+
+
+class _BoundedConnection(H11Protocol):
+    """A connection that is closed when there are too many, or when its next request does not come whole in time."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.abort()
+            return
+        self._expect_headers()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state is h11.IDLE:
+            self._expect_headers()
+        else:
+            self._forget_deadline()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget_deadline()
+        super().connection_lost(exc)
+
+    def _expect_headers(self) -> None:
+        # Not set anew by each byte: a header that trickles in is as late as one that never comes.
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
+
+    def _forget_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+
+class _Server(uvicorn.Server):
+    """A server that closes the studio first, so that open streams end and nothing waits for them."""
+
+    def __init__(self, config: uvicorn.Config, studio: Studio) -> None:
+        super().__init__(config)
+        self._studio = studio
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._studio.close()
+        await super().shutdown(sockets)
+
+
+def _server(app: FastAPI, studio: Studio) -> _Server:
+    config = uvicorn.Config(
+        app,
+        http=_BoundedConnection,
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        log_config=None,
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        # Headers of a proxy are never taken for the truth.
+        proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=1,
+        h11_max_incomplete_event_size=MOST_HEADER_BYTES,
+    )
+    return _Server(config, studio)
+
+
+def serve(app: FastAPI, studio: Studio, listening: socket.socket) -> None:
+    """Serve until an interrupt, which is raised again as `KeyboardInterrupt` once everything has ended."""
+    _server(app, studio).run(sockets=[listening])
+
+
+@dataclass(frozen=True)
+class Served:
+    """A studio that is being served in a thread of this process."""
+
+    studio: Studio
+    app: FastAPI
+    host: str
+    port: int
+
+    @property
+    def url(self) -> str:
+        """Where its page is, without a slash at the end."""
+        return f"http://{self.host}:{self.port}"
+
+
+@contextlib.contextmanager
+def serve_in_thread(
+    studio: Studio, *, guards: Guards | None = None, bundle: Bundle | None = None, port: int = 0
+) -> Iterator[Served]:
+    """Serve a studio on loopback while the block runs, for programs and tests; any free port unless one is given.
+
+    The studio is closed at the end.
+    """
+    app = create_app(studio, guards=guards, bundle=bundle)
+    listening = bind("127.0.0.1", port)
+    server = _server(app, studio)
+    thread = threading.Thread(target=_run, args=(server, listening), name="cutaway-studio", daemon=True)
+    thread.start()
+    try:
+        while not server.started and thread.is_alive():
+            thread.join(0.005)
+        yield Served(studio, app, "127.0.0.1", listening.getsockname()[1])
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+def _run(server: Any, listening: socket.socket) -> None:
+    server.run(sockets=[listening])
