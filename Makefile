@@ -1,12 +1,17 @@
 # Every target installs what it needs into .venv first and says how much it downloads; a second run finds it there.
-# PYTHON=python3.12 chooses the Python that .venv is made with, CUTAWAY_TORCH=cpu|cuda|keep the build of torch.
+# PYTHON=python3.12 chooses the Python that .venv is made with, CUTAWAY_TORCH=cpu|cuda|keep the build of torch,
+# CUTAWAY_BROWSER=/path/to/chrome the browser of the tests; BROWSER=skip leaves those that need one out.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check test-faults test-all docs bench-capture bench-evaluate bench-labels bench-population bench-rules pin clean
+.PHONY: help setup demo ui test check test-faults test-all docs bench-capture bench-evaluate bench-labels \
+	bench-population bench-rules bench-studio ui-types screenshots pin clean
 
 PYTHON ?=
 # Compiled files pay for themselves at the second start, and .venv is installed without them to be ready sooner.
 unexport PYTHONDONTWRITEBYTECODE
-install = @python="$$(PYTHON='$(PYTHON)' sh scripts/find_python.sh)" && "$$python" -m scripts.install
+with_python = @python="$$(PYTHON='$(PYTHON)' sh scripts/find_python.sh)" && "$$python"
+install = $(with_python) -m scripts.install
+# Before anything that takes minutes: without a browser there is nothing to wait for.
+find_browser = $(with_python) -m scripts.find_browser
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -19,21 +24,31 @@ demo:  ## Train a small network with the hook attached and show what it saw
 	$(install) demo
 	@.venv/bin/python -m cutaway demo
 
-test: check  ## Check, then run the tests (without the slow and the browser ones)
-	@.venv/bin/python -m pytest -m "not slow and not browser"
+ui:  ## Build the studio's page, unless it is built from ui/ as it is
+	$(install) ui
 
-check:  ## Lint, format, types and layers
+test:  ## Find a browser, check, then run the tests (without the slow ones)
+	$(find_browser)
+	@$(MAKE) --no-print-directory check
+	@.venv/bin/python -m pytest -m "not slow"
+
+check:  ## Lint, format, types and layers of Python; types and tests of the page
 	$(install) test
 	@.venv/bin/ruff check --quiet .
 	@.venv/bin/ruff format --quiet --check .
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports --no-logo
+	@.venv/bin/python -m scripts.make_api_types --check
+	@.venv/bin/python -m scripts.node run --silent check
+	@.venv/bin/python -m scripts.node run --silent test
 
 test-faults:  ## Kill writers 200 times, fill disks, flip bits
 	$(install) test
 	@CUTAWAY_KILLS=200 .venv/bin/python -m pytest -m faults
 
-test-all: check  ## Check, then run every test, slow ones and 200 kills included
+test-all:  ## Find a browser, check, then run every test, slow ones and 200 kills included
+	$(find_browser)
+	@$(MAKE) --no-print-directory check
 	@CUTAWAY_KILLS=200 .venv/bin/python -m pytest
 
 docs:  ## Run the examples in the documentation and look for pages that are missing
@@ -60,10 +75,22 @@ bench-rules:  ## Measure how fast rules look and tell, beside smdebug, and what 
 	$(install) test
 	@.venv/bin/python -m benchmarks.rules
 
+bench-studio:  ## Measure how fast the studio's pages are there, beside TensorBoard, and the server's memory
+	$(install) test
+	@.venv/bin/python -m benchmarks.studio
+
+ui-types:  ## Rewrite the page's types after a change of the HTTP API
+	$(install) test
+	@.venv/bin/python -m scripts.make_api_types
+
+screenshots:  ## Take the pictures of the studio's pages for the documentation
+	$(install) test
+	@.venv/bin/python -m scripts.screenshots
+
 pin:  ## Rewrite constraints.txt after a change of the dependencies
 	$(install) test
 	@.venv/bin/python -m scripts.pin
 
-clean:  ## Remove .venv, the benchmarks' peers, caches and build output; runs stay
-	rm -rf .venv .bench build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+clean:  ## Remove .venv, the benchmarks' peers, caches, the built page and other build output; runs stay
+	rm -rf .venv .bench ui/node_modules src/cutaway/studio/static build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

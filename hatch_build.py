@@ -24,7 +24,7 @@ class PageHook(BuildHookInterface):
 
         return [] if _is_set("CUTAWAY_SKIP_UI") or build_page.is_current() else [NODE_PACKAGE]
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
         """Build the page, or say in its place why there is none."""
         sys.path.insert(0, self.root)
         from scripts import build_page
@@ -40,7 +40,9 @@ class PageHook(BuildHookInterface):
             build_page.build()
         except build_page.PageNotBuilt as error:
             if _is_set("CUTAWAY_REQUIRE_UI"):
-                self.app.abort(f"{error.output}\n{error} CUTAWAY_REQUIRE_UI is set, so nothing is built without the page.")
+                self.app.abort(
+                    f"{error.output}\n{error} CUTAWAY_REQUIRE_UI is set, so nothing is built without the page."
+                )
             build_page.forgo(str(error))
             self.app.display_warning(f"{error.output}\n{error} The package is built without the studio's page.")
 

@@ -1,7 +1,8 @@
 """Makes .venv, installs a set of packages into it and builds the studio's page, as the Makefile does.
 
-`python -m scripts.install demo|test|ui`; for `ui` there are no packages but the node that builds the page. Says before each wait what it does and how much it downloads. Needs only the standard library of the machine's Python.
-What pip prints is shown only when pip fails: its warnings are about the machine's settings, not about this project.
+`python -m scripts.install demo|test|ui`; for `ui` there are no packages but the node that builds the page. Says before
+each wait what it does and how much it downloads. Needs only the standard library of the machine's Python. What pip
+prints is shown only when pip fails: its warnings are about the machine's settings, not about this project.
 """
 
 import fcntl

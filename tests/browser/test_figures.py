@@ -1,7 +1,6 @@
 """Pages of figures in a real browser: they draw, answer to pointer and keys, and call nobody."""
 
 import io
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,22 +14,7 @@ from cutaway.analysis.figures import Figure, map_figure
 from tests.unit.analysis.figures.made import KINDS, every_figure, png, positions, table
 from tests.unit.analysis.figures.reading_pages import HOSTILE
 
-sync_api = pytest.importorskip("playwright.sync_api")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine"),
-]
-
 Open = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=CHROMIUM)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

@@ -1,0 +1,105 @@
+"""A browser for the tests of this folder, pages that are watched, both themes, and axe.
+
+Which browser, see scripts/find_browser.py. Without one these tests are skipped with a reason; under CI they fail.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts.find_browser import BrowserError, browser_tests_are_skipped, find_installed
+from tests.browser.axe import serious_findings
+from tests.browser.watched_pages import WatchedPages
+
+HERE = Path(__file__).parent
+WITHOUT = "there is no Chromium or Chrome; `make test` installs one, CUTAWAY_BROWSER names one"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    ours = [item for item in items if item.path.is_relative_to(HERE)]
+    for item in ours:
+        item.add_marker(pytest.mark.browser)
+    try:
+        skipped = bool(ours) and browser_tests_are_skipped()
+    except BrowserError as error:
+        raise pytest.UsageError(str(error)) from error
+    if skipped:
+        # Left out and counted, in a line of its own at the end.
+        wanted = [item for item in items if item.get_closest_marker("browser") is None]
+        config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
+        config.stash[LEFT_OUT] = len(items) - len(wanted)
+        items[:] = wanted
+
+
+LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    if count := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(f"BROWSER=skip: {count} tests that need a browser were left out.", yellow=True)
+
+
+@pytest.fixture(scope="session")
+def browser_path() -> Path:
+    """The browser that is there."""
+    found = find_installed()
+    if found is None:
+        if os.environ.get("CI", "").lower() in {"", "0", "false"}:
+            pytest.skip(WITHOUT)
+        pytest.fail(WITHOUT)
+    return found
+
+
+# Of a module and not of the session: while playwright is open this thread has a running event loop, and the tests of
+# other folders start their own.
+@pytest.fixture(scope="module")
+def playwright() -> Iterator[Any]:
+    """Playwright, started."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def browser(playwright: Any, browser_path: Path) -> Iterator[Any]:
+    """A browser that playwright drives, without a window."""
+    # Chromium's own sandbox does not start as root or in a container.
+    opened = playwright.chromium.launch(executable_path=str(browser_path), chromium_sandbox=False)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def firefox(playwright: Any) -> Iterator[Any]:
+    """Firefox, where playwright has installed it; it cannot drive another."""
+    if not Path(playwright.firefox.executable_path).exists():
+        pytest.skip("playwright has no Firefox here; `playwright install firefox` installs it")
+    opened = playwright.firefox.launch()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[WatchedPages]:
+    """Opens pages; at the end none of them may have complained or called another host."""
+    pages = WatchedPages(browser)
+    yield pages
+    pages.close()
+    assert pages.complaints == []
+
+
+@pytest.fixture(params=["light", "dark"])
+def theme(request: pytest.FixtureRequest) -> str:
+    """Both themes, one after the other."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def axe() -> Callable[[Any], list[str]]:
+    """What axe finds on a page that is serious or critical."""
+    return serious_findings
