@@ -1,0 +1,36 @@
+import { expect, it } from "vitest";
+import type { ChartSeries } from "./chart_data";
+import { colourOf, faded, optionsOf, type Palette } from "./chart_options";
+
+const palette: Palette = { ink: "#000000", faint: "#111111", grid: "#222222", bad: "#ff0000", warn: "#ffff00", series: ["#000001", "#000002"] };
+const series: ChartSeries[] = [{ label: "a", x: [0], values: [1], colour: 1, min: [0], max: [2] }, { label: "b", x: [0], values: [1], colour: 2, dash: "dashed" }];
+const wishes = { series, palette, width: 300, height: 100, log: false, kind: "number" as const, sync: undefined, range: () => ({ min: 2, max: 5 }), zoomed: () => {}, pointed: () => {}, drawn: () => {} };
+
+it("fades a colour and begins again after the last", () => {
+  expect(faded("#102030", 0.5)).toBe("#10203080");
+  expect(faded("red", 0.5)).toBe("red");
+  expect(colourOf(palette, 3)).toBe("#000001");
+});
+it("has a series for every column, a band between extremes, and the page's range", () => {
+  const options = optionsOf(wishes);
+  expect(options.series).toHaveLength(1 + 4);
+  expect(options.bands).toEqual([{ series: [1, 2], fill: "#0000012e" }]);
+  expect(options.series[4]).toMatchObject({ label: "b", dash: [6, 3] });
+  const range = options.scales!["x"]!.range as () => [number, number];
+  expect(range()).toEqual([2, 5]);
+});
+it.each([
+  [false, 0, 10, [-0.6, 10.6]],
+  [false, 3, 3, [2.7, 3.3]],
+  [false, null, null, [0, 1]],
+  [true, null, null, [1, 10]],
+  [true, 0, 5, [1, 10]],
+])("gives room around the values (log %s, %s to %s)", (log, min, max, expected) => {
+  const range = optionsOf({ ...wishes, log }).scales!["y"]!.range as unknown as (plot: null, min: number | null, max: number | null) => number[];
+  range(null, min, max).forEach((value, i) => expect(value).toBeCloseTo(expected[i]!, 6));
+});
+it("gives equal room in logarithms", () => {
+  const range = optionsOf({ ...wishes, log: true }).scales!["y"]!.range as unknown as (plot: null, min: number, max: number) => number[];
+  const [low, high] = range(null, 1, 100);
+  expect(low! * high!).toBeCloseTo(100, 6);
+});
