@@ -64,7 +64,7 @@ class _MadeUpHook(BaseHook):
 
     framework = "made up"
 
-    def __init__(self, folder: Path, steps: int, seed: int = 0) -> None:
+    def __init__(self, folder: Path, steps: int, *, layers: int, width: int, seed: int = 0) -> None:
         settings = HookSettings(
             out_dir=folder,
             include_collections=["weights", "biases", "gradients", "inputs", "outputs", "labels", "predictions"],
@@ -75,8 +75,8 @@ class _MadeUpHook(BaseHook):
         self._random = np.random.default_rng(seed)
         self._made_of = steps
         self._begins = time.time() - steps * STEP_SECONDS
-        names = [f"Net_blocks.{i}.linear.{kind}" for i in range(LAYERS) for kind in ("weight", "bias")]
-        shapes = [shape for _ in range(LAYERS) for shape in ((WIDTH, WIDTH), (WIDTH,))]
+        names = [f"Net_blocks.{i}.linear.{kind}" for i in range(layers) for kind in ("weight", "bias")]
+        shapes = [shape for _ in range(layers) for shape in ((width, width), (width,))]
         everything = (*names, *(f"gradient/{name}" for name in names))
         sizes = [int(np.prod(shape)) for shape in shapes * 2]
         plan = StatisticsPlan(list(zip(everything, sizes, strict=True)))
@@ -164,16 +164,16 @@ class _MadeUpHook(BaseHook):
         return found
 
 
-def write_long_run(folder: Path, steps: int) -> LongRun:
+def write_long_run(folder: Path, steps: int, *, layers: int = LAYERS, width: int = WIDTH) -> LongRun:
     """Write a run of so many steps that is healthy but for two gradients, each at one step near the end."""
-    hook = _MadeUpHook(folder, steps)
+    hook = _MadeUpHook(folder, steps, layers=layers, width=width)
     nan, vanished = (f"gradient/{hook.parameters[place]}" for place in (6, 20))
     nan_step, vanished_step = (_training_step(int(steps * share)) for share in (0.9, 0.95))
     spoiled = {nan_step: {nan: np.nan}, vanished_step: {vanished: 0.0}}
     for step in range(steps):
         hook.run_step(ModeKeys.EVAL if _evaluates(step) else ModeKeys.TRAIN, spoiled.get(step, {}))
     hook.close()
-    return LongRun(steps, TENSORS, nan_step, nan, vanished_step, vanished)
+    return LongRun(steps, TENSORS + 4 * (layers - LAYERS), nan_step, nan, vanished_step, vanished)
 
 
 def _evaluates(step: int) -> bool:

@@ -1,0 +1,82 @@
+"""Turns what was measured into rows with their bars. Pure: no clock, no files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.figures import Bar, Estimate, Side, median_interval, ratio_interval, verdict
+from benchmarks.results import StoreRow
+
+__all__ = ["curve_rows", "live_rows", "memory_rows", "overview_rows", "paint_rows", "run_rows", "size_rows"]
+
+Answer = dict[str, Any]
+# What a page may take beyond an empty one, whatever the machine.
+ALLOWANCE_MS = 300.0
+
+
+def paint_rows(found: Answer) -> list[StoreRow]:
+    """A run's page, less the allowance, over an empty page."""
+    ours, blank = np.array(found["ours"]), np.array(found["blank"])
+    ratio = ratio_interval(np.maximum(ours - ALLOWANCE_MS, 0.0), blank)
+    figures = f"({np.median(ours):.0f} - {ALLOWANCE_MS:.0f}) / {np.median(blank):.0f} ms"
+    return [_row("paint", "first curve of a run, less 300 ms / blank page", figures, ratio, Bar(1.5))]
+
+
+def curve_rows(found: Answer) -> list[StoreRow]:
+    """TensorBoard's time over ours."""
+    ours, theirs = np.array(found["ours"]), np.array(found["theirs"])
+    label = f"first curve, TensorBoard / ours ({found['series']} series of {found['steps']:,})"
+    figures = f"{np.median(theirs):.0f} / {np.median(ours):.0f} ms"
+    return [_row("curves", label, figures, ratio_interval(theirs, ours), Bar(3, Side.AT_LEAST))]
+
+
+def overview_rows(found: Answer) -> list[StoreRow]:
+    """The stripes, by a server that was just started and by one that was asked before."""
+    first, later = np.array(found["first"]) / 1000, np.array(found["later"]) / 1000
+    size = f"{found['tensors']:,} tensors x {found['steps']:,} steps"
+    told = f"written in {found['made']:.0f} s; the server had {found['memory_mb']:.0f} MB"
+    return [
+        _row("overview", f"overview of {size}, seconds", told, median_interval(first), Bar(2)),
+        _row("overview-warm", "  asked again, seconds", "", median_interval(later), None),
+    ]
+
+
+def run_rows(found: Answer) -> list[StoreRow]:
+    """The table of runs."""
+    first = f"first index {found['indexed']:.1f} s, {1000 * found['indexed'] / found['runs']:.2f} ms a run"
+    table = f"table shown after {np.median(found['table']):.0f} ms"
+    whole = median_interval(np.array(found["sorted"]) / 1000)
+    start = median_interval(np.array(found["start"]))
+    return [
+        _row("runs", f"{found['runs']:,} runs, seconds until sorted by a click", table, whole, Bar(1)),
+        _row("runs-start", "  restart with its cache until all are listed, seconds", first, start, None),
+    ]
+
+
+def memory_rows(found: Answer) -> list[StoreRow]:
+    """How the server's memory grew."""
+    label = f"server memory, after {found['loads']:,} loads / after {found['loads'] // 10:,}"
+    figures = f"{found['late']:.0f} / {found['early']:.0f} MB"
+    return [_row("memory", label, figures, _exactly(found["late"] / found["early"]), Bar(1.05))]
+
+
+def live_rows(found: Answer) -> list[StoreRow]:
+    """How late the page is; the worst step counts."""
+    late = np.array(found["seconds"])
+    figures = f"median {np.median(late):.2f} s of {late.size} steps"
+    return [_row("live", "a live step on the page, worst, seconds", figures, _exactly(float(late.max())), Bar(2))]
+
+
+def size_rows(kilobytes: float) -> list[StoreRow]:
+    """What the scripts weigh."""
+    return [_row("size", "all scripts, gzipped, kB", "", _exactly(kilobytes), Bar(150))]
+
+
+def _row(key: str, label: str, figures: str, estimate: Estimate, bar: Bar | None) -> StoreRow:
+    return StoreRow(key, label, figures, estimate, bar, verdict(estimate, bar))
+
+
+def _exactly(value: float) -> Estimate:
+    return Estimate(value, value, value)
