@@ -16,7 +16,8 @@ FILES = {
     "main.js": "import { mount } from 'svelte';\nimport App from './App.svelte';\n"
     "mount(App, { target: document.getElementById('app') });\n",
     "App.svelte": "<h1>Blank</h1>\n",
-    "vite.config.js": "import { svelte } from '@sveltejs/vite-plugin-svelte';\nexport default { plugins: [svelte()] };\n",
+    "vite.config.js": "import { svelte } from '@sveltejs/vite-plugin-svelte';\n"
+    "export default { plugins: [svelte()] };\n",
 }
 
 

@@ -81,12 +81,23 @@ def scalars_for_both(ours: Path, theirs: Path, steps: int) -> None:
 
 
 def training(folder: Path, steps_a_second: float, seconds: float) -> None:
-    """A live training: saves a loss so many times a second. Prints each step and its time, to be compared with."""
+    """A live training of so many steps a second. Prints each step and when it was written, to be compared with."""
+    import torch
+
     from cutaway.torch import Hook
 
+    model, criterion = torch.nn.Linear(4, 1), torch.nn.MSELoss()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     with Hook(out_dir=folder) as hook:
+        hook.register_module(model)
+        hook.register_loss(criterion)
+        hook.register_optimizer(optimizer)
         for step in range(int(steps_a_second * seconds)):
-            hook.save_scalar("loss", 1 / (step + 1))
+            optimizer.zero_grad()
+            loss = criterion(model(torch.randn(8, 4)), torch.ones(8, 1))
+            loss.backward()
+            optimizer.step()
+            hook.save_scalar("loss", float(loss))
             hook.flush()
             print(json.dumps({"step": step, "time": time.time()}), flush=True)
             time.sleep(1 / steps_a_second)

@@ -120,20 +120,18 @@ def live(browsing: Browsing, scratch: Path, seconds: float) -> Answer:
         while not ids:
             time.sleep(0.3)
             ids = _ids(studio)
-        with browsing.visit(
-            f"{studio.url}/runs/{ids[0]}", "() => document.querySelector('[data-last-step]') !== null"
-        ) as (
-            page,
-            _,
-        ):
+        there = "() => document.querySelector('[data-last-step]') !== null"
+        with browsing.visit(f"{studio.url}/runs/{ids[0]}", there) as (page, _):
+            opened = time.time()
             for line in process.stdout or ():
                 said = json.loads(line)
                 shown = f"() => Number(document.querySelector('[data-last-step]').dataset.lastStep) >= {said['step']}"
                 page.wait_for_function(shown, timeout=15_000, polling=20)
-                late.append(time.time() - said["time"])
+                # What was written before the page was opened says nothing.
+                if said["time"] > opened:
+                    late.append(time.time() - said["time"])
     process.wait()
-    # The page was opened in the middle of the training: what was there before says nothing.
-    return {"seconds": late[4:]}
+    return {"seconds": late}
 
 
 def script_kilobytes() -> float:
