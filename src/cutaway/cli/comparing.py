@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cutaway.cli.opening import shown_path
-from cutaway.cli.run_facts import scalar_facts
 from cutaway.run.preview import preview
 from cutaway.run.schemas import SCALARS, STEPS
+from cutaway.trial.summary import flatten, scalar_facts
 
 if TYPE_CHECKING:
     from cutaway.run import Run
 
-__all__ = ["Compared", "Row", "compare_runs", "flatten"]
+__all__ = ["Compared", "Row", "compare_runs"]
 
 _VERSIONS = ("framework", "git", "seed", "parent")
 
@@ -69,23 +69,6 @@ def side_by_side(dictionaries: Sequence[Mapping[str, Any]]) -> list[Row]:
     """Return a row for every key of any of them, in the order in which they first appear."""
     keys = dict.fromkeys(key for one in dictionaries for key in one)
     return [Row(key, tuple(one.get(key) for one in dictionaries)) for key in keys]
-
-
-def flatten(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Write nested settings with dotted keys, the items of a list of groups with their place.
-
-    >>> flatten({"optimizer": {"groups": [{"lr": 0.1}]}, "seed": 1})
-    {'optimizer.groups.0.lr': 0.1, 'seed': 1}
-    """
-    found: dict[str, Any] = {}
-    for key, item in value.items():
-        if isinstance(item, list) and item and all(isinstance(one, Mapping) for one in item):
-            found |= flatten({str(i): one for i, one in enumerate(item)}, f"{prefix}{key}.")
-        elif isinstance(item, Mapping) and item:
-            found |= flatten(item, f"{prefix}{key}.")
-        else:
-            found[f"{prefix}{key}"] = item
-    return found
 
 
 def _about(run: Run) -> dict[str, Any]:

@@ -15,11 +15,11 @@ from cutaway.cli.demo_rules import PLANTED
 from cutaway.cli.grid import Cell, Column
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import Screen
-from cutaway.cli.run_facts import scalar_facts
 from cutaway.cli.words import count, number, size
 from cutaway.run import run_sizes
 from cutaway.run.schemas import VALUES
 from cutaway.trial import create_trial
+from cutaway.trial.summary import scalar_facts
 
 if TYPE_CHECKING:
     from cutaway.cli.demo import Trained

@@ -160,7 +160,7 @@ def _fixes(run: Run) -> list[Fix]:
 
 
 def _head(facts: Facts, source: Mapping[str, Any], number: int | None) -> Head:
-    from cutaway.cli.comparing import flatten
+    from cutaway.trial.summary import flatten
 
     trained = facts.get("kind") != "evaluation"
     created = str(facts.get("created", "")).replace("T", " ").replace("+00:00", " UTC")

@@ -5,41 +5,31 @@ Prints nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cutaway.cli.opening import shown_path
 from cutaway.cli.run_evaluations import evaluation_facts
-from cutaway.cli.sparkline import shrink
 from cutaway.cli.states import state_words
 from cutaway.cli.words import seconds_since
 from cutaway.errors import RunDamaged
 from cutaway.run.catalog import run_states
 from cutaway.run.leases import read_leases
-from cutaway.run.preview import last_batches, preview
+from cutaway.run.preview import preview
 from cutaway.run.schemas import FINDINGS, SCALARS, STATISTICS, STEPS
 from cutaway.run.tables import Damage
 from cutaway.tensors import Collections
+from cutaway.trial.summary import GLANCES, Facts, loss_series, scalar_facts
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from cutaway.run import Run
 
-__all__ = ["Facts", "collections_of", "list_facts", "loss_series", "scalar_facts", "show_facts"]
+__all__ = ["Facts", "collections_of", "list_facts", "show_facts"]
 
-Facts = dict[str, Any]
 COLLECTIONS = "trace/collections.json"
-# A series in JSON has no more points than this, each the mean of a stretch.
-MOST_POINTS = 120
-# How many places of a long run a list looks at.
-GLANCES = 48
-# How far back from its end a list looks for the last loss of the training.
-MOST_LOOKS_BACK = 256
-# A mode's scalars in this order of interest.
-_MODES = ("TRAIN", "GLOBAL", "EVAL", "PREDICT")
 
 
 def list_facts(runs: Iterable[Run]) -> list[Facts]:
@@ -92,28 +82,6 @@ def _health(run: Run) -> Facts:
     from cutaway.rules.health import health_of
 
     return health_of(run).to_dict()
-
-
-def loss_series(run: Run) -> Facts | None:
-    """Return a glance at the loss over the steps: a scalar that is called so, else what a registered loss returned."""
-    scalars = preview(run, SCALARS, GLANCES)
-    if scalars is not None:
-        named = [fact for fact in scalar_facts(scalars) if "loss" in fact["name"].lower()]
-        if named:
-            return _with_last(run, named[0])
-    statistics = preview(run, STATISTICS, GLANCES)
-    return None if statistics is None else _loss_tensor(statistics, Collections().get("losses").matches)
-
-
-def scalar_facts(table: pa.Table | pa.RecordBatch) -> list[Facts]:
-    """Return each scalar of each mode: its first and last value, and the series between them."""
-    series: dict[tuple[str, str], list[tuple[int, float]]] = {}
-    columns = (table[name].to_pylist() for name in ("name", "mode", "step", "value"))
-    for name, mode, step, value in zip(*columns, strict=True):
-        series.setdefault((name, mode), []).append((step, value))
-    return [
-        _series(name, mode, sorted(series[name, mode], key=lambda point: point[0])) for name, mode in _in_order(series)
-    ]
 
 
 def collections_of(run: Run) -> Collections:
@@ -185,39 +153,3 @@ def _findings(run: Run, damage: list[Damage]) -> list[Facts]:
     damage += reader.damage
     names = ("code", "severity", "message", "where", "evidence", "source", "time")
     return [{name: getattr(finding, name) for name in names} for finding in run.findings()]
-
-
-def _with_last(run: Run, glance: Facts) -> Facts:
-    """Put the very last value at the end of a glance: the last batch may have held another mode's scalars."""
-    for batch in islice(last_batches(run, SCALARS), MOST_LOOKS_BACK):
-        for fact in scalar_facts(batch):
-            if (fact["name"], fact["mode"]) == (glance["name"], glance["mode"]):
-                series = glance["series"] if fact["step"] == glance["step"] else [*glance["series"], fact["last"]]
-                return {**glance, "last": fact["last"], "step": fact["step"], "series": series}
-    return glance
-
-
-def _loss_tensor(statistics: pa.Table, is_loss: Callable[[str], bool]) -> Facts | None:
-    series: dict[str, list[tuple[int, float]]] = {}
-    columns = (statistics[name].to_pylist() for name in ("tensor", "step", "mean"))
-    for name, step, value in zip(*columns, strict=True):
-        if is_loss(name):
-            series.setdefault(name, []).append((step, value))
-    name = next(iter(series), None)
-    return None if name is None else _series(name, "", sorted(series[name], key=lambda point: point[0]))
-
-
-def _series(name: str, mode: str, points: list[tuple[int, float]]) -> Facts:
-    values = [value for _, value in points]
-    ends = {"first": values[0], "last": values[-1], "step": points[-1][0]}
-    return {"name": name, "mode": mode, **ends, "series": shrink(values, MOST_POINTS)}
-
-
-def _in_order(series: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Losses first, then by name; of one name the training's before the others."""
-
-    def key(item: tuple[str, str]) -> tuple[bool, int, str, str]:
-        name, mode = item
-        return ("loss" not in name.lower(), _MODES.index(mode) if mode in _MODES else len(_MODES), name, mode)
-
-    return sorted(series, key=key)

@@ -232,7 +232,7 @@ def _print_scalars(screen: Screen, scalars: Sequence[Facts]) -> None:
 
 
 def _print_config(screen: Screen, config: dict[str, Any]) -> None:
-    from cutaway.cli.comparing import flatten
+    from cutaway.trial.summary import flatten
 
     flat = flatten(config)
     if not flat:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable
 
-__all__ = ["ASCII_BLOCKS", "BLOCKS", "NOT_FINITE", "shrink", "sparkline"]
+__all__ = ["ASCII_BLOCKS", "BLOCKS", "NOT_FINITE", "sparkline"]
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 # For terminals that cannot show the blocks.
@@ -25,31 +24,12 @@ def sparkline(values: Iterable[float | None], width: int = 24, *, blocks: str = 
     >>> sparkline([1, float("nan"), None, 3])
     '▁x █'
     """
+    from cutaway.trial.summary import shrink  # an error message must not wait for arrow
+
     points = shrink(list(values), width)
     finite = [point for point in points if point is not None and math.isfinite(point)]
     low, high = (min(finite), max(finite)) if finite else (0.0, 0.0)
     return "".join(_mark(point, low, high, blocks) for point in points)
-
-
-def shrink(values: Sequence[float | None], width: int) -> list[float | None]:
-    """Average a series into at most `width` stretches; one non-finite value makes its stretch NaN."""
-    if width < 1:
-        message = f"`width >= 1` must hold, but got {width=}."
-        raise ValueError(message)
-    if len(values) <= width:
-        return list(values)
-    edges = [round(i * len(values) / width) for i in range(width + 1)]
-    return [_mean(values[start:end]) for start, end in pairwise(edges)]
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    if not known:
-        return None
-    if not all(map(math.isfinite, known)):
-        return math.nan
-    # Divided first: the sum of a stretch of huge values may overflow, their mean does not.
-    return math.fsum(value / len(known) for value in known)
 
 
 def _mark(point: float | None, low: float, high: float, blocks: str) -> str:

@@ -71,9 +71,9 @@ class Health:
         return asdict(self)
 
 
-def health_of(run: Run) -> Health:
-    """Return how a run is, from its findings and from what its watchers have looked at."""
-    return judge_health(_current(run), read_watches(run.storage))
+def health_of(run: Run, findings: Sequence[Finding] | None = None) -> Health:
+    """Return how a run is, from its findings (read from it, unless given) and from what its watchers looked at."""
+    return judge_health(_current(run, run.findings() if findings is None else findings), read_watches(run.storage))
 
 
 def judge_health(findings: Sequence[Finding], watches: Sequence[dict[str, Any]]) -> Health:
@@ -96,10 +96,10 @@ def judge_health(findings: Sequence[Finding], watches: Sequence[dict[str, Any]])
     return Health("healthy", f"healthy: {_looked(watches)}", None, 0, 0, [])
 
 
-def _current(run: Run) -> list[Finding]:
+def _current(run: Run, findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings of the steps as they are shown: not those of steps that a later attempt replaced."""
     found = []
-    for finding in run.findings():
+    for finding in findings:
         if finding.source == BY_ANALYSIS:
             # Insights are about samples: a training is not sick because a class is hard.
             continue

@@ -26,10 +26,12 @@ __all__ = [
     "LEASE_SECONDS",
     "Lease",
     "RunState",
+    "StateWatch",
     "free_attempt",
     "lease_state",
     "read_leases",
     "refuse_live_writer",
+    "state_watch",
     "training_states",
 ]
 
@@ -110,7 +112,7 @@ def refuse_live_writer(storage: Storage, path: str, role: str, worker: str) -> N
 
 def lease_state(storage: Storage, lease: dict[str, Any], *, sleep: Callable[[float], None] = time.sleep) -> RunState:
     """Say what became of a writer. For one on another machine this waits until its lease moves, at most one lease."""
-    watch = _Watch(storage, [lease])
+    watch = StateWatch(storage, [lease])
     _wait([watch], sleep)
     return watch.states[0] or RunState.LOST
 
@@ -123,12 +125,17 @@ def training_states(
     It is that of the newest attempt: running while any worker is, else as its chief ended. Trainings on other machines
     are waited for together, at most one lease for all of them.
     """
-    watches = [_Watch(storage, _of_newest_attempt(read_leases(storage, role))) for storage in storages]
+    watches = [state_watch(storage, role) for storage in storages]
     _wait(watches, sleep)
     return [watch.verdict() for watch in watches]
 
 
-class _Watch:
+def state_watch(storage: Storage, role: str = "train") -> StateWatch:
+    """Look at those who wrote the newest attempt of a run in a role, for those who must not wait."""
+    return StateWatch(storage, _of_newest_attempt(read_leases(storage, role)))
+
+
+class StateWatch:
     """The leases of one run while we look whether they move; a state of None is not known yet."""
 
     def __init__(self, storage: Storage, leases: Sequence[dict[str, Any]]) -> None:
@@ -138,9 +145,16 @@ class _Watch:
 
     @property
     def is_decided(self) -> bool:
+        """Whether looking again can tell nothing more."""
         return RunState.RUNNING in self.states or None not in self.states
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether somebody who writes it said to wait to be let go on."""
+        return any(lease.get("paused") is True for lease in self._leases)
+
     def look_again(self) -> None:
+        """See whether the leases that are not decided have moved."""
         for i, lease in enumerate(self._leases):
             if self.states[i] is None:
                 now = _again(self._storage, lease)
@@ -148,6 +162,7 @@ class _Watch:
                     self.states[i] = RunState(now["state"])
 
     def verdict(self) -> RunState | None:
+        """Return the state; what has not moved until now is lost. None where nobody wrote in this role."""
         if not self._leases:
             return None
         if RunState.RUNNING in self.states:
@@ -156,7 +171,7 @@ class _Watch:
         return self.states[workers.index(CHIEF) if CHIEF in workers else 0] or RunState.LOST
 
 
-def _wait(watches: Sequence[_Watch], sleep: Callable[[float], None]) -> None:
+def _wait(watches: Sequence[StateWatch], sleep: Callable[[float], None]) -> None:
     waited = 0.0
     while waited < LEASE_SECONDS and not all(watch.is_decided for watch in watches):
         sleep(BEAT_SECONDS / 2)

@@ -8,9 +8,11 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from cutaway.run import list_runs
 from cutaway.studio.guards.tokens import Gate
+from cutaway.studio.index import RunIndex
 from cutaway.studio.live import Feed
+from cutaway.studio.opened import OpenedRuns
+from cutaway.studio.previews import Previews
 
 __all__ = ["Studio", "TheStudio"]
 
@@ -20,18 +22,24 @@ class Studio:
     """A folder of runs, or one run, as a studio looks at it. Make one with `open`, and end it with `close`."""
 
     root: Path
+    index: RunIndex
+    opened: OpenedRuns
+    previews: Previews
     feed: Feed
     gate: Gate | None = None
 
     @classmethod
     def open(cls, root: Path, *, gate: Gate | None = None) -> Studio:
         """Return a studio of a folder of runs, or of one run; with a gate it asks for a token."""
-        runs = {run.name: run for run in list_runs(root)}
-        return cls(root=root, feed=Feed(runs.__getitem__, lambda _: ([], "")), gate=gate)
+        index = RunIndex(root).start()
+        opened = OpenedRuns(index.run_of)
+        return cls(root=root, index=index, opened=opened, previews=Previews(), feed=Feed(index), gate=gate)
 
     def close(self) -> None:
         """Let go of everything; open streams end. Closing twice is allowed."""
         self.feed.close()
+        self.index.close()
+        self.opened.close()
 
 
 def _studio_of(request: Request) -> Studio:

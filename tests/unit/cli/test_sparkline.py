@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutaway.cli.sparkline import ASCII_BLOCKS, BLOCKS, NOT_FINITE, shrink, sparkline
+from cutaway.cli.sparkline import ASCII_BLOCKS, BLOCKS, NOT_FINITE, sparkline
+from cutaway.trial.summary import shrink
 
 NAN, INF = math.nan, math.inf
 

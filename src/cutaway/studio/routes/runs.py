@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Query
 
 from cutaway.studio.arrow import ArrowResponse
 from cutaway.studio.paging import Limit, Offset
+from cutaway.studio.run_rows import columns_of, page_of_runs
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire import Annotations, AnnotationsChange, Column, Comparison, Data, Page, RunRow
 
@@ -32,13 +33,15 @@ def list_runs(
     limit: Limit = 100,
 ) -> Page[RunRow]:
     """Return the runs of the folder that match, sorted; a baseline is marked, not moved."""
-    raise NotImplementedError
+    return page_of_runs(
+        studio.index.table(), search=search, where=where, sort=sort, columns=columns, offset=offset, limit=limit
+    )
 
 
 @router.get("/runs/columns")
 def list_columns(studio: TheStudio) -> Data[list[Column]]:
     """Return every column that the table of runs can have."""
-    raise NotImplementedError
+    return Data(data=columns_of(studio.index.table()))
 
 
 @router.patch("/runs/{run}/annotations")

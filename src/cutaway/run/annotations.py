@@ -1,0 +1,115 @@
+"""What people wrote about a run, `annotations.json`: tags, a note, and whether other runs are compared with it.
+
+Whatever is read or written is bounded and plain text. What later releases keep in the same file stays in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from cutaway.errors import ConfigurationError, RunDamaged, StorageError
+from cutaway.run.identity import Run
+from cutaway.run.plain_text import plain_text
+
+__all__ = ["ANNOTATIONS", "LONGEST_NOTE", "LONGEST_TAG", "MOST_TAGS", "Annotations", "annotate", "read_annotations"]
+
+ANNOTATIONS = "annotations.json"
+MOST_TAGS = 100
+LONGEST_TAG = 100
+LONGEST_NOTE = 100_000
+# Far above what the bounds allow: a larger file is not ours.
+_LARGEST = 4 << 20
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """What people wrote about a run."""
+
+    tags: tuple[str, ...] = ()
+    note: str = ""
+    baseline: bool = False
+
+
+def read_annotations(run: Run) -> Annotations:
+    """Return what is written about a run; nothing where nobody did. Raises `RunDamaged` where it cannot be read."""
+    return _annotations(_document(run))
+
+
+def annotate(
+    run: Run, *, tags: Iterable[str] | None = None, note: str | None = None, baseline: bool | None = None
+) -> Annotations:
+    """Change what is written about a run, and return all of it; what is None stays.
+
+    Tags are trimmed, each kept once, in their order. Raises `ConfigurationError` where the folder cannot be written.
+    """
+    with _alone(run):
+        document = _document(run)
+        old = _annotations(document)
+        new = Annotations(
+            tags=old.tags if tags is None else tidy_tags(tags),
+            note=old.note if note is None else plain_text(note, LONGEST_NOTE, lines=True),
+            baseline=old.baseline if baseline is None else baseline,
+        )
+        if new != old:
+            try:
+                run.write_document(ANNOTATIONS, {**document, **asdict(new)})
+            except StorageError as error:
+                cause = error.__cause__
+                reason = cause.strerror if isinstance(cause, OSError) and cause.strerror else "it cannot be written"
+                raise ConfigurationError(
+                    f"Nothing was written about run {run.name!r}: {reason}. Its folder must be writable for whoever "
+                    "serves or runs this."
+                ) from error
+    return new
+
+
+def tidy_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Return tags trimmed, without empty ones, each once, at most `MOST_TAGS`."""
+    plain = (plain_text(tag, LONGEST_TAG) for tag in tags)
+    return tuple(dict.fromkeys(tag for tag in plain if tag))[:MOST_TAGS]
+
+
+def _document(run: Run) -> dict[str, Any]:
+    with contextlib.suppress(FileNotFoundError):
+        if run.storage.size(ANNOTATIONS) > _LARGEST:
+            raise RunDamaged(ANNOTATIONS, 0, f"it is larger than {_LARGEST >> 20} MB")
+    try:
+        return run.document(ANNOTATIONS) or {}
+    except (ValueError, RecursionError) as error:
+        raise RunDamaged(ANNOTATIONS, 0, "it is no JSON object") from error
+
+
+def _annotations(document: dict[str, Any]) -> Annotations:
+    """Take of a document what is as it should be: a run may come from anybody."""
+    tags, note = document.get("tags"), document.get("note")
+    return Annotations(
+        tags=tidy_tags(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
+        note=plain_text(note, LONGEST_NOTE, lines=True) if isinstance(note, str) else "",
+        baseline=document.get("baseline") is True,
+    )
+
+
+@contextlib.contextmanager
+def _alone(run: Run) -> Iterator[None]:
+    """Keep others who annotate this run out, so that of two changes at once none is lost.
+
+    The lock is on the folder: it leaves no file, and ends with its process. Where the file system has none, the last
+    one to write wins, whole.
+    """
+    try:
+        handle = os.open(run.path, os.O_RDONLY)
+    except OSError:
+        # Reading or writing says what is wrong.
+        yield
+        return
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,198 @@
+"""The runs as they are known by now: which there are, what was read of each, and which are to be read again.
+
+`look` is called again and again by one thread; everything else by anybody, at any time, without waiting for a read.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cutaway.studio.index.changes import Changes
+from cutaway.studio.index.facts import RunFacts, read_facts
+from cutaway.studio.index.looking import Mark, is_settled, mark_of, quick_mark
+from cutaway.studio.index.places import Place, Places
+from cutaway.studio.index.states import LIVE, States
+
+__all__ = ["Gathering"]
+
+# A live run is read again when this has passed, or this many times what reading it took.
+LIVE_SECONDS, LIVE_SHARE = 1.5, 30
+# Settings edited in place, and rows of those who hold no lease, are looked for this seldom.
+SELDOM_SECONDS = 15.0
+# What became of the others only their processes know: they may be gone, or back, the next time.
+KEPT_STATES = frozenset(("finished", "failed", "ended"))
+# While many runs are read for the first time, whoever watches hears of it this often.
+PROGRESS_SECONDS = 0.5
+
+
+@dataclass
+class _Entry:
+    """One place and what is known of it; `row` is None until it has been read."""
+
+    place: Place
+    row: RunFacts | None = None
+    mark: Mark = ()
+    read_after: float = 0.0
+
+    @property
+    def is_live(self) -> bool:
+        return self.row is not None and self.row.state in LIVE
+
+
+class Gathering:
+    """Every run under a root, by its id. `version` changes with every row, `settled_version` with those worth keeping."""
+
+    def __init__(self, root: Path, changes: Changes) -> None:
+        self._places = Places(root)
+        self._changes = changes
+        self._states = States()
+        self._entries: dict[str, _Entry] = {}
+        self._kept: dict[str, tuple[Mark, RunFacts]] = {}
+        self._shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._lock = threading.Lock()
+        self._next_seldom = 0.0
+        self._told = 0.0
+        self.version = 0
+        self.settled_version = 0
+
+    def begin(self, kept: Mapping[str, tuple[Mark, RunFacts]]) -> None:
+        """Take what an earlier process kept; each row counts as long as nothing of its run has changed."""
+        self._kept = dict(kept)
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many runs have been read, and how many there are."""
+        with self._lock:
+            return sum(entry.row is not None for entry in self._entries.values()), len(self._entries)
+
+    def rows(self) -> list[RunFacts]:
+        """Return every run that has been read."""
+        with self._lock:
+            return [entry.row for entry in self._entries.values() if entry.row is not None]
+
+    def settled(self) -> list[tuple[Mark, RunFacts]]:
+        """Return the rows that will be the same the next time, where nothing of their runs changes."""
+        with self._lock:
+            entries = [entry for entry in self._entries.values() if entry.mark and not entry.place.reason]
+        return [(entry.mark, entry.row) for entry in entries if entry.row and entry.row.state in KEPT_STATES]
+
+    def place(self, run: str) -> Place | None:
+        """Return where the run of an id lies, also where it has not been read yet."""
+        with self._lock:
+            entry = self._entries.get(run)
+        return entry.place if entry is not None else None
+
+    def row(self, run: str) -> RunFacts | None:
+        """Return the row of an id; reads it now where that has not happened yet."""
+        with self._lock:
+            entry = self._entries.get(run)
+        if entry is None:
+            return None
+        return entry.row if entry.row is not None else self.read(run)
+
+    def read(self, run: str) -> RunFacts | None:
+        """Read a run now, whoever asks; its state stays, or is unknown until the background has looked at it."""
+        with self._lock:
+            entry = self._entries.get(run)
+        if entry is None:
+            return None
+        facts = read_facts(entry.place)
+        state = entry.row.state if entry.row is not None else facts.state
+        # Without a mark: the background reads it once more, and decides.
+        self._install(entry, replace(facts, state=state), ())
+        return entry.row
+
+    def look(self, closed: threading.Event) -> None:
+        """Look at the folder once: what is there, what has changed, what became of it."""
+        found = self._places.look()
+        self._compare(found)
+        now = time.monotonic()
+        seldom = now >= self._next_seldom
+        if seldom:
+            self._next_seldom = now + SELDOM_SECONDS
+        due = [entry for entry in self._entries.values() if self._is_due(entry, now, seldom=seldom)]
+        # The newest are looked at first, by whoever asks, too.
+        due.sort(key=lambda entry: quick_mark(entry.place.path)[0], reverse=True)
+        for entry in due:
+            if closed.is_set():
+                return
+            self._read_in_background(entry)
+        self._kept = {}
+        for run, state in self._states.look_again().items():
+            self._decide(run, state)
+
+    def _compare(self, found: dict[str, Place]) -> None:
+        """Take in what appeared, and let go of what vanished."""
+        gone = [run for run in self._entries if run not in found]
+        new = [place for run, place in found.items() if self._entries.get(run, _NOWHERE).place != place]
+        with self._lock:
+            for run in gone:
+                del self._entries[run]
+            for place in new:
+                self._entries[place.id] = _Entry(place)
+        for run in gone:
+            self._states.forget(run)
+            self._changes.note("listed", run)
+        if gone:
+            self.version += 1
+            self.settled_version += 1
+
+    def _is_due(self, entry: _Entry, now: float, *, seldom: bool) -> bool:
+        if entry.row is None or not entry.mark:
+            return True
+        if entry.is_live:
+            return now >= entry.read_after
+        if seldom:
+            return mark_of(entry.place.path) != entry.mark
+        return quick_mark(entry.place.path) != entry.mark[:2]
+
+    def _read_in_background(self, entry: _Entry) -> None:
+        mark = mark_of(entry.place.path)
+        kept = self._kept.pop(entry.place.id, None)
+        if kept is not None and kept[0] == mark and entry.row is None:
+            self._install(entry, kept[1], mark)
+            return
+        began = time.monotonic()
+        facts = read_facts(entry.place)
+        if not entry.place.reason:
+            state = self._states.look(entry.place.id, entry.place.path, facts.state)
+            if state == "unknown" and entry.row is not None and entry.row.state != "unknown":
+                # Until it is decided the last word stands.
+                state = entry.row.state
+            facts = replace(facts, state=state)
+        took = time.monotonic() - began
+        entry.read_after = time.monotonic() + max(LIVE_SECONDS, LIVE_SHARE * took)
+        self._install(entry, facts, mark if is_settled(mark) else ())
+        self._tell_progress()
+
+    def _install(self, entry: _Entry, facts: RunFacts, mark: Mark) -> None:
+        # Runs of one kind share their keys: that is most of what a row would take.
+        facts = replace(facts, keys=self._shapes.setdefault(facts.keys, facts.keys))
+        old = entry.row
+        with self._lock:
+            entry.row, entry.mark = facts, mark
+        if old == facts:
+            return
+        self.version += 1
+        if facts.state in KEPT_STATES:
+            self.settled_version += 1
+        if old is not None and old.state != facts.state:
+            self._changes.note("state", facts.id, facts.state)
+        self._changes.note("listed", facts.id)
+
+    def _decide(self, run: str, state: str) -> None:
+        entry = self._entries.get(run)
+        if entry is not None and entry.row is not None:
+            self._install(entry, replace(entry.row, state=state), entry.mark)
+
+    def _tell_progress(self) -> None:
+        now = time.monotonic()
+        if now - self._told > PROGRESS_SECONDS:
+            self._told = now
+            self._changes.note("indexing")
+
+
+_NOWHERE = _Entry(Place("", "", ""))

@@ -1,0 +1,161 @@
+"""Where runs lie under a folder: directly in it, and in folders of folders down to a bounded depth.
+
+Looks at names and times only; opens no run. Follows no link, and looks into no run folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import re
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from cutaway.run.plain_text import plain_text
+
+__all__ = ["DEEPEST", "MOST_FOLDERS", "Place", "Places"]
+
+log = logging.getLogger("cutaway.studio")
+
+# A run directly in the folder has depth 1.
+DEEPEST = 4
+# Somebody may point a studio at a whole disk.
+MOST_FOLDERS = 20_000
+# A folder that was changed this recently may have been changed again since, within one tick of its clock.
+_UNSETTLED_SECONDS = 2.0
+_DATA = frozenset(("trace", "scalars", "samples"))
+
+
+class Place(NamedTuple):
+    """A folder that is a run, or that should have been one; `reason` says why it cannot be opened."""
+
+    id: str
+    path: str
+    folder: str
+    reason: str = ""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return plain_text(Path(self.path).name, 300)
+
+
+@dataclass
+class _Folder:
+    """A folder that is no run, as it was when it was last looked into."""
+
+    mark: int
+    runs: dict[str, Place] = field(default_factory=dict)
+    folders: list[str] = field(default_factory=list)
+
+
+class Places:
+    """The places of all runs under a root. `look` again is cheap: a folder whose time is the same is not read again."""
+
+    def __init__(self, root: Path) -> None:
+        # Absolute, since a process may change its current folder; not resolved, since that may be long ago.
+        self.root = str(root.absolute())
+        self._folders: dict[str, _Folder] = {}
+        self._said_full = False
+
+    def look(self) -> dict[str, Place]:
+        """Return every run that is there now, by its id."""
+        if _is_run(self.root):
+            self._folders = {}
+            place = self._place("", self.root)
+            return {place.id: place}
+        found: dict[str, Place] = {}
+        seen: dict[str, _Folder] = {}
+        waiting: list[tuple[str, int, _Folder | None]] = [("", 0, None)]
+        while waiting and len(seen) < MOST_FOLDERS:
+            relative, depth, parent = waiting.pop()
+            looked = self._look_into(relative, depth)
+            if isinstance(looked, Place):
+                found[looked.id] = looked
+                if parent is not None and not looked.reason:
+                    # It has become a run since its parent was looked at, and is not looked into any more.
+                    parent.folders.remove(relative)
+                    parent.runs[Path(looked.path).name] = looked
+            elif looked is not None:
+                seen[relative] = looked
+                found.update((place.id, place) for place in looked.runs.values())
+                waiting += [(folder, depth + 1, looked) for folder in looked.folders]
+        self._folders = seen
+        if waiting and not self._said_full:
+            self._said_full = True
+            log.warning("Only the first %d folders under %s were searched for runs.", MOST_FOLDERS, self.root)
+        return found
+
+    def _look_into(self, relative: str, depth: int) -> _Folder | Place | None:
+        path = os.path.join(self.root, relative) if relative else self.root
+        known = self._folders.get(relative)
+        try:
+            mark = os.stat(path).st_mtime_ns
+            if known is not None and known.mark == mark:
+                return known
+            return self._scan(relative, path, depth, mark, known)
+        except PermissionError:
+            return self._place(relative, path, "its folder may not be looked into") if relative else None
+        except OSError:
+            # Gone, or replaced by a file, since its parent was looked at.
+            return None
+
+    def _scan(self, relative: str, path: str, depth: int, mark: int, known: _Folder | None) -> _Folder | Place:
+        # Taken before the look: what appears during it is found by the next one.
+        settled = abs(time.time() - mark / 1e9) > _UNSETTLED_SECONDS
+        folder = _Folder(mark if settled else -1)
+        names = set()
+        with os.scandir(path) as entries:
+            for entry in entries:
+                names.add(entry.name)
+                if not entry.name.startswith("."):
+                    self._sort_in(folder, relative, entry, depth, known)
+        if relative and "run.json" in names:
+            return self._place(relative, path)
+        if relative and "leases" in names and not names.isdisjoint(_DATA):
+            return self._place(relative, path, "it has no run.json: it was half deleted, or copied without it")
+        return folder
+
+    def _sort_in(
+        self, folder: _Folder, relative: str, entry: os.DirEntry[str], depth: int, known: _Folder | None
+    ) -> None:
+        inside = f"{relative}/{entry.name}" if relative else entry.name
+        before = known.runs.get(entry.name) if known is not None else None
+        if entry.is_symlink():
+            # A link to a run of this folder shows nothing new; one that leads out is named, and not followed.
+            if entry.is_dir() and not self._is_inside(entry.path) and _is_run(entry.path):
+                reason = "it is a link that leads out of the studio's folder, and is not followed"
+                folder.runs[entry.name] = self._place(inside, entry.path, reason)
+        elif not entry.is_dir(follow_symlinks=False):
+            return
+        elif before is not None and not before.reason:
+            folder.runs[entry.name] = before
+        elif depth < DEEPEST and _is_run(entry.path):
+            folder.runs[entry.name] = self._place(inside, entry.path)
+        elif depth + 1 < DEEPEST:
+            folder.folders.append(inside)
+
+    def _is_inside(self, path: str) -> bool:
+        with contextlib.suppress(OSError, ValueError):
+            real, root = os.path.realpath(path), os.path.realpath(self.root)
+            return os.path.commonpath((real, root)) == root
+        return False
+
+    def _place(self, relative: str, path: str, reason: str = "") -> Place:
+        name = Path(path).name
+        digest = hashlib.blake2b(os.fsencode(relative), digest_size=6).hexdigest()
+        readable = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:40].strip("-")
+        return Place(f"{readable}-{digest}" if readable else digest, path, plain_text(relative or name, 1000), reason)
+
+
+def _is_run(path: str) -> bool:
+    # One stat for each folder of many: pathlib would cost more than the stat.
+    try:
+        os.stat(f"{path}/run.json")
+    except OSError:
+        return False
+    return True

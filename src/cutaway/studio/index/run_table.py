@@ -1,0 +1,156 @@
+"""All runs as one table in memory: sorted, searched and filtered. Reads no run; one table never changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from itertools import compress
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cutaway.analysis.filters import Filter, parse_filter, rows_where
+from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.studio.index.facts import RunFacts
+from cutaway.studio.index.run_columns import BUILT_IN, HEALTH_ORDER, kind_of
+from cutaway.studio.index.values import Value
+
+__all__ = ["RunTable", "sort_key"]
+
+Mask = npt.NDArray[np.bool_]
+
+
+class RunTable:
+    """The runs as they were at one moment, the newest first."""
+
+    def __init__(self, rows: Iterable[RunFacts]) -> None:
+        self.rows = sorted(rows, key=lambda row: (-(row.created or 0.0), row.folder))
+        self._columns: dict[str, list[Value]] = {}
+
+    @cached_property
+    def names(self) -> dict[str, None]:
+        """The names of all columns, the built-in ones first, in the order in which runs have them."""
+        shapes = {id(row.keys): row.keys for row in self.rows}
+        found = {name: None for keys in shapes.values() for name in keys}
+        order = ("config.", "scalar.", "identity.")
+        return dict.fromkeys([*BUILT_IN, *(name for group in order for name in found if name.startswith(group))])
+
+    def column(self, name: str) -> list[Value]:
+        """Return the value of every run in a column, None where a run has none. Raises for a column there is not."""
+        if name not in self._columns:
+            if name not in self.names:
+                raise self._unknown(name)
+            self._columns[name] = list(self._values(name))
+        return self._columns[name]
+
+    def select(self, search: str, where: Sequence[str], sort: str) -> list[int]:
+        """Return the places in `rows` of the runs that match, in the order asked for."""
+        mask = np.ones(len(self.rows), np.bool_)
+        for text in where:
+            mask &= self._where(text)
+        words = search.casefold().split()
+        if words:
+            mask &= np.fromiter((all(word in text for word in words) for text in self._texts), np.bool_, len(mask))
+        return self._sorted(list(compress(range(len(self.rows)), mask)), sort)
+
+    def _values(self, name: str) -> Iterator[Value]:
+        if name in BUILT_IN:
+            value = BUILT_IN[name].value
+            yield from (value(row) for row in self.rows)
+            return
+        # Runs of one kind share the tuple of their keys: its place is looked up once.
+        places: dict[int, int | None] = {}
+        for row in self.rows:
+            shape = id(row.keys)
+            if shape not in places:
+                places[shape] = row.keys.index(name) if name in row.keys else None
+            place = places[shape]
+            yield None if place is None else row.values[place]
+
+    def _sorted(self, chosen: list[int], sort: str) -> list[int]:
+        name, descending = (sort[1:], True) if sort.startswith("-") else (sort, False)
+        values = self.column(name)
+        known = [i for i in chosen if values[i] is not None]
+        # Stable in both directions, so that what is equal stays with the newest first.
+        known.sort(key=lambda i: sort_key(name, values[i]), reverse=descending)
+        return known + [i for i in chosen if values[i] is None]
+
+    def _where(self, text: str) -> Mask:
+        condition = self._condition(text)
+        if condition.column == "tags":
+            return self._tagged(condition)
+        if condition.column in ("created", "updated"):
+            values = tuple(_seconds(value) for value in condition.values)
+            condition = Filter(condition.column, condition.operator, values)
+        return rows_where(pa.table({condition.column: _array(self.column(condition.column))}), [condition])
+
+    def _condition(self, text: str) -> Filter:
+        # Only columns that the text begins with: there may be thousands, and an error must not list them.
+        bare = text.strip().removeprefix('"')
+        near = [name for name in self.names if bare.startswith(name)]
+        try:
+            return parse_filter(text, pa.table({name: pa.nulls(0) for name in near}))
+        except ConfigurationError:
+            condition = parse_filter(text)
+            if condition.column in self.names:
+                raise
+            raise self._unknown(condition.column) from None
+
+    def _tagged(self, condition: Filter) -> Mask:
+        """A run has many tags: a condition holds where it does for one of them; one with `not`, where for none."""
+        owners = [i for i, row in enumerate(self.rows) for _ in row.tags]
+        tags = pa.table({"tags": pa.array([tag for row in self.rows for tag in row.tags], pa.string())})
+        negated = condition.operator.startswith("not-")
+        held = rows_where(tags, [Filter("tags", condition.operator.removeprefix("not-"), condition.value)])
+        mask = np.zeros(len(self.rows), np.bool_)
+        mask[np.asarray(owners, np.int64)[held]] = True
+        return ~mask if negated else mask
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        """What a search looks at."""
+        return ["\n".join((row.name, row.folder, row.project, *row.tags, row.note)).casefold() for row in self.rows]
+
+    def _unknown(self, name: str) -> ConfigurationError:
+        hint = did_you_mean(name, self.names)
+        return ConfigurationError(
+            f"There is no column {name!r} in the table of runs.{hint} `GET /api/runs/columns` lists all "
+            f"{len(self.names)}."
+        )
+
+
+def sort_key(name: str, value: Any) -> tuple[int, float, str]:
+    """Return what a value is sorted by: numbers before texts, texts without regard to case, health by how ill."""
+    if name == "health":
+        return (0, float(HEALTH_ORDER.index(value)), "")
+    return (1, 0.0, value.casefold()) if isinstance(value, str) else (0, value, "")
+
+
+def _array(values: list[Value]) -> pa.Array:
+    known = [value for value in values if value is not None]
+    kind = kind_of("", known)
+    if kind == "flag":
+        return pa.array(values, pa.bool_())
+    if kind == "number":
+        whole = all(isinstance(value, int) for value in known)
+        return pa.array(values, pa.int64() if whole else pa.float64())
+    if not known:
+        return pa.nulls(len(values))
+    return pa.array([None if value is None else _written(value) for value in values], pa.string())
+
+
+def _written(value: Value) -> str:
+    # As config.yaml has it.
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _seconds(value: Any) -> Any:
+    """Return a day or a moment that somebody wrote as seconds since 1970; a number is one already."""
+    try:
+        when = datetime.fromisoformat(str(value))
+    except ValueError:
+        return value
+    return (when if when.tzinfo is not None else when.replace(tzinfo=UTC)).timestamp()

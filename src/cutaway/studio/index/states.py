@@ -1,0 +1,67 @@
+"""What became of runs, without waiting: a writer on another machine is looked at again and again until its lease moves.
+
+Keeps no facts. For one thread only.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from cutaway.run.leases import LEASE_SECONDS, RunState, StateWatch, state_watch
+from cutaway.run.storage import LocalStorage
+
+__all__ = ["LIVE", "States"]
+
+LIVE = frozenset(("running", "paused"))
+UNKNOWN = "unknown"
+
+
+class States:
+    """The states of runs, as they are known by now."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._undecided: dict[str, tuple[StateWatch, float]] = {}
+
+    def look(self, run: str, path: str, otherwise: str) -> str:
+        """Return the state of a run at a path, `unknown` until it is decided; `otherwise` where nobody held a lease."""
+        self._undecided.pop(run, None)
+        storage = LocalStorage(path)
+        try:
+            watch = state_watch(storage)
+            if watch.verdict() is None:
+                watch = state_watch(storage, "evaluate")
+            if watch.verdict() is None:
+                return otherwise
+        except (KeyError, ValueError, TypeError, OSError):
+            # Leases that say what no lease can say.
+            return UNKNOWN
+        if not watch.is_decided:
+            self._undecided[run] = (watch, self._clock() + LEASE_SECONDS)
+            return UNKNOWN
+        return _word(watch)
+
+    def look_again(self) -> dict[str, str]:
+        """Return the states that have been decided since the last look, by run."""
+        decided = {}
+        for run, (watch, until) in list(self._undecided.items()):
+            watch.look_again()
+            if watch.is_decided or self._clock() >= until:
+                decided[run] = _word(watch)
+                del self._undecided[run]
+        return decided
+
+    def forget(self, run: str) -> None:
+        """Look no more at a run that is gone."""
+        self._undecided.pop(run, None)
+
+    @property
+    def undecided(self) -> int:
+        """How many runs are still looked at."""
+        return len(self._undecided)
+
+
+def _word(watch: StateWatch) -> str:
+    state = watch.verdict() or RunState.LOST
+    return "paused" if state is RunState.RUNNING and watch.is_paused else str(state)

@@ -1,0 +1,89 @@
+"""The table of runs as it travels: rows, pages and columns. Reads no run; what it gets is in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from cutaway.studio.index import RunFacts, RunTable
+from cutaway.studio.index.run_columns import group_of, kind_of, title_of
+from cutaway.studio.index.values import Value
+from cutaway.studio.wire import Column, HealthRow, Page, RunRow, Sparkline, State, Verdict
+
+__all__ = ["columns_of", "page_of_runs", "run_row"]
+
+MOST_DIFFERENT = 100
+
+
+def page_of_runs(
+    table: RunTable, *, search: str, where: Sequence[str], sort: str, columns: Sequence[str], offset: int, limit: int
+) -> Page[RunRow]:
+    """Return a part of the runs that match, sorted, with the cells that were asked for."""
+    chosen = table.select(search, where, sort)
+    cells = {name: table.column(name) for name in columns}
+    rows = [
+        run_row(table.rows[i], {name: values[i] for name, values in cells.items()})
+        for i in chosen[offset : offset + limit]
+    ]
+    return Page(data=rows, total=len(chosen), offset=offset, limit=limit)
+
+
+def run_row(facts: RunFacts, cells: dict[str, Value] | None = None) -> RunRow:
+    """Return one run as it travels."""
+    health, loss = facts.health, facts.loss
+    return RunRow(
+        id=facts.id,
+        name=facts.name,
+        folder=facts.folder,
+        project=facts.project,
+        kind=facts.kind,
+        state=cast("State", facts.state),
+        created=facts.created,
+        updated=facts.updated,
+        seconds=facts.seconds,
+        steps=facts.steps,
+        epochs=facts.epochs,
+        framework=facts.framework,
+        attempts=facts.attempts,
+        evaluations=facts.evaluations,
+        findings=facts.findings,
+        health=HealthRow(
+            verdict=cast("Verdict", health.verdict),
+            sentence=health.sentence,
+            since=health.since,
+            warnings=health.warnings,
+            errors=health.errors,
+        ),
+        loss=None
+        if loss is None
+        else Sparkline(name=loss.name, last=loss.last, best=loss.best, values=list(loss.values)),
+        tags=list(facts.tags),
+        note=facts.note,
+        baseline=facts.baseline,
+        cells=cells or {},
+    )
+
+
+def columns_of(table: RunTable) -> list[Column]:
+    """Return every column of the table, with how many runs have a value and how these lie."""
+    return [_column(name, [value for value in table.column(name) if value is not None]) for name in table.names]
+
+
+def _column(name: str, values: list[Value]) -> Column:
+    kind = kind_of(name, values)
+    numbers = cast("list[float]", values) if kind in ("number", "time") else []
+    seen: set[Value] = set()
+    for value in values:
+        seen.add(value)
+        if len(seen) >= MOST_DIFFERENT:
+            break
+    return Column(
+        name=name,
+        title=title_of(name),
+        group=group_of(name),
+        kind=kind,
+        runs=len(values),
+        min=min(numbers, default=None),
+        max=max(numbers, default=None),
+        different=len(seen),
+    )
