@@ -76,11 +76,12 @@ def demo(
     """Train a small network on handwritten digits, here, in about half a minute, and tell what the hook saw.
 
     Then the same network with one sick layer, and which rule caught it; and with wrong labels, which of them were found
-    and what fixing them bought.
+    and what fixing them bought. In a terminal it ends with the studio, the page over all of it.
     """
     from cutaway.cli.demo_labels import fix_labels, what_fixing_bought
     from cutaway.cli.demo_report import print_report, what_it_saw
     from cutaway.cli.demo_rules import what_rules_say
+    from cutaway.cli.demo_studio import end_with_the_studio
     from cutaway.cli.output import Screen, emit_json
 
     if epochs < 1:
@@ -101,6 +102,7 @@ def demo(
         emit_json(report)
     else:
         print_report(report)
+        end_with_the_studio(trained.run.path.parent, report)
 
 
 def train(epochs: int, say: Callable[[str], None]) -> Trained:
