@@ -26,11 +26,16 @@ from cutaway.tensors.patterns import compile_pattern, texts
 from cutaway.tensors.statistics_blocks import StatisticsBlock
 from cutaway.trial.collections_file import read_collections
 from cutaway.trial.follower import Follower
+from cutaway.trial.growing import Columns
 from cutaway.trial.html import facts_table, listed
+from cutaway.trial.last_statistics import LastStatistics, TensorState
+from cutaway.trial.scalar_series import ScalarSeries, Series
+from cutaway.trial.step_columns import StepColumns
 from cutaway.trial.step_index import StepRange
 from cutaway.trial.step_queries import Mode, StepQueries
 from cutaway.trial.tables import filtered, findings_table, rows_in_range, samples_at, with_modes
 from cutaway.trial.tensor import Tensor
+from cutaway.trial.value_window import ValueWindow
 from cutaway.trial.windows import Windows
 
 __all__ = ["Trial"]
@@ -60,6 +65,10 @@ class Trial(StepQueries):
         self.path = run.path
         self._tensors: dict[str, Tensor] = {}
         self._windows = Windows(self._follower)
+        self._series = ScalarSeries(self._follower)
+        self._step_columns = StepColumns(self._follower)
+        self._last_statistics = LastStatistics(self._follower)
+        self._values = ValueWindow(self._follower)
         self._collections: _Collections | None = None
 
     def __repr__(self) -> str:
@@ -208,6 +217,26 @@ class Trial(StepQueries):
         """Return the columns `step` and `value` of a scalar for `start <= step < stop`, of the first worker."""
         self._follower.maybe_refresh()
         return self._windows.scalar(name, start, stop, ModeKeys.parse(mode))
+
+    def scalar_series(self) -> dict[tuple[str, str], Series]:
+        """Return every scalar of every mode as a series (step, value, time) by name and mode, of the first worker."""
+        self._follower.maybe_refresh()
+        return self._series.all()
+
+    def step_columns(self) -> Columns:
+        """Return everything about the recorded steps but the ids of their samples, as columns in step order."""
+        self._follower.maybe_refresh()
+        return self._step_columns.all()
+
+    def last_statistics(self) -> dict[str, TensorState]:
+        """Return how each tensor was at its last step with statistics, in the order in which the model has them."""
+        self._follower.maybe_refresh()
+        return self._last_statistics.all()
+
+    def values_window(self, start: int, stop: int) -> pa.Table:
+        """Return what was saved of single samples for `start <= step < stop`: step, sample, name, value."""
+        self._follower.maybe_refresh()
+        return self._values.rows(start, stop)
 
     # -- tables for people -----------------------------------------------------------------------------------------
 

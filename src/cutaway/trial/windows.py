@@ -18,11 +18,11 @@ from cutaway.run.tables import Attempt, Batch
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.recent_steps import PHASES
 from cutaway.trial.follower import Follower
+from cutaway.trial.growing import Columns, Growing
 
 __all__ = ["Windows"]
 
 Array = npt.NDArray[Any]
-Columns = dict[str, Array]
 
 
 class Windows:
@@ -30,8 +30,8 @@ class Windows:
 
     def __init__(self, follower: Follower) -> None:
         self._follower = follower
-        self._steps = _Growing()
-        self._scalars = _Growing()
+        self._steps = Growing(_nothing())
+        self._scalars = Growing(_nothing())
         self._spans: list[tuple[int, int]] = []  # the first and last step of each batch of `trace/steps`
         self._version: tuple[int, tuple[Attempt, ...]] = (-1, ())
 
@@ -74,7 +74,7 @@ class Windows:
         attempts = tuple(self._follower.attempts)
         if self._version[1] != attempts:
             # A later attempt hides steps of the ones before it.
-            self._steps, self._scalars = _Growing(), _Growing()
+            self._steps, self._scalars = Growing(_nothing()), Growing(_nothing())
         if self._version == (steps.version, attempts) and not self._follower.dynamic:
             return
         self._version = (steps.version, attempts)
@@ -85,44 +85,6 @@ class Windows:
                 found = columns(batch)
                 kept.add(batch, found, steps.within.mask(found["step"], reader.limit(batch.segment)))
             self._follower.note_damage(table)
-
-
-class _Growing:
-    """Columns that grow by batches, joined when somebody looks."""
-
-    def __init__(self) -> None:
-        self.seen = 0
-        self._worker = ""
-        self._waiting: list[Columns] = []
-        self._joined: Columns = {}
-
-    def add(self, batch: Batch, columns: Columns, shown: npt.NDArray[np.bool_]) -> None:
-        """Take in those rows of a batch that are shown; of the first worker only."""
-        self.seen += 1
-        self._worker = self._worker or batch.segment.worker
-        if batch.segment.role != "train" or batch.segment.worker != self._worker:
-            return
-        if not shown.all():
-            columns = {name: column[shown] for name, column in columns.items()}
-        self._waiting.append(columns)
-
-    def columns(self) -> Columns:
-        """Return everything so far, ascending in `step`."""
-        if self._waiting:
-            parts = [self._joined, *self._waiting] if self._joined else self._waiting
-            self._waiting = []
-            joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-            order = joined["step"]
-            if (order[1:] < order[:-1]).any():
-                places = np.argsort(order, kind="stable")
-                joined = {name: column[places] for name, column in joined.items()}
-            self._joined = joined
-        return self._joined or _nothing()
-
-    def window(self, start: int, stop: int) -> Columns:
-        columns = self.columns()
-        first, last = np.searchsorted(columns["step"], [start, stop])
-        return {name: column[first:last].copy() for name, column in columns.items()}
 
 
 def _nothing() -> Columns:

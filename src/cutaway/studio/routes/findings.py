@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query
 
+from cutaway.studio.findings import chosen_findings, finding_detail, finding_row, findings_of
 from cutaway.studio.paging import Limit, Offset
 from cutaway.studio.routes.runs import RunId
 from cutaway.studio.the_studio import TheStudio
@@ -28,10 +29,14 @@ def list_findings(
     limit: Limit = 100,
 ) -> Page[FindingRow]:
     """Return the findings of a run, the newest step first."""
-    raise NotImplementedError
+    with studio.opened.trial(run) as trial:
+        chosen = chosen_findings(findings_of(trial), severities=severity, code=code, about=about)
+        rows = [finding_row(one, trial.run) for one in chosen[offset : offset + limit]]
+    return Page(data=rows, total=len(chosen), offset=offset, limit=limit)
 
 
 @router.get("/{finding}")
 def show_finding(studio: TheStudio, run: RunId, finding: Annotated[str, Path(max_length=200)]) -> Data[FindingDetail]:
     """Return a finding with its evidence, what to try, and the window of steps whose samples it may be about."""
-    raise NotImplementedError
+    with studio.opened.trial(run) as trial:
+        return Data(data=finding_detail(trial, finding))

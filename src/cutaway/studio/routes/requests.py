@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from cutaway.studio.paging import Limit, Offset
+from cutaway.studio.paging import Limit, Offset, page_of
 from cutaway.studio.routes.runs import RunId
+from cutaway.studio.steering import ask_for, requests_of
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire import Answered, Data, NewRequest, Page, RequestRow
 
@@ -17,10 +18,10 @@ router = APIRouter(prefix="/runs/{run}/requests", tags=["steering"])
 @router.get("")
 def list_requests(studio: TheStudio, run: RunId, offset: Offset = 0, limit: Limit = 100) -> Page[RequestRow]:
     """Return what was asked of the training, the newest first."""
-    raise NotImplementedError
+    return page_of(requests_of(studio.index.run_of(run)), offset, limit)
 
 
 @router.post("", status_code=201)
 def ask(studio: TheStudio, run: RunId, wanted: NewRequest) -> Data[Answered]:
     """Leave a request for the training; refused at once where nobody is running it."""
-    raise NotImplementedError
+    return Data(data=ask_for(studio.index.run_of(run), wanted))

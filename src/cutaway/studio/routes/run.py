@@ -6,9 +6,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from cutaway.studio.arrow import ArrowResponse
+from cutaway.studio.arrow import ArrowResponse, arrow_answer
+from cutaway.studio.curves import curves_table, wanted_curves
+from cutaway.studio.layers import layer_rows
 from cutaway.studio.paging import Limit, Offset
 from cutaway.studio.routes.runs import RunId
+from cutaway.studio.run_detail import run_detail
+from cutaway.studio.run_rows import run_row
+from cutaway.studio.scalars import all_curves, scalar_rows
+from cutaway.studio.seen_samples import seen_page
+from cutaway.studio.steps import step_page
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire import Data, LayerRow, Page, RunDetail, ScalarRow, SeenSample, StepRow
 
@@ -24,13 +31,16 @@ Points = Annotated[int, Query(ge=10, le=20_000, description="At most so many poi
 @router.get("")
 def show_run(studio: TheStudio, run: RunId) -> Data[RunDetail]:
     """Return everything about a run that fits on one screen."""
-    raise NotImplementedError
+    row = run_row(studio.index.row_of(run))
+    with studio.opened.trial(run) as trial:
+        return Data(data=run_detail(trial, row))
 
 
 @router.get("/scalars")
 def list_scalars(studio: TheStudio, run: RunId) -> Data[list[ScalarRow]]:
     """Return the series of numbers of a run: losses, metrics, learning rates, throughput."""
-    raise NotImplementedError
+    with studio.opened.trial(run) as trial:
+        return Data(data=scalar_rows(all_curves(trial)))
 
 
 @router.get("/curves.arrow", response_class=ArrowResponse)
@@ -48,7 +58,9 @@ def curves(
     A series with more points than asked is thinned by stretches of steps: `value` is a stretch's last, `min` and `max`
     its extremes, `nonfinite` how many values in it were not finite. A value that is not finite is null.
     """
-    raise NotImplementedError
+    with studio.opened.trial(run) as trial:
+        wanted = wanted_curves(all_curves(trial), series, trial.name)
+        return arrow_answer(curves_table(wanted, trial.step_columns(), first=first, last=last, points=points))
 
 
 @router.get("/steps")
@@ -62,7 +74,8 @@ def list_steps(
     limit: Limit = 100,
 ) -> Page[StepRow]:
     """Return recorded steps: when each was, how long its phases took, how many samples it was fed."""
-    raise NotImplementedError
+    with studio.opened.trial(run) as trial:
+        return step_page(trial.step_columns(), first=first, last=last, offset=offset, limit=limit)
 
 
 @router.get("/samples")
@@ -76,16 +89,20 @@ def seen_samples(
     limit: Limit = 100,
 ) -> Page[SeenSample]:
     """Return the samples that a window of steps was fed, those with the largest loss first where it was saved."""
-    raise NotImplementedError
+    with studio.opened.trial(run) as trial:
+        return seen_page(trial, studio.previews, first=first, last=last, offset=offset, limit=limit)
 
 
 @router.get("/preview", response_class=Response)
 def preview(studio: TheStudio, run: RunId, sample: Annotated[str, Query(max_length=2000)]) -> Response:
     """Return the small picture of a sample as PNG."""
-    raise NotImplementedError
+    png = studio.previews.png(studio.index.run_of(run), sample)
+    # A picture from a stranger's run is nothing but a picture, also where somebody opens its address by itself.
+    return Response(png, media_type="image/png", headers={"Content-Security-Policy": "sandbox"})
 
 
 @router.get("/layers")
 def list_layers(studio: TheStudio, run: RunId) -> Data[list[LayerRow]]:
     """Return the layers of the model as the names of its tensors tell, with how each does."""
-    raise NotImplementedError
+    with studio.opened.trial(run) as trial:
+        return Data(data=layer_rows(trial))

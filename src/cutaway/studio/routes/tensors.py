@@ -6,10 +6,12 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from cutaway.studio.arrow import ArrowResponse
+from cutaway.studio.arrow import ArrowResponse, arrow_answer
 from cutaway.studio.paging import Limit, Offset
 from cutaway.studio.routes.run import FirstStep, LastStep, Points
 from cutaway.studio.routes.runs import RunId
+from cutaway.studio.tensor_rows import tensor_detail, tensor_page
+from cutaway.studio.tensor_series import histogram_of, overview_table, series_table, values_table
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire import Data, Histogram, Page, TensorDetail, TensorRow
 
@@ -35,7 +37,8 @@ def list_tensors(
     limit: Limit = 100,
 ) -> Page[TensorRow]:
     """Return the tensors of a run with how each was at its last step."""
-    raise NotImplementedError
+    with studio.opened.trial(run) as trial:
+        return tensor_page(trial, collection=collection, search=search, sort=sort, offset=offset, limit=limit)
 
 
 @router.get("/tensors/overview.arrow", response_class=ArrowResponse)
@@ -56,13 +59,25 @@ def overview(
     none there), nonfinite (list of float32: the most values of one step in the stretch that were not finite). The
     schema's metadata has `steps`: the first step of each stretch, and the end of the last, as JSON.
     """
-    raise NotImplementedError
+    with studio.opened.trial(run) as trial:
+        return arrow_answer(
+            overview_table(
+                trial,
+                statistic=statistic,
+                collection=collection,
+                search=search,
+                first=first,
+                last=last,
+                columns=columns,
+            )
+        )
 
 
 @router.get("/tensor")
 def show_tensor(studio: TheStudio, run: RunId, name: TensorName) -> Data[TensorDetail]:
     """Return one tensor: its shape, the steps that have its full values, and its findings."""
-    raise NotImplementedError
+    with studio.opened.trial(run) as trial:
+        return Data(data=tensor_detail(trial, name))
 
 
 @router.get("/tensor/series.arrow", response_class=ArrowResponse)
@@ -79,7 +94,8 @@ def tensor_series(
 
     `<statistic>_min` and `<statistic>_max` are the extremes of the stretch; `nonfinite` is the most of one step.
     """
-    raise NotImplementedError
+    with studio.opened.trial(run) as trial:
+        return arrow_answer(series_table(trial, name, first=first, last=last, points=points))
 
 
 @router.get("/tensor/histogram")
@@ -92,7 +108,8 @@ def histogram(
     bins: Annotated[int, Query(ge=1, le=500)] = 60,
 ) -> Data[Histogram]:
     """Return the distribution of a tensor's values at a step that saved it in full."""
-    raise NotImplementedError
+    with studio.opened.trial(run) as trial:
+        return Data(data=histogram_of(trial, name, step, bins))
 
 
 @router.get("/tensor/values.arrow", response_class=ArrowResponse)
@@ -106,4 +123,5 @@ def values(
     limit: Annotated[int, Query(ge=1, le=1_000_000)] = 100_000,
 ) -> ArrowResponse:
     """Return the values of a tensor in row-major order, from `offset` on: column value; metadata shape, dtype."""
-    raise NotImplementedError
+    with studio.opened.trial(run) as trial:
+        return arrow_answer(values_table(trial, name, step, offset=offset, limit=limit))

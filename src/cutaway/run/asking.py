@@ -1,0 +1,76 @@
+"""Asking a running training for something, for people: checks what is wanted, and says at once why it cannot be.
+
+`control` carries the words; who asks on a person's behalf does it through here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.run.control import ACTIONS, SETTINGS, Request, ask
+from cutaway.run.identity import Run
+from cutaway.run.leases import RunState, read_leases
+
+__all__ = ["Training", "ask_training", "checked_arguments", "look_at_training"]
+
+
+class Training(NamedTuple):
+    """Who trains a run now: its state, and the lease of its chief, empty where there is none."""
+
+    state: RunState
+    chief: Mapping[str, Any]
+
+    @property
+    def runs(self) -> bool:
+        """Whether somebody is there who could carry a request out."""
+        return self.state is RunState.RUNNING and "attempt" in self.chief
+
+    @property
+    def paused(self) -> bool:
+        """Whether it waits to be let go on."""
+        return self.state is RunState.RUNNING and bool(self.chief.get("paused"))
+
+
+def look_at_training(run: Run) -> Training:
+    """Return who trains a run now; where that is another machine, this waits for a sign of life from it."""
+    return Training(run.state(), next(iter(read_leases(run.storage, "train")), {}))
+
+
+def checked_arguments(action: str, arguments: Mapping[str, float]) -> dict[str, float]:
+    """Return the arguments of an action. Raises `ConfigurationError` where they or the action make no sense."""
+    if action not in ACTIONS:
+        hint = did_you_mean(action, ACTIONS) or f" There are {', '.join(ACTIONS)}."
+        raise ConfigurationError(f"No action {action!r}.{hint} `cutaway control --help` says what each does.")
+    given = " ".join(f"{name}={value}" for name, value in arguments.items())
+    if action != "set":
+        if arguments:
+            raise ConfigurationError(f"`{action}` takes nothing else, but got {given!r}.")
+        return {}
+    if len(arguments) != 1:
+        raise ConfigurationError(f"`set` takes one of lr=VALUE and lr_factor=VALUE, but got {given or 'nothing'}.")
+    name, value = next(iter(arguments.items()))
+    if name not in SETTINGS:
+        hint = did_you_mean(name, SETTINGS) or f" There are {' and '.join(SETTINGS)}."
+        raise ConfigurationError(f"Nothing called {name!r} can be set.{hint}")
+    if not 0 <= value < math.inf:
+        raise ConfigurationError(f"`{name}` must be a number that is not negative, but got {given!r}.")
+    return {name: float(value)}
+
+
+def ask_training(
+    run: Run,
+    training: Training,
+    action: str,
+    arguments: Mapping[str, float],
+    *,
+    who: str,
+    why: str,
+    id: str | None = None,
+) -> tuple[Request, bool]:
+    """Leave a request for the attempt that runs now; return it, and whether one of that id was not there before."""
+    about = {"who": who, "why": why, "arguments": dict(arguments), "attempt": int(training.chief["attempt"])}
+    request = Request(action, "train", **about) if id is None else Request(action, "train", **about, id=id)
+    return request, ask(run.storage, request)

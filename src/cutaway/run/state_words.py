@@ -1,0 +1,39 @@
+"""What the states of a run mean for the person who reads them, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from cutaway.run.leases import RunState
+
+__all__ = ["StateWords", "state_words"]
+
+
+class StateWords(NamedTuple):
+    """A state in words, and the command or line that comes next."""
+
+    meaning: str
+    following: str
+
+
+def state_words(state: RunState, path: str, last_step: int | None, holder: Mapping[str, Any]) -> StateWords:
+    """Explain a state; `holder` is the lease of the process that wrote the run, where there is one."""
+    who = f"process {holder['pid']} on {holder['host']}" if "pid" in holder else "its process"
+    upto = f"everything up to step {last_step} is here" if last_step is not None else "no step was written"
+    resume = f"Hook(out_dir={path!r}, resume=True) continues it"
+    look = f"cutaway tensors {path}"
+    words = {
+        RunState.RUNNING: StateWords(f"{who} is writing it now", f"{look} --follow")
+        if not holder.get("paused")
+        else StateWords(f"{who} is paused", f"cutaway control {path} resume"),
+        RunState.FINISHED: StateWords("the training closed it", look),
+        RunState.FAILED: StateWords(f"an exception ended the training; {upto}", look),
+        RunState.ENDED: StateWords(
+            f"its process ended without closing the hook; {upto}",
+            f"{look} (and `with Hook(...)` closes the next one)",
+        ),
+        RunState.LOST: StateWords(f"{who} gives no sign of life and cannot be seen from here; {upto}", resume),
+        RunState.CRASHED: StateWords(f"{who} is gone without a word (killed, out of memory?); {upto}", resume),
+    }
+    return words[state]

@@ -1,0 +1,115 @@
+"""The layers of a model as the names of its tensors tell: a tree, and how each part of it does."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from cutaway.run.findings import Finding
+from cutaway.studio.findings import worst
+from cutaway.studio.tensor_names import Kind, kind_of
+from cutaway.studio.tensor_rows import ModelTensors, zero_share
+from cutaway.studio.wire import LayerRow
+from cutaway.trial.last_statistics import TensorState
+from cutaway.trial.trial import Trial
+
+__all__ = ["layer_rows"]
+
+# What a loss receives and returns belongs to no layer of the model.
+_NOT_OF_MODEL = frozenset({"losses", "labels", "predictions", "metrics"})
+_PARAMETERS: tuple[Kind, ...] = ("weight", "bias")
+
+
+@dataclass
+class _Sums:
+    """What the tensors of a layer, or of a part of the model, come to."""
+
+    parameters: int = 0
+    weight: list[float] = field(default_factory=list)
+    gradient: list[float] = field(default_factory=list)
+    changed: list[tuple[float, float]] = field(default_factory=list)
+    zeros: list[float] = field(default_factory=list)
+    nonfinite: int = 0
+    findings: dict[str, Finding] = field(default_factory=dict)
+
+    def add(self, state: TensorState | None, kind: Kind, findings: Iterable[Finding]) -> None:
+        self.findings |= {one.id: one for one in findings}
+        if state is None:
+            return
+        norm, change, zeros = state.values["l2"], state.values["change"], zero_share(state)
+        self.nonfinite += int(state.values["nonfinite"])
+        if kind in _PARAMETERS:
+            self.parameters += state.size
+        if kind == "weight":
+            self.weight.append(norm)
+            if not math.isnan(change):
+                self.changed.append((change, norm))
+        elif kind == "gradient":
+            self.gradient.append(norm)
+        elif kind == "output" and zeros is not None:
+            self.zeros.append(zeros)
+
+    @property
+    def update_ratio(self) -> float | None:
+        norm = _norm([norm for _, norm in self.changed])
+        change = _norm([change for change, _ in self.changed])
+        return change / norm if change is not None and norm else None
+
+
+def layer_rows(trial: Trial) -> list[LayerRow]:
+    """Return the layers in the order of the model, each part before what is in it; a part sums up what it holds."""
+    tensors = ModelTensors(trial)
+    own: dict[str, list[str]] = {}
+    sums: dict[str, _Sums] = {}
+    for name in tensors.names:
+        collections = tensors.collections(name)
+        if _NOT_OF_MODEL & set(collections):
+            continue
+        kind, layer = kind_of(name, collections), tensors.layer(name)
+        own.setdefault(layer, []).append(name)
+        for place in (layer, *_parents(layer)):
+            sums.setdefault(place, _Sums()).add(tensors.states.get(name), kind, tensors.findings.get(name, ()))
+    children: dict[str | None, list[str]] = {}
+    for layer in sums:
+        children.setdefault(next(_parents(layer), None), []).append(layer)
+    return [_row(layer, sums[layer], own.get(layer, [])) for layer in _in_order(children)]
+
+
+def _row(layer: str, sums: _Sums, tensors: list[str]) -> LayerRow:
+    parents = list(_parents(layer))
+    return LayerRow(
+        name=layer,
+        depth=len(parents),
+        parent=parents[0] if parents else None,
+        parameters=sums.parameters,
+        tensors=tensors,
+        weight=_norm(sums.weight),
+        gradient=_norm(sums.gradient),
+        update_ratio=sums.update_ratio,
+        zeros=max(sums.zeros, default=None),
+        nonfinite=sums.nonfinite,
+        findings=len(sums.findings),
+        severity=worst(sums.findings.values()),
+    )
+
+
+def _parents(layer: str) -> Iterator[str]:
+    """Yield the parts that a layer lies in, the nearest first."""
+    for found in reversed(list(re.finditer(r"[./]", layer))):
+        if found.start():
+            yield layer[: found.start()]
+
+
+def _in_order(children: dict[str | None, list[str]]) -> Iterator[str]:
+    """Walk the tree without recursion: a name of a stranger may have more parts than Python can go down."""
+    waiting = list(reversed(children.get(None, [])))
+    while waiting:
+        layer = waiting.pop()
+        yield layer
+        waiting += reversed(children.get(layer, []))
+
+
+def _norm(parts: list[float]) -> float | None:
+    return math.hypot(*parts) if parts else None

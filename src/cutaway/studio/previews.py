@@ -1,0 +1,98 @@
+"""The small pictures of samples, by their ids: only what is a PNG, of a size that a preview has, leaves the folder."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from pathlib import Path
+
+import pyarrow as pa
+
+from cutaway.run.identity import Run
+from cutaway.studio.errors_on_wire import Refusal
+
+__all__ = ["Previews", "has_pictures"]
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+MOST_BYTES = 4 << 20
+# So many files of previews are remembered by which sample lies where.
+MOST_FILES = 8
+
+_Key = tuple[str, int, int]
+_Places = dict[str, tuple[int, int]]
+
+
+def has_pictures(run: Run) -> bool:
+    """Whether a run has previews of any subset."""
+    return bool(_files(run))
+
+
+class Previews:
+    """Finds the preview of a sample; remembers where those of the last few files lie."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._known: OrderedDict[_Key, _Places] = OrderedDict()
+
+    def png(self, run: Run, sample: str) -> bytes:
+        """Return the picture of a sample; refused where there is none that can be shown."""
+        for path in _files(run):
+            place = self._places(path).get(sample)
+            found = None if place is None else _read(path, *place)
+            if found is not None and found.startswith(SIGNATURE) and len(found) <= MOST_BYTES:
+                return found
+        hint = "`cutaway evaluate` draws a preview of each sample."
+        raise Refusal(404, "preview-unavailable", f"No preview of sample {sample!r} in run {run.name!r}.", hint)
+
+    def known(self, run: Run, samples: set[str]) -> set[str]:
+        """Return those of some samples that have a preview."""
+        return {sample for path in _files(run) for sample in samples & self._places(path).keys()}
+
+    def _places(self, path: Path) -> _Places:
+        try:
+            stat = path.stat()
+        except OSError:
+            return {}
+        key = (str(path), stat.st_mtime_ns, stat.st_size)
+        with self._guard:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+        places = _index(path)
+        with self._guard:
+            self._known[key] = places
+            while len(self._known) > MOST_FILES:
+                self._known.popitem(last=False)
+        return places
+
+
+def _files(run: Run) -> list[Path]:
+    """The files of previews, by what lies in the folder; no name that was asked for becomes a path."""
+    try:
+        return sorted(path for path in (run.path / "previews").iterdir() if path.suffix == ".arrow" and path.is_file())
+    except OSError:
+        return []
+
+
+def _index(path: Path) -> _Places:
+    places: _Places = {}
+    try:
+        with pa.memory_map(str(path)) as source:
+            reader = pa.ipc.open_file(source, options=pa.ipc.IpcReadOptions(included_fields=[0]))
+            for number in range(reader.num_record_batches):
+                ids = reader.get_batch(number).column(0).to_pylist()
+                places.update((one, (number, row)) for row, one in enumerate(ids) if isinstance(one, str))
+    except (OSError, pa.ArrowException, ValueError, IndexError):
+        # Cut short or garbled: what was read before that can be shown.
+        return places
+    return places
+
+
+def _read(path: Path, number: int, row: int) -> bytes | None:
+    try:
+        with pa.memory_map(str(path)) as source:
+            column = pa.ipc.open_file(source).get_batch(number).column(1)
+            found = column[row].as_py()
+    except (OSError, pa.ArrowException, ValueError, IndexError):
+        return None
+    return found if isinstance(found, bytes) else None

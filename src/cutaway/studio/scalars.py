@@ -1,0 +1,139 @@
+"""The series of numbers that a run has: what was saved, and what follows from its steps. Thins nothing, knows no HTTP."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.studio.wire import ScalarRow
+from cutaway.tensors.recent_steps import PHASES
+from cutaway.trial.growing import Columns
+from cutaway.trial.scalar_series import Series
+from cutaway.trial.trial import Trial
+
+__all__ = ["Curve", "all_curves", "scalar_rows"]
+
+Group = Literal["loss", "metric", "rate", "throughput", "other"]
+STEPS_RATE = "steps_per_second"
+SAMPLES_RATE = "samples_per_second"
+EVERYTHING = 2**62
+
+_GROUPS: tuple[Group, ...] = ("loss", "metric", "rate", "throughput", "other")
+_MODES = ("TRAIN", "GLOBAL", "EVAL", "PREDICT")
+_RATE = re.compile(r"(?i)learning_?rate|(?:^|[/._-])lr(?:$|[/._-])")
+_THROUGHPUT = re.compile(r"(?i)throughput|_per_sec|_?seconds$|(?:^|[/._-])(?:time|fps)(?:$|[/._-])")
+_OTHER = re.compile(r"(?i)(?:^|[/._-])(?:epoch|step|memory|gpu|cpu|norm|grad)")
+
+
+class Curve(NamedTuple):
+    """A series with what it is called and where it comes from."""
+
+    name: str
+    mode: str
+    derived: bool
+    points: Series
+
+    @property
+    def key(self) -> str:
+        """How it is asked for."""
+        return f"{self.name}@{self.mode}"
+
+
+def all_curves(trial: Trial) -> dict[str, Curve]:
+    """Return every series of a run by its key: losses first, then metrics, rates and throughput."""
+    saved = [Curve(name, mode, False, points) for (name, mode), points in trial.scalar_series().items()]
+    columns = trial.step_columns()
+    derived = [*_of_steps(columns, trial), *([] if _has_loss(saved) else _of_losses(trial, columns))]
+    known = {curve.key for curve in saved}
+    found = [*saved, *(curve for curve in derived if curve.key not in known)]
+    return {curve.key: curve for curve in sorted(found, key=_order)}
+
+
+def scalar_rows(curves: Mapping[str, Curve]) -> list[ScalarRow]:
+    """Return what a list of series says of each."""
+    return [_row(curve) for curve in curves.values()]
+
+
+def _row(curve: Curve) -> ScalarRow:
+    value = curve.points.value
+    good = value[np.isfinite(value)]
+    return ScalarRow(
+        series=curve.key,
+        name=curve.name,
+        mode=curve.mode,
+        group=_group(curve),
+        derived=curve.derived,
+        count=len(value),
+        first=float(value[0]),
+        last=float(value[-1]),
+        min=float(good.min()) if len(good) else None,
+        max=float(good.max()) if len(good) else None,
+        last_step=int(curve.points.step[-1]),
+        nonfinite=len(value) - len(good),
+    )
+
+
+def _group(curve: Curve) -> Group:
+    name = curve.name
+    if "loss" in name.lower():
+        return "loss"
+    if _RATE.search(name):
+        return "rate"
+    if _THROUGHPUT.search(name):
+        return "throughput"
+    return "other" if _OTHER.search(name) else "metric"
+
+
+def _order(curve: Curve) -> tuple[int, int, str, str]:
+    mode = _MODES.index(curve.mode) if curve.mode in _MODES else len(_MODES)
+    return _GROUPS.index(_group(curve)), mode, curve.name, curve.mode
+
+
+def _has_loss(curves: list[Curve]) -> bool:
+    return any("loss" in curve.name.lower() for curve in curves)
+
+
+def _of_steps(columns: Columns, trial: Trial) -> Iterator[Curve]:
+    """Yield throughput and the seconds of each phase, for each mode."""
+    begun = np.array([attempt.from_step for attempt in trial.run.attempts()], np.int64)
+    for mode in dict.fromkeys(columns["mode"].tolist()):
+        own = {name: column[columns["mode"] == mode] for name, column in columns.items()}
+        for phase in PHASES:
+            yield from _curve(f"{phase}_seconds", mode, own, own[phase], ~np.isnan(own[phase]))
+        rate, known = _rates(own, begun)
+        yield from _curve(STEPS_RATE, mode, own, rate, known)
+        yield from _curve(SAMPLES_RATE, mode, own, rate * own["samples"], known & (own["samples"] >= 0))
+
+
+def _rates(own: Columns, begun: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Return the steps per second that each step ended with, and where that is known.
+
+    Only between neighbours: a pause for the steps of another mode, or for another attempt to begin, is no slowness.
+    """
+    rate = np.full(len(own["step"]), np.nan)
+    done, passed, seconds = (np.diff(own[name]) for name in ("mode_step", "step", "time"))
+    good = (done > 0) & (done == passed) & (seconds > 0) & ~np.isin(own["step"][1:], begun)
+    rate[1:][good] = done[good] / seconds[good]
+    return rate, ~np.isnan(rate)
+
+
+def _curve(
+    name: str, mode: str, own: Columns, values: npt.NDArray[np.float64], known: npt.NDArray[np.bool_]
+) -> Iterator[Curve]:
+    if known.any():
+        yield Curve(name, mode, True, Series(own["step"][known], values[known], own["time"][known]))
+
+
+def _of_losses(trial: Trial, columns: Columns) -> Iterator[Curve]:
+    """Yield the mean of what registered losses returned, where no loss was saved as a number."""
+    for name in trial.tensor_names(collection="losses"):
+        window = trial.statistics_window(name, 0, EVERYTHING)
+        steps, values = window["step"], np.where(window["nonfinite"] > 0, np.nan, window["mean"])
+        places = np.searchsorted(columns["step"], steps)
+        for mode in dict.fromkeys(columns["mode"][places].tolist()):
+            own = columns["mode"][places] == mode
+            yield Curve(name, mode, True, Series(steps[own], values[own], columns["time"][places[own]]))

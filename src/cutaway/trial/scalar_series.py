@@ -1,0 +1,90 @@
+"""The scalars of a run as series, one a name and mode, kept as they arrive: what was read once is not read again."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cutaway.run.rows import numbers
+from cutaway.run.schemas import SCALARS
+from cutaway.run.tables import Attempt, Batch
+from cutaway.trial.follower import Follower
+
+__all__ = ["ScalarSeries", "Series"]
+
+
+class Series(NamedTuple):
+    """One series of numbers, ascending in `step`."""
+
+    step: npt.NDArray[np.int64]
+    value: npt.NDArray[np.float64]
+    time: npt.NDArray[np.float64]
+
+
+class ScalarSeries:
+    """The rows of `scalars`, of each series those of the first worker by name that has any."""
+
+    def __init__(self, follower: Follower) -> None:
+        self._follower = follower
+        self._seen = 0
+        self._attempts: tuple[Attempt, ...] = tuple(follower.attempts)
+        self._workers: dict[tuple[str, str], str] = {}
+        self._waiting: dict[tuple[str, str], list[Series]] = {}
+        self._joined: dict[tuple[str, str], Series] = {}
+
+    def all(self) -> dict[tuple[str, str], Series]:
+        """Return every series by its name and mode, in the order in which they began."""
+        self._read()
+        for key, waiting in self._waiting.items():
+            parts = [self._joined[key], *waiting] if key in self._joined else waiting
+            self._joined[key] = _ascending(Series(*(np.concatenate(columns) for columns in zip(*parts, strict=True))))
+        self._waiting.clear()
+        return self._joined
+
+    def _read(self) -> None:
+        if self._attempts != tuple(self._follower.attempts):
+            # A later attempt hides steps of the ones before it.
+            self.__init__(self._follower)  # type: ignore[misc]
+        reader = self._follower.reader(SCALARS)
+        reader.poll()
+        for batch in reader.batches[self._seen :]:
+            self._seen += 1
+            if batch.segment.role == "train" and len(batch.content):
+                self._add(batch, reader.limit(batch.segment))
+        self._follower.note_damage(SCALARS)
+
+    def _add(self, batch: Batch, limit: int | None) -> None:
+        rows = batch.content
+        names, name_codes = _coded(rows.column("name"))
+        modes, mode_codes = _coded(rows.column("mode"))
+        whole = Series(*(numbers(rows.column(column)) for column in Series._fields))
+        codes = name_codes.astype(np.int64) * len(modes) + mode_codes
+        codes[~self._follower.steps.within.mask(whole.step, limit)] = -1
+        order = np.argsort(codes, kind="stable")
+        found, starts = np.unique(codes[order], return_index=True)
+        ends = [*starts[1:].tolist(), len(order)]
+        for code, start, end in sorted(
+            zip(found.tolist(), starts.tolist(), ends, strict=True), key=lambda one: order[one[1]]
+        ):
+            if code < 0:
+                continue
+            key, places = (names[code // len(modes)], modes[code % len(modes)]), order[start:end]
+            if self._workers.setdefault(key, batch.segment.worker) == batch.segment.worker:
+                self._waiting.setdefault(key, []).append(Series(*(column[places] for column in whole)))
+
+
+def _coded(column: pa.Array) -> tuple[list[str], npt.NDArray[np.int32]]:
+    encoded = column.dictionary_encode(null_encoding="encode")
+    codes: npt.NDArray[np.int32] = encoded.indices.to_numpy(zero_copy_only=False)
+    return [text or "" for text in encoded.dictionary.to_pylist()], codes
+
+
+def _ascending(series: Series) -> Series:
+    steps: npt.NDArray[Any] = series.step
+    if not (steps[1:] < steps[:-1]).any():
+        return series
+    places = np.argsort(steps, kind="stable")
+    return Series(steps[places], series.value[places], series.time[places])
