@@ -20,6 +20,7 @@ from cutaway.errors import ConfigurationError, MissingExtraError
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from cutaway.studio.app import Guards
     from cutaway.studio.guards.tokens import Gate
 
 __all__ = ["studio"]
@@ -27,7 +28,8 @@ __all__ = ["studio"]
 DEFAULT_PORT = 8600
 TOKEN_VARIABLE = "CUTAWAY_TOKEN"
 _EXTRA = ("fastapi", "starlette", "uvicorn", "h11", "pydantic")
-_MAKE_TOKEN = "python -c 'import secrets; print(secrets.token_urlsafe(32))' > token && chmod 600 token"
+_TOKEN_FILE = "studio.token"
+_MAKE_TOKEN = f"(umask 077; python -c 'import secrets; print(secrets.token_urlsafe())' > {_TOKEN_FILE})"
 _FIRST_RUNS = (
     ("cutaway demo", "trains a small network and looks at it"),
     ("cutaway evaluate ENTRY.py MODEL", "looks at a model on every sample of a data set"),
@@ -66,8 +68,8 @@ def studio(
     cutaway studio                                       all runs in runs/
     cutaway studio runs/mnist-20261115                   one run
     cutaway studio --no-open --port 8601                 print the address only
-    cutaway studio --host 0.0.0.0 --token-file token     for other machines, with a token
-    cutaway studio --allow-host gpu-box                  answer to the name gpu-box too
+    cutaway studio --host 0.0.0.0 --allow-host gpu-box --token-file studio.token
+                                                         for other machines, as http://gpu-box:8600
     cutaway studio --root-path /studio                   behind a proxy, below /studio
 
     On a machine that you reach by ssh it prints the line that forwards its port to you. Ctrl-C ends it.
@@ -92,7 +94,7 @@ def studio(
             _say(f"The page is not built, only the HTTP API is there. {BUILD_HINT}")
         opened = Studio.open(folder, gate=gate)
         _say_what_makes_runs(folder)
-        _show(_address(host, taken, root), taken, opens=not no_open and bundle.is_built)
+        _show(host, taken, guards, opens=not no_open and bundle.is_built)
         serving.serve(create_app(opened, guards=guards, bundle=bundle), opened, listening)
 
 
@@ -142,7 +144,7 @@ def _gate(host: str, file: Path | None) -> Gate | None:
     message = (
         f"`--host {host}` is reached from other machines, so it needs a token. Make one and give it:\n"
         f"  {_MAKE_TOKEN}\n"
-        f"  cutaway studio --host {host} --token-file token"
+        f"  cutaway studio --host {host} --token-file {_TOKEN_FILE}"
     )
     raise ConfigurationError(message)
 
@@ -172,25 +174,26 @@ def _say_what_makes_runs(folder: Path) -> None:
         _say(f"  {command:<{width}}   {what}")
 
 
-def _address(host: str, port: int, root: str) -> str:
-    """Return the address to open: the name that a person on this machine, or another, can use."""
+def _show(host: str, port: int, guards: Guards, *, opens: bool) -> None:
+    """Say where the page is, and open it where whoever typed the command would see it."""
     from cutaway.studio.guards.hosts import is_everywhere
 
-    name = socket.gethostname() if is_everywhere(host) else host
-    return f"http://{f'[{name}]' if ':' in name else name}:{port}{root}/"
-
-
-def _show(address: str, port: int, *, opens: bool) -> None:
+    everywhere = is_everywhere(host)
+    here = "127.0.0.1" if everywhere else f"[{host}]" if ":" in host else host
+    # A name that it answers to: the one it was given for others, before that of this machine alone.
+    name = guards.allowed_hosts[0] if everywhere and guards.allowed_hosts else here
+    address = f"http://{name}:{port}{guards.root_path}/"
     _say(f"The studio is at {address}   (Ctrl-C ends it)")
-    if opens and _has_display() and sys.stderr.isatty():
+    if everywhere and not guards.allowed_hosts:
+        _say(f"For other machines add the name that they use: --allow-host {socket.gethostname()}")
+    if not _has_display():
+        _say(f"From your own machine: ssh -N -L {port}:{here}:{port} {getpass.getuser()}@{socket.gethostname()}")
+        _say(f"then open http://localhost:{port}{guards.root_path}/ there.")
+    elif opens and sys.stderr.isatty():
         import webbrowser
 
-        # After the server listens: the socket is bound already, so the browser's first request waits in its queue.
+        # The socket listens already, so the browser's first request waits there until the server takes it.
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    elif not _has_display():
-        user, machine = getpass.getuser(), socket.gethostname()
-        _say(f"From your own machine: ssh -L {port}:localhost:{port} {user}@{machine}")
-        _say(f"then open http://localhost:{port}/ there.")
 
 
 def _has_display() -> bool:

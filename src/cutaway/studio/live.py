@@ -7,22 +7,21 @@ looked at that nobody watches.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, cast
+from typing import cast
 
 from cutaway.errors import ConfigurationError, CutawayError
-from cutaway.run import Run
 from cutaway.run.pulse import ASPECTS, Pulse
 from cutaway.studio.errors_on_wire import Refusal
-from cutaway.studio.wire import Event
+from cutaway.studio.index.the_index import RunIndex
+from cutaway.studio.wire import Event, Indexing, State, What
 
-__all__ = ["MOST_STREAMS", "RUNS", "ChangesOfRuns", "Feed", "Listener"]
+__all__ = ["MOST_STREAMS", "RUNS", "Feed", "Listener"]
 
 _logger = logging.getLogger("cutaway.studio")
 
@@ -34,17 +33,6 @@ MOST_EVENTS = 1000
 # Who polls is taken to be there so long after asking.
 POLLED_SECONDS = 30.0
 LOOK_SECONDS = 0.8
-
-What = Literal["listed", "state", "steps", "scalars", "findings", "requests", "annotations", "indexing"]
-
-
-class ChangesOfRuns(Protocol):
-    """Who knows the runs of the folder: gives those events of the topic `runs` that came after a token, and the next.
-
-    Without a token there are no events, only the token of now.
-    """
-
-    def __call__(self, token: str | None, /) -> tuple[list[Event], str]: ...
 
 
 @dataclass
@@ -76,14 +64,12 @@ class Feed:
 
     def __init__(
         self,
-        run_of: Callable[[str], Run],
-        changes_of_runs: ChangesOfRuns,
+        index: RunIndex,
         *,
         seconds: float = LOOK_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._run_of = run_of
-        self._changes_of_runs = changes_of_runs
+        self._index = index
         self._seconds = seconds
         self._clock = clock
         self._name = secrets.token_hex(4)
@@ -99,9 +85,8 @@ class Feed:
         """Whether nothing will be told any more."""
         return self._ended.is_set()
 
-    @contextlib.contextmanager
-    def listen(self, topics: Sequence[str], token: str, wake: Callable[[], None]) -> Iterator[Listener]:
-        """Watch topics while the block runs; `wake` is called, from another thread, when there is something new.
+    def listen(self, topics: Sequence[str], token: str, wake: Callable[[], None]) -> Listener:
+        """Watch topics until the listener is closed; `wake` is called, from another thread, when something is new.
 
         With the token of an earlier listener it goes on where that one was.
         """
@@ -117,12 +102,14 @@ class Feed:
             for topic in wanted:
                 self._topics[topic].listeners += 1
             listener.position = self._sequence if not token else self._position(token)
-        try:
-            yield listener
-        finally:
-            with self._lock:
+        return listener
+
+    def forget(self, listener: Listener) -> None:
+        """Stop telling a listener; forgetting it twice is allowed."""
+        with self._lock:
+            if listener in self._listeners:
                 self._listeners.discard(listener)
-                for topic in wanted:
+                for topic in listener.topics:
                     self._topics[topic].listeners -= 1
 
     def since(self, topics: Sequence[str], token: str) -> tuple[list[Event], str]:
@@ -186,7 +173,7 @@ class Feed:
         if kind != "run" or not run:
             message = f"There is no topic {topic[:100]!r}. Topics are `runs`, and `run:<id>` for one run."
             raise ConfigurationError(message)
-        pulse = Pulse(self._run_of(run).storage)
+        pulse = Pulse(self._index.run_of(run).storage)
 
         def events(aspects: Sequence[str]) -> list[Event]:
             return [Event(topic=topic, what=cast("What", aspect), run=run) for aspect in aspects]
@@ -194,12 +181,23 @@ class Feed:
         return _Topic(lambda: events(pulse.look()), events(ASPECTS), 0)
 
     def _topic_of_runs(self) -> _Topic:
-        _, token = self._changes_of_runs(None)
+        number = self._index.last_change
 
         def look() -> list[Event]:
-            nonlocal token
-            events, token = self._changes_of_runs(token)
-            return events
+            nonlocal number
+            changes = self._index.changes_since(number)
+            number = changes[-1].number if changes else number
+            progress = Indexing(done=self._index.progress.done, total=self._index.progress.total)
+            return [
+                Event(
+                    topic=RUNS,
+                    what=change.what,
+                    run=change.run,
+                    state=cast("State | None", change.state),
+                    indexing=progress if change.what == "indexing" else None,
+                )
+                for change in changes
+            ]
 
         return _Topic(look, [Event(topic=RUNS, what="listed")], 0)
 
@@ -248,6 +246,10 @@ class Listener:
     def take(self) -> tuple[list[Event], str]:
         """Return what is new since the last call, and a token of that place."""
         return self._feed.take(self)
+
+    def close(self) -> None:
+        """Listen no longer. Closing twice is allowed."""
+        self._feed.forget(self)
 
 
 def _looked(topic: _Topic) -> list[Event]:

@@ -42,11 +42,13 @@ __all__ = [
     "ScalarRow",
     "SeenSample",
     "Sparkline",
+    "State",
     "StepRow",
     "StepsFacts",
     "TellingRow",
     "TensorDetail",
     "TensorRow",
+    "What",
 ]
 
 T = TypeVar("T")
@@ -54,6 +56,7 @@ State = Literal["running", "paused", "finished", "failed", "ended", "lost", "cra
 Verdict = Literal["healthy", "warnings", "sick", "not watched"]
 Severity = Literal["info", "warning", "error"]
 Action = Literal["stop", "pause", "resume", "checkpoint", "dump", "set"]
+What = Literal["listed", "state", "steps", "scalars", "findings", "requests", "annotations", "indexing"]
 
 
 def _finite(value: float | None) -> float | None:
@@ -483,7 +486,7 @@ class Event(Wire):
     """That something has changed; whoever cares asks for it."""
 
     topic: str = Field(description="`runs`, or `run:<id>`.")
-    what: Literal["listed", "state", "steps", "scalars", "findings", "requests", "annotations", "indexing"]
+    what: What
     run: str | None = None
     step: int | None = None
     state: State | None = None

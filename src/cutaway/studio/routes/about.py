@@ -17,15 +17,13 @@ router = APIRouter(tags=["studio"])
 @router.get("/about")
 def about(studio: TheStudio) -> Data[About]:
     """Return what this studio looks at, and how far its first look is."""
-    from cutaway.run import list_runs
-
-    runs = len(list_runs(studio.root))
+    progress = studio.index.progress
     return Data(
         data=About(
             version=__version__,
-            folder=studio.root.name or str(studio.root),
-            runs=runs,
-            indexing=Indexing(done=runs, total=runs),
+            folder=studio.root.absolute().name or "/",
+            runs=progress.total,
+            indexing=Indexing(done=progress.done, total=progress.total),
             token=studio.gate is not None,
         )
     )

@@ -7,9 +7,10 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from cutaway.studio.live import Listener
 from cutaway.studio.the_studio import TheStudio
@@ -23,16 +24,29 @@ router = APIRouter(tags=["live"])
 HEARTBEAT_SECONDS = 15.0
 RETRY_MILLISECONDS = 2000
 
-Topics = Annotated[
-    list[Annotated[str, Query(max_length=300)]],
-    Query(alias="topic", min_length=1, max_length=50, description="`runs`, or `run:<id>`."),
-]
+Topics = Annotated[list[str], Query(alias="topic", min_length=1, max_length=50, description="`runs`, or `run:<id>`.")]
+
+
+class _Stream(StreamingResponse):
+    """A stream that lets go of its listener however it ends."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, listener: Listener, news: asyncio.Event) -> None:
+        # nginx holds answers back otherwise.
+        super().__init__(_lines(listener, news), headers={"X-Accel-Buffering": "no"})
+        self._listener = listener
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send until either side has enough."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._listener.close()
 
 
 @router.get("/live", response_class=Response)
-async def stream(
-    studio: TheStudio, topics: Topics, last: Annotated[str, Header(alias="Last-Event-ID", max_length=200)] = ""
-) -> Response:
+async def stream(studio: TheStudio, topics: Topics, request: Request) -> Response:
     """Stream events as they happen (`text/event-stream`, each an `Event` as JSON).
 
     The id of an event is a token for `GET /api/changes` too; a stream that was cut goes on where it was.
@@ -44,17 +58,8 @@ async def stream(
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(news.set)
 
-    listening = studio.feed.listen(topics, last, wake)
-    listener = await run_in_threadpool(listening.__enter__)
-
-    async def lines() -> AsyncIterator[str]:
-        try:
-            async for line in _lines(listener, news):
-                yield line
-        finally:
-            listening.__exit__(None, None, None)
-
-    return StreamingResponse(lines(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+    last = request.headers.get("last-event-id", "")[:200]
+    return _Stream(await run_in_threadpool(studio.feed.listen, topics, last, wake), news)
 
 
 @router.get("/changes")
