@@ -1,6 +1,6 @@
 """`python -m scripts.make_reference`: brings the generated parts of the documentation up to date.
 
-Whole pages are made from docstrings, from the rules and from the commands. In other pages the lines between
+Whole pages are made from docstrings, from the rules, the commands and the HTTP API. In other pages the lines between
 `<!-- name -->` and `<!-- /name -->` are made: the tables of a run folder, the targets of the Makefile, the figures of
 a benchmark.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 from cutaway.run.schemas import SCHEMAS
 from scripts.reference_api import api_page
 from scripts.reference_cli import cli_page
+from scripts.reference_http import http_page
 from scripts.reference_onnx import onnx_page
 from scripts.reference_rules import rule_pages
 from scripts.requirements import ROOT
@@ -60,6 +61,7 @@ def _pages() -> dict[Path, str]:
     return {
         reference / "api.md": api_page(),
         reference / "cli.md": cli_page(),
+        reference / "http-api.md": http_page(),
         reference / "onnx-operators.md": onnx_page(),
         **{reference / "rules" / name: text for name, text in rule_pages().items()},
         FORMAT: _format_page(),

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from scripts.api_schema import api_schema
+
 __all__ = ["http_page", "route_titles"]
 
 _INTRODUCTION = """\
@@ -13,18 +15,18 @@ page uses nothing else. [Ask the studio from a program](../how-to/ask-the-studio
 
 - **An answer** is `{"ok": true, "data": ...}`.
 - **Many rows** come as `{"ok": true, "data": [...], "total", "offset", "limit"}`; `offset` and `limit` ask for more.
-- **An error** is `{"ok": false, "error", "code", "hint", "status", "request"}`: what happened, a word for programs, what
-  to do next, and the id under which the studio's log has it.
+- **An error** is `{"ok": false, "error", "code", "hint", "status", "request"}`: what happened, a word for programs,
+  what to do next, and the id under which the studio's log has it.
 - **Bulk columns** come as one Arrow IPC stream (routes that end in `.arrow`).
 - **Times** are seconds since 1970. A number that is not finite is null.
-- **Who may ask.** On this machine anybody; a studio that listens elsewhere wants `Authorization: Bearer TOKEN` with every
-  request. Requests with a foreign `Origin` or an unknown `Host` are refused; whatever changes something is JSON.
+- **Who may ask.** On this machine anybody; a studio that listens elsewhere wants `Authorization: Bearer TOKEN` with
+  every request. Requests with a foreign `Origin` or an unknown `Host` are refused; whatever changes something is JSON.
 """
 
 
 def http_page() -> str:
     """Return the whole page."""
-    schema = _schema()
+    schema = api_schema()
     routes = [_route(method, path, about) for method, path, about in _operations(schema)]
     shapes = [
         _shape(name, about)
@@ -36,13 +38,7 @@ def http_page() -> str:
 
 def route_titles() -> list[str]:
     """The heading of every route."""
-    return [_title(method, path) for method, path, _ in _operations(_schema())]
-
-
-def _schema() -> dict[str, Any]:
-    from cutaway.studio.app import api_schema
-
-    return api_schema()
+    return [_title(method, path) for method, path, _ in _operations(api_schema())]
 
 
 def _operations(schema: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
@@ -61,7 +57,9 @@ def _route(method: str, path: str, about: dict[str, Any]) -> str:
     body = about.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
     if body:
         parts.append(f"Takes {_type(body)} as JSON.")
-    content = next((said.get("content", {}) for code, said in about["responses"].items() if code.startswith("2")), {})
+    content: dict[str, Any] = next(
+        (said.get("content", {}) for code, said in about["responses"].items() if code[0] == "2"), {}
+    )
     answer = content.get("application/json", {}).get("schema")
     if answer and ("$ref" in answer or answer.get("type")):
         parts.append(f"Answers {_type(answer)}.")
