@@ -22,12 +22,14 @@ HEAVY = [
     "PIL", "captum", "faiss", "h5py", "jax", "keras", "matplotlib", "onnx", "onnxruntime", "pandas", "polars",
     "scipy", "sklearn", "tensorflow", "torch",
 ]  # fmt: skip
+SERVER = ["fastapi", "h11", "pydantic", "starlette", "uvicorn"]
 # What the adapters of a framework may import: `keras` runs on either engine, gradients of ONNX files on torch.
 EXTRAS_OF = {
     "torch": ["torch"],
     "keras": ["keras", "tensorflow", "torch"],
     "tensorflow": ["tensorflow"],
     "onnx": ["onnx", "torch"],
+    "studio": ["studio"],
 }
 # The only code that may need a framework to be imported: adapters, their public doors, contract tests for adapters.
 DOORS = ("frameworks", "torch", "keras", "tensorflow", "testing", "__main__")
@@ -51,6 +53,14 @@ def test_no_module_outside_the_adapters_loads_a_framework() -> None:
     imports = "".join(f"import {name}\n" for name in names)
     loaded = json.loads(run_python(f"{imports}import json, sys\nprint(json.dumps(sorted(sys.modules)))"))
     assert set(loaded) & set(HEAVY) == set()
+
+
+@pytest.mark.parametrize("code", ["import cutaway", "import cutaway.cli\ncutaway.cli.main(['--help'])"])
+def test_only_the_studio_loads_a_server(code: str) -> None:
+    ending = f"import sys\nprint(sorted(set(sys.modules) & {{*{HEAVY + SERVER!r}}}))"
+    body = "".join(f"    {line}\n" for line in code.splitlines())
+    printed = run_python(f"try:\n{body}except SystemExit:\n    pass\n{ending}")
+    assert printed.splitlines()[-1] == "[]"
 
 
 def test_importing_cutaway_takes_under_a_quarter_of_a_second() -> None:
