@@ -142,9 +142,8 @@ def _gate(host: str, file: Path | None) -> Gate | None:
     if is_loopback(host):
         return None
     message = (
-        f"`--host {host}` is reached from other machines, so it needs a token. Make one and give it:\n"
-        f"  {_MAKE_TOKEN}\n"
-        f"  cutaway studio --host {host} --token-file {_TOKEN_FILE}"
+        f"`--host {host}` is reached from other machines, so it needs a token. "
+        f"Run: {_MAKE_TOKEN} && cutaway studio --host {host} --token-file {_TOKEN_FILE}"
     )
     raise ConfigurationError(message)
 

@@ -5,7 +5,6 @@ Knows sockets and uvicorn, and nothing of what is served.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import errno
 import socket
@@ -14,21 +13,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import h11
 import uvicorn
 from fastapi import FastAPI
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from cutaway.errors import ConfigurationError
 from cutaway.studio.app import Guards, create_app
+from cutaway.studio.connections import BoundedConnection
 from cutaway.studio.page import Bundle
 from cutaway.studio.the_studio import Studio
 
 __all__ = ["Served", "bind", "serve", "serve_in_thread"]
 
 PORTS_TRIED = 50
-MOST_CONNECTIONS = 500
-HEADER_SECONDS = 10.0
 KEEP_ALIVE_SECONDS = 30
 MOST_HEADER_BYTES = 64 * 1024
 
@@ -60,40 +56,6 @@ def bind(host: str, port: int) -> socket.socket:
     raise ConfigurationError(message)
 
 
-class _BoundedConnection(H11Protocol):
-    """A connection that is closed when there are too many, or when its next request does not come whole in time."""
-
-    _deadline: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
-            transport.abort()
-            return
-        self._expect_headers()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if self.conn.their_state is h11.IDLE:
-            self._expect_headers()
-        else:
-            self._forget_deadline()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._forget_deadline()
-        super().connection_lost(exc)
-
-    def _expect_headers(self) -> None:
-        # Not set anew by each byte: a header that trickles in is as late as one that never comes.
-        if self._deadline is None:
-            self._deadline = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
-
-    def _forget_deadline(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
-
-
 class _Server(uvicorn.Server):
     """A server that closes the studio first, so that open streams end and nothing waits for them."""
 
@@ -109,7 +71,7 @@ class _Server(uvicorn.Server):
 def _server(app: FastAPI, studio: Studio) -> _Server:
     config = uvicorn.Config(
         app,
-        http=_BoundedConnection,
+        http=BoundedConnection,
         ws="none",
         loop="asyncio",
         lifespan="on",

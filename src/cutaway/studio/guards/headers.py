@@ -56,7 +56,8 @@ class SafeHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in _ALWAYS.items():
-                    headers[name] = value
+                    # Not over what a handler says: a picture has a stricter policy of its own.
+                    headers.setdefault(name, value)
                 headers["X-Request-Id"] = request
                 if is_api(scope):
                     headers["Cache-Control"] = "no-store"

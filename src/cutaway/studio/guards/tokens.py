@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers
@@ -49,6 +49,7 @@ class Gate:
             raise ConfigurationError(message)
         self._token = token.encode()
         self._clock = clock
+        self._lock = threading.Lock()
         self._misses: OrderedDict[str, tuple[float, float]] = OrderedDict()
         # Cookies do not know ports: two studios on one machine must not take each other's for theirs.
         self.cookie_name = f"cutaway-{self._digest('name')[:8]}"
@@ -62,17 +63,19 @@ class Gate:
 
     def take(self, token: str, address: str) -> None:
         """Accept a token from an address, or raise `Refusal`: 401 where it is wrong, 429 after too many wrong ones."""
-        count, since = self._misses.get(address, (0.0, self._clock()))
-        now = self._clock()
-        count = max(0.0, count - (now - since) / REFILL_SECONDS)
-        if count >= MOST_MISSES:
-            raise Refusal(429, "too-many-tries", "Too many wrong tokens came from here.", "Wait a minute, then retry.")
-        if self.knows(token):
-            return
-        self._misses[address] = (count + 1, now)
-        self._misses.move_to_end(address)
-        if len(self._misses) > MOST_ADDRESSES:
-            self._misses.popitem(last=False)
+        with self._lock:
+            now = self._clock()
+            count, since = self._misses.get(address, (0.0, now))
+            count = max(0.0, count - max(0.0, now - since) / REFILL_SECONDS)
+            # Not even the right one: else guessing would go on at full speed behind the refusals.
+            if count > MOST_MISSES - 1:
+                raise Refusal(429, "too-many-tries", "Too many wrong tokens came from here.", "Wait a minute.")
+            if self.knows(token):
+                return
+            self._misses[address] = (count + 1, now)
+            self._misses.move_to_end(address)
+            if len(self._misses) > MOST_ADDRESSES:
+                self._misses.popitem(last=False)
         raise _asked("This is not the token of this studio.")
 
     def new_cookie(self) -> str:
@@ -134,11 +137,9 @@ class TokenAsked:
 
 
 def _cookie(headers: Headers, name: str) -> str:
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(name)
-    except CookieError:
-        return ""
-    return found.value if found is not None else ""
+    # By hand: the parser of the standard library stops at a strange cookie that some other server has set here.
+    pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
+    return next((value for key, _, value in pairs if key == name), "")
 
 
 def _asked(error: str) -> Refusal:

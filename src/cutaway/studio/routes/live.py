@@ -47,10 +47,7 @@ class _Stream(StreamingResponse):
 
 @router.get("/live", response_class=Response)
 async def stream(studio: TheStudio, topics: Topics, request: Request) -> Response:
-    """Stream events as they happen (`text/event-stream`, each an `Event` as JSON).
-
-    The id of an event is a token for `GET /api/changes` too; a stream that was cut goes on where it was.
-    """
+    """Stream events as they happen (`text/event-stream`, each an `Event` as JSON)."""
     news, loop = asyncio.Event(), asyncio.get_running_loop()
 
     def wake() -> None:
@@ -58,6 +55,7 @@ async def stream(studio: TheStudio, topics: Topics, request: Request) -> Respons
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(news.set)
 
+    # Browsers send it when a stream was cut; it then goes on where it was.
     last = request.headers.get("last-event-id", "")[:200]
     return _Stream(await run_in_threadpool(studio.feed.listen, topics, last, wake), news)
 
