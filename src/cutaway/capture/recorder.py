@@ -194,6 +194,9 @@ class Recorder:
         """Write what waits, close every file, and say how it ended."""
         if not self._writer.close(CLOSE_SECONDS):
             self.stop(f"the disk did not take what was left within {CLOSE_SECONDS:.0f} s.")
+        elif self._steps is not None and not self.stopped:
+            with self._stopping():
+                self._steps.close()
         self._observe(settled=True)
         # Whoever waits for an answer hears it before the run is closed.
         self._look()

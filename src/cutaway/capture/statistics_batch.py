@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from cutaway.run.schemas import SCHEMAS, STATISTICS
 
-__all__ = ["NUMBERS", "Part", "of_one_number", "statistics_batch"]
+__all__ = ["NUMBERS", "Matrices", "Part", "of_one_number", "side_by_side", "statistics_batch"]
 
 _COUNTS = ("size", "nonfinite", "zeros")
 _FLOATS = ("min", "max", "mean", "std", "l1", "l2", "abs_min", "change")
@@ -29,6 +29,13 @@ class Part(NamedTuple):
     active: Sequence[list[float] | None] | None = None
 
 
+class Matrices(NamedTuple):
+    """Statistics of several parts side by side: a row per statistic, a column per tensor and step."""
+
+    whole: npt.NDArray[np.int64]  # step, size, nonfinite, zeros
+    floats: npt.NDArray[np.float64]
+
+
 def of_one_number(value: float) -> dict[str, float]:
     """Return the statistics of a tensor of one number, such as a loss."""
     if not math.isfinite(value):
@@ -39,10 +46,9 @@ def of_one_number(value: float) -> dict[str, float]:
     return {"size": 1, "nonfinite": 0, "zeros": int(value == 0), **same, "l1": size, "l2": size, "abs_min": size}
 
 
-def statistics_batch(parts: Sequence[Part]) -> pa.RecordBatch:
-    """Return the rows of one or several steps: the tensors of each part in turn."""
-    names = parts[0].names if len(parts) == 1 else pa.concat_arrays([part.names for part in parts])
-    count = len(names)
+def side_by_side(parts: Sequence[Part]) -> Matrices:
+    """Return the numbers of one or several steps: the tensors of each part in turn."""
+    count = sum(len(part.names) for part in parts)
     whole, floats = np.empty((1 + len(_COUNTS), count), np.int64), np.empty((len(_FLOATS), count))
     start = 0
     for part in parts:
@@ -53,9 +59,16 @@ def statistics_batch(parts: Sequence[Part]) -> pa.RecordBatch:
         for row, name in enumerate(_FLOATS):
             floats[row, start:stop] = part.columns[name]
         start = stop
+    return Matrices(whole, floats)
+
+
+def statistics_batch(parts: Sequence[Part], matrices: Matrices | None = None) -> pa.RecordBatch:
+    """Return the rows of one or several steps, from their numbers where these have been put side by side already."""
+    names = parts[0].names if len(parts) == 1 else pa.concat_arrays([part.names for part in parts])
+    whole, floats = side_by_side(parts) if matrices is None else matrices
     steps, *counts = _columns(whole, pa.int64())
-    arrays = [steps, names, *counts, *_columns(floats, pa.float64(), null_where_nan=len(_FLOATS) - 1), _active(parts)]
-    return pa.RecordBatch.from_arrays(arrays, schema=SCHEMAS[STATISTICS])
+    numbers = _columns(floats, pa.float64(), null_where_nan=len(_FLOATS) - 1)
+    return pa.RecordBatch.from_arrays([steps, names, *counts, *numbers, _active(parts)], schema=SCHEMAS[STATISTICS])
 
 
 def _active(parts: Sequence[Part]) -> pa.Array:

@@ -14,10 +14,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.capture.budget import DiskBudget
+from cutaway.capture.coarse_writer import CoarseWriter
 from cutaway.capture.records import Offer, StepRecord
 from cutaway.capture.selection import Keep, Selection
 from cutaway.capture.slabs import Layout, Slab
-from cutaway.capture.statistics_batch import NUMBERS, Part, of_one_number, statistics_batch
+from cutaway.capture.statistics_batch import NUMBERS, Part, of_one_number, side_by_side, statistics_batch
 from cutaway.run.schemas import SCALARS, STATISTICS, STEPS, TENSORS, VALUES
 from cutaway.run.segments import TableWriter
 from cutaway.tensors.blocked_statistics import StatisticsPlan
@@ -60,6 +61,7 @@ class StepWriter:
         self._released = released
         self._spend = spend
         self._taken = taken
+        self._coarse = CoarseWriter(table)
         self._previous: Slab | None = None
         self._plans: dict[tuple[int, ...], StatisticsPlan] = {}
         self._names: dict[int, tuple[Layout, pa.Array]] = {}
@@ -69,8 +71,9 @@ class StepWriter:
         """Write a group of records, oldest first."""
         parts = [self._write_tensors(record) for record in records]
         statistics = [part for own in parts for part in own]
+        matrices = side_by_side(statistics)
         if statistics:
-            self._table(STATISTICS).append(statistics_batch(statistics), records[0].step)
+            self._table(STATISTICS).append(statistics_batch(statistics, matrices), records[0].step)
         for record in records:
             values = _value_columns(record)
             if values is not None:
@@ -81,9 +84,14 @@ class StepWriter:
         steps = [_step_row(record) for record in records if record.listed]
         if steps:
             self._table(STEPS).append_records(steps, records[0].step)
+        self._coarse.add(statistics, matrices)
         if self._taken is not None:
             for record, own in zip(records, parts, strict=True):
                 self._taken(record, own)
+
+    def close(self) -> None:
+        """Write what waits for more steps."""
+        self._coarse.flush()
 
     def _write_tensors(self, record: StepRecord) -> list[Part]:
         """Write what is kept of a step's tensors, and return their statistics."""

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-__all__ = ["FINDINGS", "SCALARS", "SCHEMAS", "STATISTICS", "STATISTIC_COLUMNS", "STEPS", "TENSORS", "VALUES"]
+__all__ = [
+    "FINDINGS",
+    "OVERVIEW",
+    "SCALARS",
+    "SCHEMAS",
+    "STATISTICS",
+    "STATISTIC_COLUMNS",
+    "STEPS",
+    "TENSORS",
+    "VALUES",
+]
 
 STEPS = "trace/steps"
 STATISTICS = "trace/statistics"
+OVERVIEW = "trace/overview"
 TENSORS = "trace/tensors"
 SCALARS = "scalars"
 VALUES = "values"
@@ -53,6 +64,26 @@ SCHEMAS: dict[str, pa.Schema] = {
             "change": pa.float64(),
             # The share of positive values per channel, for activations of which it was asked.
             "active": pa.list_(pa.float32()),
+        }
+    ),
+    # Statistics of stretches of steps: the coarse copy of the table above.
+    OVERVIEW: pa.schema(
+        {
+            # The first and last step of the stretch,
+            "step": pa.int64(),
+            "last_step": pa.int64(),
+            # and how many of its steps recorded the tensor, the first of these, and the last.
+            "steps": pa.int64(),
+            "own_first": pa.int64(),
+            "own_last": pa.int64(),
+            "tensor": pa.string(),
+            "size": pa.int64(),
+            # NaN where no step of the stretch has a value.
+            **{
+                f"{name}_{which}": pa.int64() if name in ("nonfinite", "zeros") else pa.float64()
+                for name in STATISTIC_COLUMNS
+                for which in ("min", "max", "last")
+            },
         }
     ),
     TENSORS: pa.schema(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -58,6 +59,7 @@ class SegmentReader:
         self._schema: pa.Schema | None = None
         self._position = 0  # in the index
         self._end = 0  # of the last indexed batch
+        self._all: Entries | None = None  # once there will be no more
         self._raw: RawFile | None = None
         self.closed = False
 
@@ -72,17 +74,57 @@ class SegmentReader:
 
     def poll(self, damage: list[Damage]) -> list[Batch]:
         """Return the rows indexed since the last poll; each damage is named once, however often it is met."""
-        found: list[Damage] = []
         batches: list[Batch] = []
-        try:
+        with self._naming(damage) as found:
             if self._header is not None or self._open(found):
                 batches = self._follow(found)
+        return batches
+
+    def steps(self, damage: list[Damage]) -> npt.NDArray[np.int64]:
+        """Return the first step of each batch that is indexed, from the index alone."""
+        entries: Entries = np.empty(0, ENTRY)
+        with self._naming(damage) as found:
+            entries, _ = self._listed(found)
+        return entries["step"].astype(np.int64)
+
+    def between(self, start: int, stop: int, damage: list[Damage], size: int) -> Iterator[Batch]:
+        """Yield the batches that may hold steps from `start` to before `stop`, about `size` bytes of them at a time.
+
+        They hold some steps around them too. For a reader of its own: one that polls would hear of the same rows again.
+        """
+        with self._naming(damage) as found:
+            entries, closed = self._listed(found)
+            first = max(int(np.searchsorted(entries["step"], start, "right")) - 1, 0)
+            entries = entries[first : int(np.searchsorted(entries["step"], stop))]
+            blocks = (np.cumsum(entries["length"]) // np.uint64(size)).astype(np.int64)
+            for piece in np.split(entries, np.flatnonzero(np.diff(blocks)) + 1) if len(entries) else ():
+                yield from self._load(piece, found, closing=closed)
+
+    def _listed(self, damage: list[Damage]) -> tuple[Entries, bool]:
+        """Return all entries of whole batches, and whether there will be no more."""
+        if self._all is not None:
+            return self._all, True
+        if self._header is None and not self._open(damage):
+            return np.empty(0, ENTRY), False
+        entries, _ = self._good_entries(self._read("idx", self._position), damage)
+        closed = bool(len(entries)) and not entries[-1]["length"]
+        entries = entries[entries["length"] > 0]
+        entries = entries[entries["offset"] + entries["length"] <= self._size("arrow")]
+        self._all = entries if closed else None
+        return entries, closed
+
+    @contextlib.contextmanager
+    def _naming(self, damage: list[Damage]) -> Iterator[list[Damage]]:
+        """Collect damage, and pass on what has not been named before."""
+        found: list[Damage] = []
+        try:
+            yield found
         except RunDamaged as error:
             # A file that is gone, or on a failing disk, takes its rows with it, not the whole table's.
             found.append(Damage(error.path, error.offset, None, error.reason))
-        damage += [one for one in found if one not in self._named]
-        self._named.update(found)
-        return batches
+        finally:
+            damage += [one for one in found if one not in self._named]
+            self._named.update(found)
 
     def _follow(self, damage: list[Damage]) -> list[Batch]:
         data = self._read("idx", self._position)

@@ -17,14 +17,14 @@ from cutaway.tensors.statistics_blocks import Activity, Chunks, StatisticsBlock,
 from cutaway.trial.listed_rows import Listed, neighbours
 from cutaway.trial.named_rows import NamedRows, Places, names_at
 
-__all__ = ["StatisticsIndex", "TensorStatistics"]
+__all__ = ["StatisticsIndex", "StatisticsPart", "TensorStatistics"]
 
 # What a reduction can be derived from, and what belongs to no single value.
 _NUMBERS = ("size", "nonfinite", "zeros", "min", "max", "mean", "std", "l1", "l2", "abs_min")
 _WINDOW = (*_NUMBERS, "change")
 
 
-class _Part:
+class StatisticsPart:
     """Some rows of `trace/statistics`, all of listed steps."""
 
     def __init__(self, listed: Listed) -> None:
@@ -81,7 +81,7 @@ class _Part:
 class _Series:
     """The statistics of one tensor in one part."""
 
-    def __init__(self, part: _Part, places: Places) -> None:
+    def __init__(self, part: StatisticsPart, places: Places) -> None:
         self.steps = numbers(part.rows.take("step", places))
         self._part = part
         self._places = places
@@ -110,7 +110,7 @@ class TensorStatistics:
     def __bool__(self) -> bool:
         return bool(self._by_worker)
 
-    def add(self, part: _Part, name: str) -> None:
+    def add(self, part: StatisticsPart, name: str) -> None:
         """Take in the rows of a tensor in one part."""
         places = part.names.places(name)
         if len(places):
@@ -135,7 +135,7 @@ class StatisticsIndex:
 
     def clear(self) -> None:
         """Forget everything."""
-        self._parts: list[_Part] = []
+        self._parts: list[StatisticsPart] = []
         self._tensors: dict[str, TensorStatistics] = {}
         self._names: set[str] = set()
         self._named = 0
@@ -144,7 +144,7 @@ class StatisticsIndex:
 
     def add(self, listed: Listed) -> None:
         """Take in rows."""
-        self._parts.append(_Part(listed))
+        self._parts.append(StatisticsPart(listed))
 
     def names(self, steps: Set[int] | None = None) -> set[str]:
         """Return the tensors that have statistics, ever or at one of some global steps."""

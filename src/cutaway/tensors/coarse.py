@@ -1,0 +1,175 @@
+"""Statistics of stretches of steps: the least, the greatest and the last of each statistic of each tensor.
+
+Arithmetic only: knows neither files nor threads. NaN stands for no value: it is never the least or the greatest where
+there is another, and it is the last where the last step had none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["COUNTS", "FLOATS", "STRETCH", "Extremes", "Grid", "OpenStretch", "Places", "Stretch", "merge_neighbours"]
+
+# How many recorded steps a stretch holds.
+STRETCH = 64
+COUNTS = ("nonfinite", "zeros")
+FLOATS = ("min", "max", "mean", "std", "l1", "l2", "abs_min", "change")
+
+Array = npt.NDArray[Any]
+Ints = npt.NDArray[np.int64]
+Places = slice | npt.NDArray[np.intp]
+_WHICH = ("min", "max", "last")
+_INT64 = np.iinfo(np.int64)
+
+
+class Extremes(NamedTuple):
+    """The least, the greatest and the last of some statistics: a row per statistic, a column per tensor."""
+
+    least: Array
+    greatest: Array
+    last: Array
+
+
+class Stretch(NamedTuple):
+    """Some successive recorded steps, taken together; each array has an entry, or a column, per tensor."""
+
+    names: tuple[str, ...]
+    first: int
+    last: int
+    steps: Ints  # how many of them recorded the tensor,
+    own_first: Ints  # the first of these,
+    own_last: Ints  # and the last
+    size: Ints
+    counts: Extremes  # of COUNTS
+    floats: Extremes  # of FLOATS
+
+    def column(self, name: str) -> Array:
+        """Return one of the numbers above, or the `<statistic>_min`, `_max` or `_last` of each tensor."""
+        statistic, _, which = name.rpartition("_")
+        for names, extremes in ((COUNTS, self.counts), (FLOATS, self.floats)):
+            if statistic in names and which in _WHICH:
+                found: Array = extremes[_WHICH.index(which)][names.index(statistic)]
+                return found
+        own: Array = getattr(self, name)
+        return own
+
+
+class OpenStretch:
+    """A stretch that grows by successive steps. Tensors keep their places from one stretch to the next."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+        self._clear()
+
+    def _clear(self) -> None:
+        self.taken = 0  # recorded steps so far
+        self._first = self._last = -1
+        self._own = _own(len(self._known))
+        self._counts, self._floats = _counts(len(self._known)), _floats(len(self._known))
+
+    @property
+    def missing(self) -> int:
+        """How many steps it still takes."""
+        return STRETCH - self.taken
+
+    def places(self, names: Sequence[str]) -> Places:
+        """Return where some tensors stand, for `add`; valid until `close` says otherwise."""
+        known = self._known
+        found = [known.setdefault(name, len(known)) for name in names]
+        grown = len(known) - self._own.shape[1]
+        if grown:
+            self._own = np.concatenate([self._own, _own(grown)], axis=1)
+            self._counts = _beside(self._counts, _counts(grown))
+            self._floats = _beside(self._floats, _floats(grown))
+        start = found[0] if found else 0
+        in_a_row = found == list(range(start, start + len(found)))
+        # A slice is a view: nothing is copied to and fro.
+        return slice(start, start + len(found)) if in_a_row else np.array(found, np.intp)
+
+    def add(self, places: Places, steps: Sequence[int], whole: Array, floats: Array) -> None:
+        """Take in steps that recorded the same tensors: arrays of statistic x step x tensor.
+
+        `whole` holds size, nonfinite and zeros; `floats` what FLOATS names. A step that comes twice counts once.
+        """
+        self.taken += len(steps) - (steps[0] == self._last)
+        self._first = steps[0] if self._first < 0 else self._first
+        self._last = steps[-1]
+        own = self._own
+        own[0, places] += len(steps)
+        own[1, places] = np.minimum(own[1, places], steps[0])
+        own[2, places] = steps[-1]
+        own[3, places] = whole[0, -1]
+        _take(self._counts, places, whole[1:], np.minimum, np.maximum)
+        _take(self._floats, places, floats, np.fmin, np.fmax)
+
+    def close(self) -> tuple[Stretch | None, bool]:
+        """Return what came so far and begin anew; and whether all places are still valid.
+
+        A tensor that no step of this stretch had loses its place, so that names that never come again cost nothing.
+        """
+        if not self.taken:
+            return None, True
+        names, own, counts, floats = tuple(self._known), self._own, self._counts, self._floats
+        there = own[0] > 0
+        kept = bool(there.all())
+        if not kept:
+            names = tuple(name for name, here in zip(names, there.tolist(), strict=True) if here)
+            own = own[:, there]
+            counts, floats = (Extremes(*(part[:, there] for part in one)) for one in (counts, floats))
+            self._known = {}
+        stretch = Stretch(names, self._first, self._last, own[0], own[1], own[2], own[3], counts, floats)
+        self._clear()
+        return stretch, kept
+
+
+class Grid(NamedTuple):
+    """The least, the greatest and the last of one statistic per tensor (rows) and stretch (columns); NaN: nothing."""
+
+    least: Array
+    greatest: Array
+    last: Array
+
+
+def merge_neighbours(given: Grid, there: npt.NDArray[np.bool_], each: int) -> Grid:
+    """Merge every `each` neighbouring stretches. `there` says which tensors a stretch has at all."""
+    least, greatest, last = given
+    if each == 1 or not least.size:
+        return given
+    starts = np.arange(0, least.shape[1], each)
+    # The last of those that have the tensor: one without it must not hide what came before.
+    newest = np.maximum.reduceat(np.where(there, np.arange(least.shape[1]), -1), starts, axis=1)
+    found = np.take_along_axis(last, np.maximum(newest, 0), axis=1)
+    return Grid(
+        np.fmin.reduceat(least, starts, axis=1),
+        np.fmax.reduceat(greatest, starts, axis=1),
+        np.where(newest < 0, found.dtype.type(np.nan), found),
+    )
+
+
+def _take(kept: Extremes, places: Places, values: Array, lesser: np.ufunc, greater: np.ufunc) -> None:
+    one = values.shape[1] == 1
+    kept.least[:, places] = lesser(kept.least[:, places], values[:, 0] if one else lesser.reduce(values, 1))
+    kept.greatest[:, places] = greater(kept.greatest[:, places], values[:, 0] if one else greater.reduce(values, 1))
+    kept.last[:, places] = values[:, -1]
+
+
+def _own(count: int) -> Ints:
+    """Steps, first step, last step and size of tensors that have not come yet."""
+    return np.repeat(np.array([[0], [_INT64.max], [-1], [0]], np.int64), count, axis=1)
+
+
+def _counts(count: int) -> Extremes:
+    shape = (len(COUNTS), count)
+    return Extremes(np.full(shape, _INT64.max), np.full(shape, _INT64.min), np.zeros(shape, np.int64))
+
+
+def _floats(count: int) -> Extremes:
+    return Extremes(*(np.full((len(FLOATS), count), np.nan) for _ in range(3)))
+
+
+def _beside(one: Extremes, other: Extremes) -> Extremes:
+    return Extremes(*(np.concatenate(pair, axis=1) for pair in zip(one, other, strict=True)))

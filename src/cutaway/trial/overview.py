@@ -1,0 +1,176 @@
+"""One statistic of all tensors over all steps, one tensor's series, and the tensors of a run: without every row.
+
+Reads the coarse copy of the statistics; where few enough rows are meant the statistics themselves, so that who zooms in
+sees every step. Never writes, and needs no writer. Draws nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.errors import ConfigurationError, TensorUnavailable, did_you_mean
+from cutaway.run.identity import Run
+from cutaway.run.schemas import STATISTIC_COLUMNS
+from cutaway.run.tables import Damage
+from cutaway.tensors.coarse import STRETCH, Grid
+from cutaway.trial.overview_cells import Cells, Wanted, cells_of_steps, cells_of_stretches, spans_within
+from cutaway.trial.stretch_rows import StretchRows, owners_of
+from cutaway.trial.stretches import FOREVER, Stretches
+from cutaway.trial.tensor_summaries import TensorSummary, summarize
+
+__all__ = ["Overview", "OverviewReader", "TensorSeries", "TensorSummary", "overview_tensors", "read_overview"]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+
+# Up to so many rows of statistics (1,000 steps of 2,000 tensors) are read one by one.
+MOST_ROWS = 2_000_000
+
+
+@dataclass(frozen=True)
+class Overview:
+    """One statistic of some tensors: matrices with a row per tensor and a column per stretch of steps.
+
+    `tensors` come in the order in which the run first recorded them. `steps` holds the first step of each stretch, and
+    at its end the step after the last. `min`, `max` and `last` are those of the statistic within a stretch;
+    `nonfinite` is the most values that were NaN or infinite at one step of it. A cell is NaN where the tensor was not
+    recorded, or had no finite value. `approximate` says in words what a column stands for and where it was read;
+    `exact` that each column is one step. `damage` names what could not be read.
+    """
+
+    tensors: list[str]
+    steps: Ints
+    last: Floats
+    min: Floats
+    max: Floats
+    nonfinite: Floats
+    approximate: str
+    exact: bool
+    damage: tuple[Damage, ...]
+
+
+@dataclass(frozen=True)
+class TensorSeries:
+    """All statistics of one tensor over stretches of steps; the fields are those of `Overview`.
+
+    `statistics` has for each statistic its `least`, `greatest` and `last` in each stretch.
+    """
+
+    tensor: str
+    steps: Ints
+    statistics: Mapping[str, Grid]
+    approximate: str
+    exact: bool
+    damage: tuple[Damage, ...]
+
+
+class OverviewReader:
+    """Reads overviews of one run again and again: only what is new is read anew. Belongs to one thread at a time."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._stretches = Stretches(run)
+
+    def read(
+        self,
+        *,
+        statistic: str,
+        tensors: Callable[[str], bool] | None = None,
+        first: int | None = None,
+        last: int | None = None,
+        columns: int = 300,
+    ) -> Overview:
+        """Return one statistic of the tensors that `tensors` picks, from step `first` to step `last`.
+
+        At most `columns` stretches. Stretches that begin before `first` or end after `last` are shown whole.
+        """
+        if statistic not in STATISTIC_COLUMNS:
+            near, known = did_you_mean(statistic, STATISTIC_COLUMNS), ", ".join(STATISTIC_COLUMNS)
+            raise ConfigurationError(f"No statistic {statistic!r}.{near} There are {known}.")
+        pieces = self._stretches.read()
+        owners = owners_of(pieces)
+        names = [name for name in owners if tensors is None or tensors(name)]
+        statistics = tuple(dict.fromkeys((statistic, "nonfinite")))
+        cells, words, exact = self._read(
+            Wanted(statistics, names, owners, np.float32), pieces, _window(first, last), columns
+        )
+        least, greatest, newest = cells.grids[statistic]
+        nonfinite = cells.grids["nonfinite"].greatest
+        return Overview(names, cells.steps, newest, least, greatest, nonfinite, words, exact, self.damage)
+
+    def series(
+        self, tensor: str, *, first: int | None = None, last: int | None = None, columns: int = 1000
+    ) -> TensorSeries:
+        """Return all statistics of one tensor. Raises `TensorUnavailable` where the run has none of it."""
+        pieces = self._stretches.read()
+        owners = owners_of(pieces)
+        if tensor not in owners:
+            raise TensorUnavailable(tensor, self.run.name, sorted(owners))
+        wanted = Wanted(STATISTIC_COLUMNS, [tensor], owners, np.float64)
+        cells, words, exact = self._read(wanted, pieces, _window(first, last), columns)
+        # Steps at which other tensors alone were recorded are none of its own.
+        own = cells.there[0]
+        grids = {name: Grid(*(part[0][own] for part in grid)) for name, grid in cells.grids.items()}
+        steps = np.append(cells.first[own], cells.end) if own.any() else cells.first[:0]
+        return TensorSeries(tensor, steps, grids, words, exact, self.damage)
+
+    def tensors(self) -> list[TensorSummary]:
+        """Return every tensor that has statistics, in the order in which the run first recorded them."""
+        return summarize(self._stretches.read())
+
+    @property
+    def damage(self) -> tuple[Damage, ...]:
+        """What could not be read so far."""
+        return tuple(self._stretches.damage)
+
+    def _read(
+        self, wanted: Wanted, pieces: list[StretchRows], window: tuple[int, int], columns: int
+    ) -> tuple[Cells, str, bool]:
+        """Return at most so many columns, what they are in words, and whether each is one step."""
+        if columns < 1:
+            raise ConfigurationError(f"`columns >= 1` must hold, but got {columns=}.")
+        spans, rows = spans_within(pieces, *window)
+        single = len(spans) < columns and rows <= MOST_ROWS
+        if single:
+            cells = cells_of_steps(wanted, self._stretches.raw, *window)
+        else:
+            cells = cells_of_stretches(wanted, pieces, spans)
+        each = max(-(-len(cells.first) // columns), 1)
+        return cells.merged(each), self._words(each, single=single), single and each == 1
+
+    def _words(self, each: int, *, single: bool) -> str:
+        if single and each == 1:
+            return "Every recorded step."
+        if single:
+            return f"Least, greatest and last of every {each} recorded steps, read from each of them."
+        words = f"Least, greatest and last of about every {each * STRETCH} recorded steps, as kept beside them."
+        made = self._stretches.made_steps()
+        if made:
+            words += f" Of {made:,} steps no such copy is kept, so that each of them was read."
+        return words
+
+
+def read_overview(
+    run: Run,
+    *,
+    statistic: str,
+    tensors: Callable[[str], bool] | None = None,
+    first: int | None = None,
+    last: int | None = None,
+    columns: int = 300,
+) -> Overview:
+    """Return one statistic of many tensors over many steps; `OverviewReader.read` says how, and does it repeatedly."""
+    return OverviewReader(run).read(statistic=statistic, tensors=tensors, first=first, last=last, columns=columns)
+
+
+def overview_tensors(run: Run) -> list[TensorSummary]:
+    """Return every tensor that has statistics, with its steps and its newest statistics."""
+    return OverviewReader(run).tensors()
+
+
+def _window(first: int | None, last: int | None) -> tuple[int, int]:
+    return 0 if first is None else first, FOREVER if last is None else last + 1

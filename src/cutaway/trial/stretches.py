@@ -1,0 +1,142 @@
+"""The coarse copy of a run's statistics, whole and without holes: what was written of it, and the rest made anew.
+
+A stretch that is missing (the open one of a live or killed writer, one that is damaged or that a later attempt cut, or
+all of a run that was written without the coarse copy) is worked out from the statistics themselves, in pieces, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from cutaway.run.identity import Run
+from cutaway.run.schemas import OVERVIEW
+from cutaway.run.tables import Batch, Damage
+from cutaway.tensors.coarse import FLOATS, OpenStretch, Stretch
+from cutaway.trial.raw_statistics import RawStatistics
+from cutaway.trial.stretch_rows import StretchRows
+
+__all__ = ["FOREVER", "Stretches"]
+
+Ints = npt.NDArray[np.int64]
+
+FOREVER = int(np.iinfo(np.int64).max)
+
+
+class _Tail(NamedTuple):
+    """The steps after the last whole stretch, and what the index said when they were read."""
+
+    seen: tuple[int, int, int]
+    stretches: list[Stretch]
+
+
+class Stretches:
+    """All stretches of a run. Belongs to one thread."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._table = run.table(OVERVIEW)
+        self.raw = RawStatistics(run)
+        self._restart()
+
+    def _restart(self) -> None:
+        self._attempts = list(self._run.attempts())
+        self._written: list[StretchRows] = []
+        self._made: dict[str, list[Stretch]] = {}  # where nothing was written, and no step will be added
+        self._tails: dict[str, _Tail] = {}
+        self._looked: set[tuple[str, int, int]] = set()
+
+    @property
+    def damage(self) -> list[Damage]:
+        """What could not be read so far, of either table."""
+        return [*self._table.damage, *self.raw.damage]
+
+    def read(self) -> list[StretchRows]:
+        """Return all stretches so far, each worker's in one or more pieces."""
+        fresh: Iterable[Batch] = self._table.poll()
+        if list(self._run.attempts()) != self._attempts:
+            # A new attempt hides steps of those before it.
+            self._restart()
+            fresh = self._table.batches
+        for batch in fresh:
+            self._take(StretchRows.of_batch(batch, self._table.limit(batch.segment)))
+        made = []
+        for worker in self.raw.workers():
+            self._fill(worker)
+            stretches = [*self._made.get(worker, ()), *self._tails[worker].stretches]
+            if stretches:
+                made.append(StretchRows.of_stretches(worker, stretches))
+        return [*self._written, *made]
+
+    def made_steps(self) -> int:
+        """Return how many steps have no written stretch and are not the tail's."""
+        return sum(int(one.steps.max()) for stretches in self._made.values() for one in stretches)
+
+    def _take(self, rows: StretchRows) -> None:
+        if not len(rows.first):
+            return
+        self._written.append(rows)
+        # Those that were not written yet when somebody looked.
+        begin, end = rows.first.min(), rows.last.max()
+        made = self._made.get(rows.worker, [])
+        self._made[rows.worker] = [one for one in made if one.last < begin or one.first > end]
+
+    def _fill(self, worker: str) -> None:
+        """Work out what no stretch covers: holes once, the tail whenever it has grown."""
+        starts = self.raw.starts(worker)
+        holes, end = self._holes(worker, starts)
+        for start, stop in holes:
+            self._looked.add((worker, start, stop))
+            self._made.setdefault(worker, []).extend(self._from_raw(worker, start, stop))
+        seen = (end, len(starts), int(starts[-1]) if len(starts) else -1)
+        if worker not in self._tails or self._tails[worker].seen != seen:
+            found = list(self._from_raw(worker, end, FOREVER)) if len(starts) else []
+            whole = found[:-1]
+            self._made.setdefault(worker, []).extend(whole)
+            # The next look begins after the whole ones; the index has to be asked again by then.
+            begin = whole[-1].last + 1 if whole else end
+            self._tails[worker] = _Tail((begin, *seen[1:]), found[-1:])
+
+    def _holes(self, worker: str, starts: Ints) -> tuple[list[tuple[int, int]], int]:
+        """Return ranges between stretches whose statistics no stretch holds, and where the tail begins."""
+        made = self._made.get(worker, [])
+        written = [rows for rows in self._written if rows.worker == worker]
+        first = np.concatenate([*(rows.first for rows in written), np.array([one.first for one in made], np.int64)])
+        last = np.concatenate([*(rows.last for rows in written), np.array([one.last for one in made], np.int64)])
+        order = np.argsort(first, kind="stable")
+        # Steps that were left out on purpose (`statistics_every`) leave gaps too; these have no rows in the index.
+        begins = np.concatenate([[0], np.maximum.accumulate(last[order]) + 1]).astype(np.int64)
+        ends = first[order].astype(np.int64)
+        rows_inside = np.searchsorted(starts, ends) > np.searchsorted(starts, begins[:-1])
+        # Where entries of the coarse table are damaged, a stretch of a single batch may be among them.
+        suspect = rows_inside | bool(self._table.damage)
+        holes = [
+            (int(begins[i]), int(ends[i]))
+            for i in np.flatnonzero(suspect & (begins[:-1] < ends)).tolist()
+            if (worker, int(begins[i]), int(ends[i])) not in self._looked
+        ]
+        return holes, int(begins[-1])
+
+    def _from_raw(self, worker: str, start: int, stop: int) -> Iterator[Stretch]:
+        """Yield the stretches of a range of steps; the last one may hold fewer steps than the others."""
+        growing = OpenStretch()
+        for chunk in self.raw.chunks(worker, start, stop):
+            whole = np.stack([chunk.column(name) for name in ("size", "nonfinite", "zeros")])
+            floats = np.stack([chunk.column(name) for name in FLOATS])
+            steps = chunk.steps.tolist()
+            while steps:
+                count = growing.missing
+                growing.add(growing.places(chunk.names), steps[:count], whole[:, :count], floats[:, :count])
+                steps, whole, floats = steps[count:], whole[:, count:], floats[:, count:]
+                if growing.missing <= 0:
+                    yield from _closed(growing)
+        yield from _closed(growing)
+
+
+def _closed(growing: OpenStretch) -> Iterator[Stretch]:
+    stretch, _ = growing.close()
+    if stretch is not None:
+        yield stretch
