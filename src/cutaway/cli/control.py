@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cutaway.cli.opening import open_run, shown_path
-from cutaway.errors import ConfigurationError, RunError, did_you_mean
+from cutaway.errors import ConfigurationError, RunError
 
 if TYPE_CHECKING:
     from cutaway.run import Run
@@ -83,47 +83,26 @@ def control(
 
 def _arguments(action: str | None, settings: list[str]) -> dict[str, float]:
     """Read what is asked for, and say what is wrong with it before anybody is asked."""
-    from cutaway.run.control import ACTIONS, SETTINGS
+    from cutaway.run.asking import checked_arguments
 
     if action is None:
         return {}
-    if action not in ACTIONS:
-        hint = did_you_mean(action, ACTIONS) or f" There are {', '.join(ACTIONS)}."
-        raise ConfigurationError(f"No action {action!r}.{hint} `cutaway control --help` says what each does.")
-    if action != "set":
-        if settings:
-            raise ConfigurationError(f"`{action}` takes nothing else, but got {settings[0]!r}.")
-        return {}
-    if len(settings) != 1:
-        got = " ".join(settings) or "nothing"
-        raise ConfigurationError(f"`set` takes one of lr=VALUE and lr_factor=VALUE, but got {got}.")
-    name, _, text = settings[0].partition("=")
-    if name not in SETTINGS:
-        hint = did_you_mean(name, SETTINGS) or f" There are {' and '.join(SETTINGS)}."
-        raise ConfigurationError(f"Nothing called {name!r} can be set.{hint}")
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 <= value < math.inf:
-        raise ConfigurationError(f"`{name}` must be a number that is not negative, but got {settings[0]!r}.")
-    return {name: value}
+    given = dict(setting.partition("=")[::2] for setting in settings)
+    if len(given) < len(settings):
+        raise ConfigurationError(f"`{action}` takes each setting once, but got {' '.join(settings)}.")
+    return checked_arguments(action, given)
 
 
 def _ask(run: Run, action: str, arguments: dict[str, float], why: str) -> Request:
-    from cutaway.run.control import Request, ask
-    from cutaway.run.leases import RunState, read_leases
+    from cutaway.run.asking import Wanted, ask_training, look_at_training
 
-    state = run.state()
-    chief = next(iter(read_leases(run.storage, "train")), {})
-    if state is not RunState.RUNNING or "attempt" not in chief:
+    training = look_at_training(run)
+    if not training.runs:
         raise RunError(
-            f"The training of run {run.name!r} is not running: it is {state}. "
+            f"The training of run {run.name!r} is not running: it is {training.state}. "
             f"`cutaway runs show {shown_path(run.path)}` says how it ended."
         )
-    request = Request(action, "train", who=_me(), why=why, arguments=arguments, attempt=int(chief["attempt"]))
-    ask(run.storage, request)
-    return request
+    return ask_training(run, training, Wanted(action, arguments, who=_me(), why=why))[0]
 
 
 def _wait(run: Run, request: Request, seconds: float) -> tuple[str, Answer | None]:
@@ -165,12 +144,11 @@ def _list(run: Run, *, as_json: bool) -> int:
     """Show every request so far with its answer."""
     from cutaway.cli.control_pages import print_requests
     from cutaway.cli.output import emit_json
+    from cutaway.run.asking import look_at_training
     from cutaway.run.control import history
-    from cutaway.run.leases import RunState, read_leases
 
-    state = run.state()
-    chief: dict[str, Any] = next(iter(read_leases(run.storage, "train")), {})
-    paused = state is RunState.RUNNING and bool(chief.get("paused"))
+    training = look_at_training(run)
+    state, paused = training.state, training.paused
     # Messages that watchers send to people travel the same way.
     requests = [(one, reply) for one, reply in history(run.storage) if one.role == "train"]
     if as_json:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from cutaway.cli.opening import shown_path
 from cutaway.cli.run_evaluations import evaluation_facts
-from cutaway.cli.states import state_words
 from cutaway.cli.words import seconds_since
 from cutaway.errors import RunDamaged
 from cutaway.run.catalog import run_states
 from cutaway.run.leases import read_leases
 from cutaway.run.preview import preview
 from cutaway.run.schemas import FINDINGS, SCALARS, STATISTICS, STEPS
+from cutaway.run.state_words import state_words
 from cutaway.run.tables import Damage
 from cutaway.tensors import Collections
 from cutaway.trial.summary import GLANCES, Facts, loss_series, scalar_facts

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from cutaway.errors import ConfigurationError, did_you_mean
@@ -14,7 +15,16 @@ from cutaway.run.control import ACTIONS, SETTINGS, Request, ask
 from cutaway.run.identity import Run
 from cutaway.run.leases import RunState, read_leases
 
-__all__ = ["Training", "ask_training", "checked_arguments", "look_at_training"]
+__all__ = ["Training", "Wanted", "ask_training", "checked_arguments", "look_at_training"]
+
+
+class Wanted(NamedTuple):
+    """What somebody asks for, and why."""
+
+    action: str
+    arguments: Mapping[str, float]
+    who: str
+    why: str
 
 
 class Training(NamedTuple):
@@ -39,38 +49,44 @@ def look_at_training(run: Run) -> Training:
     return Training(run.state(), next(iter(read_leases(run.storage, "train")), {}))
 
 
-def checked_arguments(action: str, arguments: Mapping[str, float]) -> dict[str, float]:
-    """Return the arguments of an action. Raises `ConfigurationError` where they or the action make no sense."""
+def checked_arguments(action: str, arguments: Mapping[str, float | str]) -> dict[str, float]:
+    """Return the arguments of an action, which may be as a person wrote them.
+
+    Raises `ConfigurationError` where they or the action make no sense.
+    """
     if action not in ACTIONS:
         hint = did_you_mean(action, ACTIONS) or f" There are {', '.join(ACTIONS)}."
         raise ConfigurationError(f"No action {action!r}.{hint} `cutaway control --help` says what each does.")
-    given = " ".join(f"{name}={value}" for name, value in arguments.items())
+    given = " ".join(f"{name}={value}" if value != "" else name for name, value in arguments.items())
     if action != "set":
         if arguments:
             raise ConfigurationError(f"`{action}` takes nothing else, but got {given!r}.")
         return {}
     if len(arguments) != 1:
         raise ConfigurationError(f"`set` takes one of lr=VALUE and lr_factor=VALUE, but got {given or 'nothing'}.")
-    name, value = next(iter(arguments.items()))
+    name, text = next(iter(arguments.items()))
     if name not in SETTINGS:
         hint = did_you_mean(name, SETTINGS) or f" There are {' and '.join(SETTINGS)}."
         raise ConfigurationError(f"Nothing called {name!r} can be set.{hint}")
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
     if not 0 <= value < math.inf:
         raise ConfigurationError(f"`{name}` must be a number that is not negative, but got {given!r}.")
-    return {name: float(value)}
+    return {name: value}
 
 
-def ask_training(
-    run: Run,
-    training: Training,
-    action: str,
-    arguments: Mapping[str, float],
-    *,
-    who: str,
-    why: str,
-    id: str | None = None,
-) -> tuple[Request, bool]:
+def ask_training(run: Run, training: Training, wanted: Wanted, request_id: str | None = None) -> tuple[Request, bool]:
     """Leave a request for the attempt that runs now; return it, and whether one of that id was not there before."""
-    about = {"who": who, "why": why, "arguments": dict(arguments), "attempt": int(training.chief["attempt"])}
-    request = Request(action, "train", **about) if id is None else Request(action, "train", **about, id=id)
+    request = Request(
+        wanted.action,
+        "train",
+        who=wanted.who,
+        why=wanted.why,
+        arguments=dict(wanted.arguments),
+        attempt=int(training.chief["attempt"]),
+    )
+    if request_id is not None:
+        request = replace(request, id=request_id)
     return request, ask(run.storage, request)

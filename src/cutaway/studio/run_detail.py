@@ -26,11 +26,20 @@ __all__ = ["run_detail"]
 # What is shown in a place of its own, or means nothing to people.
 _NOT_IDENTITY = frozenset({"name", "state", "attempts", "format", "stopped_by"})
 MOST_DAMAGE = 1000
+_STATES: dict[RunState, State] = {
+    RunState.RUNNING: "running",
+    RunState.FINISHED: "finished",
+    RunState.FAILED: "failed",
+    RunState.ENDED: "ended",
+    RunState.LOST: "lost",
+    RunState.CRASHED: "crashed",
+}
 
 
 def run_detail(trial: Trial, row: RunRow) -> RunDetail:
     """Return everything about a run; `row` is how the table of runs has it."""
-    run, damage = trial.run, []
+    run = trial.run
+    damage: list[Damage] = []
     config = _config(run, damage)
     steps = steps_facts(trial)
     names = trial.tensor_names()
@@ -121,16 +130,15 @@ def _lease(run: Run, number: int) -> dict[str, Any]:
 
 
 def _shown(state: RunState, lease: dict[str, Any]) -> State:
-    return "paused" if state is RunState.RUNNING and lease.get("paused") is True else state.value
+    return "paused" if state is RunState.RUNNING and lease.get("paused") is True else _STATES[state]
 
 
 def _past(lease: dict[str, Any]) -> State:
     """An attempt that another one took over from runs no more, whatever it wrote last."""
-    known = {state.value: state for state in RunState}
-    state = known.get(lease.get("state", ""))
+    state = next((one for one in RunState if one == lease.get("state")), None)
     if state is None:
         return "unknown"
-    return "crashed" if state is RunState.RUNNING else state.value
+    return "crashed" if state is RunState.RUNNING else _STATES[state]
 
 
 def _damage(found: list[Damage]) -> list[DamageRow]:

@@ -1,4 +1,4 @@
-"""The series of numbers that a run has: what was saved, and what follows from its steps. Thins nothing, knows no HTTP."""
+"""The series of numbers that a run has: what was saved, and what follows from its steps. Thins nothing."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Curve(NamedTuple):
 
     name: str
     mode: str
-    derived: bool
     points: Series
+    derived: bool = False
 
     @property
     def key(self) -> str:
@@ -45,7 +45,7 @@ class Curve(NamedTuple):
 
 def all_curves(trial: Trial) -> dict[str, Curve]:
     """Return every series of a run by its key: losses first, then metrics, rates and throughput."""
-    saved = [Curve(name, mode, False, points) for (name, mode), points in trial.scalar_series().items()]
+    saved = [Curve(name, mode, points) for (name, mode), points in trial.scalar_series().items()]
     columns = trial.step_columns()
     derived = [*_of_steps(columns, trial), *([] if _has_loss(saved) else _of_losses(trial, columns))]
     known = {curve.key for curve in saved}
@@ -125,7 +125,8 @@ def _curve(
     name: str, mode: str, own: Columns, values: npt.NDArray[np.float64], known: npt.NDArray[np.bool_]
 ) -> Iterator[Curve]:
     if known.any():
-        yield Curve(name, mode, True, Series(own["step"][known], values[known], own["time"][known]))
+        points = Series(own["step"][known], values[known], own["time"][known])
+        yield Curve(name, mode, points, derived=True)
 
 
 def _of_losses(trial: Trial, columns: Columns) -> Iterator[Curve]:
@@ -136,4 +137,5 @@ def _of_losses(trial: Trial, columns: Columns) -> Iterator[Curve]:
         places = np.searchsorted(columns["step"], steps)
         for mode in dict.fromkeys(columns["mode"][places].tolist()):
             own = columns["mode"][places] == mode
-            yield Curve(name, mode, True, Series(steps[own], values[own], columns["time"][places[own]]))
+            points = Series(steps[own], values[own], columns["time"][places[own]])
+            yield Curve(name, mode, points, derived=True)

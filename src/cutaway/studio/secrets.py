@@ -12,9 +12,8 @@ HIDDEN = "(hidden)"
 # Deeper than any configuration that a person wrote; what lies below is not shown.
 MOST_DEPTH = 50
 _WORDS = re.compile(
-    r"(?i)(?:^|[_\-. ])(?:(?:access|auth|bearer|refresh|session|hf|api|bot|user|id)?[_\-]?tokens?|passw(?:or)?ds?|passwd|pwd"
-    r"|passphrase|secrets?|credentials?|api[_\-]?keys?|(?:access|private|secret|signing|encryption|ssh)[_\-]?keys?|dsn|cookie)(?:$|[_\-. ])"
-    r"|(?:^|[_\-. ])aws_"
+    r"(?i)(?:^|[_\-. ])(?:tokens?|passw(?:or)?ds?|passwd|pwd|passphrase|secrets?|credentials?|dsn|cookies?"
+    r"|(?:api|access|private|secret|signing|encryption|ssh)[_\-]?keys?|apikey)(?:$|[_\-. ])|(?:^|[_\-. ])aws_"
 )
 # Numbers of tokens are what language models count; nobody's secret is one.
 _COUNTED = (bool, int, float)

@@ -86,8 +86,8 @@ def _seen(trial: Trial, start: int, stop: int) -> list[_Seen]:
     ]
 
 
-def _values(trial: Trial, start: int, stop: int) -> dict[_Seen, dict[str, float]]:
-    found: dict[_Seen, dict[str, float]] = {}
+def _values(trial: Trial, start: int, stop: int) -> dict[_Seen, dict[str, float | None]]:
+    found: dict[_Seen, dict[str, float | None]] = {}
     if start < stop:
         columns = (trial.values_window(start, stop)[name].to_pylist() for name in ("sample", "step", "name", "value"))
         for sample, step, name, value in zip(*columns, strict=True):
@@ -96,7 +96,7 @@ def _values(trial: Trial, start: int, stop: int) -> dict[_Seen, dict[str, float]
     return found
 
 
-def _badness(values: dict[str, float]) -> float:
+def _badness(values: dict[str, float | None]) -> float:
     """Order by loss, what is not finite first, what has none last."""
     loss = values.get(LOSS)
     if loss is None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cutaway.run.asking import Training, ask_training, checked_arguments, look_at_training
+from cutaway.errors import ConfigurationError
+from cutaway.run.asking import Training, Wanted, ask_training, checked_arguments, look_at_training
 from cutaway.run.control import Answer, Request, history
 from cutaway.run.identity import Run
 from cutaway.studio.errors_on_wire import Refusal
@@ -42,12 +43,17 @@ def ask_for(run: Run, wanted: NewRequest) -> Answered:
     An id that was asked before is answered with what became of it, also where the training has ended since.
     """
     arguments = checked_arguments(wanted.action, wanted.arguments)
+    for name, value in arguments.items():
+        if not value > 0:
+            # From a command line it may be meant; a field that was left empty or cut short is not.
+            raise ConfigurationError(f"`{name} > 0` must hold, but got {name}={value:g}.")
     known = _asked_before(run, wanted.id)
     if known is not None:
         return Answered(request=known, new=False)
     training = look_at_training(run)
     _refuse(run, training, wanted.action)
-    request, new = ask_training(run, training, wanted.action, arguments, who=WHO, why=wanted.why, id=wanted.id)
+    asked = Wanted(wanted.action, arguments, who=WHO, why=wanted.why)
+    request, new = ask_training(run, training, asked, wanted.id)
     known = None if new else _asked_before(run, wanted.id)
     return Answered(request=known or request_row(request, None), new=new)
 

@@ -1,7 +1,8 @@
-"""The tensors of a run as rows: where each is in the model, how it was at its last step, and what was found about it."""
+"""The tensors of a run as rows: where each is in the model, how it was at its last step, what was found about it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -172,10 +173,9 @@ def _sorted(tensors: ModelTensors, names: list[str], sort: str) -> list[str]:
     if column not in _NUMBERS:
         known = ("model", *texts, *_NUMBERS)
         raise ConfigurationError(f"Tensors cannot be sorted by {column!r}.{did_you_mean(column, known)}")
-    found = [(tensors.number(name, column), name) for name in names]
-    told = [(value, name) for value, name in found if value is not None and value == value]
-    told.sort(key=lambda one: one[0], reverse=down)
-    return [*(name for _, name in told), *(name for value, name in found if value is None or value != value)]
+    numbers = {name: tensors.number(name, column) for name in names}
+    told = {name: value for name, value in numbers.items() if value is not None and not math.isnan(value)}
+    return [*sorted(told, key=lambda name: told[name], reverse=down), *(name for name in names if name not in told)]
 
 
 def _rank(findings: Iterable[Finding]) -> int:

@@ -16,6 +16,9 @@ from cutaway.trial.follower import Follower
 __all__ = ["ScalarSeries", "Series"]
 
 
+_Key = tuple[str, str]
+
+
 class Series(NamedTuple):
     """One series of numbers, ascending in `step`."""
 
@@ -31,9 +34,9 @@ class ScalarSeries:
         self._follower = follower
         self._seen = 0
         self._attempts: tuple[Attempt, ...] = tuple(follower.attempts)
-        self._workers: dict[tuple[str, str], str] = {}
-        self._waiting: dict[tuple[str, str], list[Series]] = {}
-        self._joined: dict[tuple[str, str], Series] = {}
+        self._workers: dict[_Key, str] = {}
+        self._waiting: dict[_Key, list[Series]] = {}
+        self._joined: dict[_Key, Series] = {}
 
     def all(self) -> dict[tuple[str, str], Series]:
         """Return every series by its name and mode, in the order in which they began."""
@@ -44,10 +47,17 @@ class ScalarSeries:
         self._waiting.clear()
         return self._joined
 
+    def _start_over(self) -> None:
+        self._seen, self._attempts = 0, tuple(self._follower.attempts)
+        self._workers.clear()
+        self._waiting.clear()
+        # Not cleared: somebody may hold what was returned before.
+        self._joined = {}
+
     def _read(self) -> None:
         if self._attempts != tuple(self._follower.attempts):
             # A later attempt hides steps of the ones before it.
-            self.__init__(self._follower)  # type: ignore[misc]
+            self._start_over()
         reader = self._follower.reader(SCALARS)
         reader.poll()
         for batch in reader.batches[self._seen :]:
@@ -73,7 +83,7 @@ class ScalarSeries:
                 continue
             key, places = (names[code // len(modes)], modes[code % len(modes)]), order[start:end]
             if self._workers.setdefault(key, batch.segment.worker) == batch.segment.worker:
-                self._waiting.setdefault(key, []).append(Series(*(column[places] for column in whole)))
+                self._waiting.setdefault(key, []).append(_picked(whole, places))
 
 
 def _coded(column: pa.Array) -> tuple[list[str], npt.NDArray[np.int32]]:
@@ -82,9 +92,12 @@ def _coded(column: pa.Array) -> tuple[list[str], npt.NDArray[np.int32]]:
     return [text or "" for text in encoded.dictionary.to_pylist()], codes
 
 
+def _picked(series: Series, places: npt.NDArray[np.intp]) -> Series:
+    return Series(series.step[places], series.value[places], series.time[places])
+
+
 def _ascending(series: Series) -> Series:
     steps: npt.NDArray[Any] = series.step
     if not (steps[1:] < steps[:-1]).any():
         return series
-    places = np.argsort(steps, kind="stable")
-    return Series(steps[places], series.value[places], series.time[places])
+    return _picked(series, np.argsort(steps, kind="stable"))
