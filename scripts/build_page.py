@@ -32,7 +32,8 @@ SOURCES = ("index.html", "package.json", "package-lock.json", "svelte.config.js"
 SOURCE_FOLDERS = ("src", "public")
 # Where npm cannot be reached an install has to go on soon; where it is slow, it may take its time.
 NPM = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"]
-NPM_PATIENCE = {
+SETTINGS = {
+    "NO_COLOR": "1",
     "npm_config_fetch_retries": "1",
     "npm_config_fetch_retry_mintimeout": "500",
     "npm_config_fetch_retry_maxtimeout": "1000",
@@ -47,7 +48,7 @@ class PageNotBuilt(Exception):
 
     def __init__(self, reason: str, output: str = "") -> None:
         super().__init__(reason)
-        self.output = "\n".join(output.strip().splitlines()[-20:])
+        self.output = "\n".join(output.strip().splitlines()[-40:])
 
 
 def is_current() -> bool:
@@ -129,7 +130,7 @@ def _npm_ci(folder: Path, *options: str) -> None:
 
 def _run(name: str, script: Path | None, arguments: list[str], folder: Path, seconds: float) -> None:
     try:
-        done = run_node(script or npm(), arguments, folder=folder, environment=NPM_PATIENCE, seconds=seconds)
+        done = run_node(script or npm(), arguments, folder=folder, environment=SETTINGS, seconds=seconds)
     except NodeMissing as error:
         raise PageNotBuilt(str(error)) from error
     except subprocess.TimeoutExpired as error:

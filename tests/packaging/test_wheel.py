@@ -46,11 +46,12 @@ def run_in(folder: Path, *command: str) -> str:
     return done.stdout
 
 
-def test_the_wheel_holds_the_package_its_types_and_its_licence_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_holds_the_package_its_types_its_page_and_its_licence_and_nothing_else(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert "cutaway/__init__.py" in names
     assert "cutaway/py.typed" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert "cutaway/studio/static/index.html" in names
     assert {name.split("/")[0].split("-")[0] for name in names} == {"cutaway"}
 
 

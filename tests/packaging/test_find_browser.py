@@ -1,0 +1,109 @@
+"""The search for a browser: its order, what counts as one, and that a dead network ends it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts import find_browser
+from scripts.find_browser import BrowserError, browser_tests_are_skipped, find_installed, find_or_install
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine without any browser, that can install none."""
+    for folder in ("bin", "home", "cache"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path / "cache"))
+    for name in ("CUTAWAY_BROWSER", "BROWSER", "CI"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(find_browser, "APPLICATIONS", ())
+    monkeypatch.setattr(find_browser, "_by_playwright", lambda: None)
+    monkeypatch.setattr(find_browser, "_by_apt", lambda: None)
+    return tmp_path
+
+
+def add_browser(path: Path, *, runs: bool = True) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\necho Chromium 150.0.1\n" if runs else "#!/bin/sh\necho use the snap >&2; exit 1\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_a_given_browser_comes_first_and_is_the_only_one_tried(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_browser(machine / "bin" / "chromium")
+    mine = add_browser(machine / "mine")
+    monkeypatch.setenv("CUTAWAY_BROWSER", str(mine))
+    assert find_installed() == mine
+    add_browser(mine, runs=False)
+    with pytest.raises(BrowserError, match=r"CUTAWAY_BROWSER=.*mine is no browser that runs"):
+        find_or_install()
+
+
+def test_the_path_comes_before_what_playwright_has(machine: Path) -> None:
+    old = add_browser(machine / "cache" / "chromium_headless_shell-99" / "linux" / "headless_shell")
+    assert find_installed() == old
+    new = add_browser(machine / "cache" / "chromium_headless_shell-1254" / "linux64" / "chrome-headless-shell")
+    assert find_installed() == new
+    chrome = add_browser(machine / "bin" / "google-chrome")
+    assert find_installed() == chrome
+
+
+def test_a_browser_that_does_not_run_is_none(machine: Path) -> None:
+    add_browser(machine / "bin" / "chromium-browser", runs=False)
+    assert find_installed() is None
+
+
+def test_playwright_is_asked_before_apt(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    chromium = machine / "bin" / "chromium"
+    monkeypatch.setattr(find_browser, "_by_playwright", lambda: asked.append("playwright"))
+    monkeypatch.setattr(find_browser, "_by_apt", lambda: asked.append("apt") or chromium)
+    assert find_or_install() == chromium
+    assert asked == ["playwright", "apt"]
+
+
+def test_where_there_is_none_the_lines_to_run_are_said(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert find_browser.main() == 1
+    said = capsys.readouterr().err
+    for line in ("install", "CUTAWAY_BROWSER=", "BROWSER=skip make test"):
+        assert line in said
+
+
+def test_apt_is_for_root_alone(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(find_browser, "_is_root", lambda: False)
+    monkeypatch.setattr(find_browser, "_run_while_it_speaks", lambda *_: pytest.fail("it was run"))
+    assert find_browser._by_apt() is None
+
+
+def test_the_tests_can_be_left_out_but_not_under_ci(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert not browser_tests_are_skipped({"BROWSER": "firefox"})
+    assert not browser_tests_are_skipped({"CI": "true"})
+    assert browser_tests_are_skipped({"BROWSER": "skip", "CI": "false"})
+    monkeypatch.setenv("BROWSER", "skip")
+    assert find_browser.main() == 0
+    assert "left out" in capsys.readouterr().out
+    monkeypatch.setenv("CI", "true")
+    assert find_browser.main() == 1
+    assert "CI must run" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("code", "succeeds"),
+    [
+        ("import time; time.sleep(60)", False),
+        ("import sys; sys.exit(3)", False),
+        ("print('done')", True),
+        ("import time\nfor _ in range(8): print('.', flush=True); time.sleep(0.25)", True),
+    ],
+    ids=["silent", "failing", "quick", "slow and speaking"],
+)
+def test_a_command_is_waited_for_while_it_speaks(code: str, succeeds: bool) -> None:
+    assert find_browser._run_while_it_speaks([sys.executable, "-c", code], quiet_seconds=1.5) is succeeds
