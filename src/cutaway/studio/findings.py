@@ -73,7 +73,7 @@ def finding_detail(trial: Trial, finding_id: str) -> FindingDetail:
         raise Refusal(404, "finding-unavailable", f"No finding {finding_id!r} in run {trial.name!r}.", hint.strip())
     told = _documentation(finding.code)
     first, last = _window(finding)
-    known = trial.last_statistics()
+    known = {one.name for one in trial.overviews.tensors()} | trial.saved_names()
     return FindingDetail(
         finding=finding_row(finding, trial.run),
         sees=told.get("What it sees", ""),
@@ -84,7 +84,7 @@ def finding_detail(trial: Trial, finding_id: str) -> FindingDetail:
         first_step=first,
         last_step=last,
         samples_known=_samples_known(trial, first, last),
-        tensors=[name for name in tensors_of(finding) if name in known or trial.has_tensor(name)],
+        tensors=[name for name in tensors_of(finding) if name in known],
         actions=[
             request_row(request, reply)
             for request, reply in history(trial.run.storage)

@@ -12,7 +12,7 @@ from cutaway.studio.findings import worst
 from cutaway.studio.tensor_names import Kind, kind_of
 from cutaway.studio.tensor_rows import ModelTensors, zero_share
 from cutaway.studio.wire import LayerRow
-from cutaway.trial.last_statistics import TensorState
+from cutaway.trial.overview import TensorSummary
 from cutaway.trial.trial import Trial
 
 __all__ = ["layer_rows"]
@@ -34,12 +34,12 @@ class _Sums:
     nonfinite: int = 0
     findings: dict[str, Finding] = field(default_factory=dict)
 
-    def add(self, state: TensorState | None, kind: Kind, findings: Iterable[Finding]) -> None:
+    def add(self, state: TensorSummary | None, kind: Kind, findings: Iterable[Finding]) -> None:
         self.findings |= {one.id: one for one in findings}
         if state is None:
             return
-        norm, change, zeros = state.values["l2"], state.values["change"], zero_share(state)
-        self.nonfinite += int(state.values["nonfinite"])
+        norm, change, zeros = state.last["l2"], state.last["change"], zero_share(state)
+        self.nonfinite += int(state.last["nonfinite"])
         if kind in _PARAMETERS:
             self.parameters += state.size
         if kind == "weight":

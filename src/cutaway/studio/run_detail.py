@@ -18,6 +18,7 @@ from cutaway.studio.plain import plain, text
 from cutaway.studio.previews import has_pictures
 from cutaway.studio.secrets import hidden
 from cutaway.studio.steps import steps_facts
+from cutaway.studio.tensor_rows import ModelTensors
 from cutaway.studio.wire import Attempt, CollectionRow, DamageRow, RunDetail, RunRow, State, TellingRow
 from cutaway.trial.trial import Trial
 
@@ -42,7 +43,7 @@ def run_detail(trial: Trial, row: RunRow) -> RunDetail:
     damage: list[Damage] = []
     config = _config(run, damage)
     steps = steps_facts(trial)
-    names = trial.tensor_names()
+    tensors = ModelTensors(trial)
     state = trial.state()
     holder = next(iter(read_leases(run.storage, "train")), {})
     command = _command(run.path)
@@ -65,13 +66,13 @@ def run_detail(trial: Trial, row: RunRow) -> RunDetail:
         collections=[
             CollectionRow(name=text(one.name), tensors=count)
             for one in trial.collections().values()
-            if (count := sum(map(one.matches, names)))
+            if (count := sum(map(one.matches, tensors.names)))
         ],
         telling=[TellingRow(**{**vars(one), "message": text(one.message)}) for one in health.telling],
-        damage=_damage([*trial.damage, *damage]),
+        damage=_damage([*trial.damage, *trial.overviews.damage, *damage]),
         overlay=_overlay(run),
         previews=has_pictures(run),
-        statistics=list(STATISTIC_COLUMNS) if trial.last_statistics() else [],
+        statistics=list(STATISTIC_COLUMNS) if tensors.states else [],
     )
 
 

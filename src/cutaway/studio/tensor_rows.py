@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from cutaway.errors import ConfigurationError, TensorUnavailable, did_you_mean
+from cutaway.errors import ConfigurationError, ShapeUnavailableForStep, TensorUnavailable, did_you_mean
 from cutaway.run.findings import SEVERITIES, Finding
 from cutaway.studio.findings import finding_row, findings_of, tensors_of, worst
 from cutaway.studio.tensor_names import kind_of, layer_of, model_prefix
 from cutaway.studio.wire import Page, TensorDetail, TensorRow
 from cutaway.tensors.collection import Collection
-from cutaway.trial.last_statistics import TensorState
+from cutaway.trial.overview import TensorSummary
 from cutaway.trial.trial import Trial
 
 __all__ = ["ModelTensors", "tensor_detail", "tensor_page"]
@@ -32,14 +32,19 @@ class ModelTensors:
     trial: Trial
 
     @cached_property
-    def states(self) -> Mapping[str, TensorState]:
+    def states(self) -> Mapping[str, TensorSummary]:
         """The tensors that have statistics."""
-        return self.trial.last_statistics()
+        return {one.name: one for one in self.trial.overviews.tensors()}
+
+    @cached_property
+    def saved(self) -> frozenset[str]:
+        """The tensors that were saved at some step."""
+        return frozenset(self.trial.saved_names())
 
     @cached_property
     def names(self) -> list[str]:
         """All tensors: those with statistics in the model's order, then what was only saved."""
-        return [*self.states, *(name for name in self.trial.tensor_names() if name not in self.states)]
+        return [*self.states, *sorted(self.saved - self.states.keys())]
 
     @cached_property
     def prefix(self) -> str:
@@ -76,12 +81,16 @@ class ModelTensors:
         lowered = search.lower()
         return [name for name in found if lowered in name.lower()] if search else found
 
+    def saved_steps(self, name: str) -> list[int]:
+        """Return the steps at which a tensor was saved."""
+        return self.trial.tensor(name).steps(show_incomplete_steps=True) if name in self.saved else []
+
     def row(self, name: str) -> TensorRow:
         """Return a tensor as a row."""
         state, collections = self.states.get(name), self.collections(name)
         findings = self.findings.get(name, [])
-        saved = self.trial.tensor(name).steps(show_incomplete_steps=True)
-        values = {} if state is None else state.values
+        saved = self.saved_steps(name)
+        values = {} if state is None else state.last
         return TensorRow(
             name=name,
             layer=self.layer(name),
@@ -104,17 +113,17 @@ class ModelTensors:
         if column == "findings":
             return len(self.findings.get(name, []))
         if column == "saved_steps":
-            return len(self.trial.tensor(name).steps(show_incomplete_steps=True))
+            return len(self.saved_steps(name))
         if state is None:
             return None
         if column in ("size", "first_step", "last_step"):
             return int(getattr(state, column))
-        return zero_share(state) if column == "zeros" else state.values[column]
+        return zero_share(state) if column == "zeros" else state.last[column]
 
 
-def zero_share(state: TensorState | None) -> float | None:
+def zero_share(state: TensorSummary | None) -> float | None:
     """Return which share of a tensor is zero; None where it is empty or not known."""
-    return state.values["zeros"] / state.size if state is not None and state.size else None
+    return state.last["zeros"] / state.size if state is not None and state.size else None
 
 
 def tensor_page(
@@ -129,18 +138,28 @@ def tensor_page(
 
 def tensor_detail(trial: Trial, name: str) -> TensorDetail:
     """Return one tensor with the steps at which it was saved in full. Raises `TensorUnavailable`."""
-    if not trial.has_tensor(name):
-        raise TensorUnavailable(name, trial.name, trial.tensor_names())
-    tensors, tensor = ModelTensors(trial), trial.tensor(name)
-    saved = tensor.steps(show_incomplete_steps=True)
-    shape = tensor.shapes().get(saved[-1]) if saved else None
+    tensors = ModelTensors(trial)
+    if name not in tensors.states and name not in tensors.saved:
+        raise TensorUnavailable(name, trial.name, tensors.names)
+    saved = tensors.saved_steps(name)
+    shape, dtype = _form(trial, name, saved[-1]) if saved else (None, None)
     return TensorDetail(
         tensor=tensors.row(name),
-        shape=None if shape is None else list(shape),
-        dtype=tensor.dtype(saved[-1]) if saved else None,
+        shape=shape,
+        dtype=dtype,
         saved=saved[-MOST_SAVED:],
         findings=[finding_row(one, trial.run) for one in tensors.findings.get(name, [])],
     )
+
+
+def _form(trial: Trial, name: str, step: int) -> tuple[list[int] | None, str]:
+    """Return the shape and the type that a tensor was last saved with."""
+    tensor = trial.tensor(name)
+    try:
+        shape = list(tensor.shape(step))
+    except ShapeUnavailableForStep:
+        shape = None
+    return shape, tensor.dtype(step)
 
 
 _NUMBERS = (

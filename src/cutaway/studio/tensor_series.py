@@ -9,39 +9,40 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.errors import ConfigurationError
-from cutaway.run.schemas import STATISTIC_COLUMNS
 from cutaway.studio.histograms import count_values
 from cutaway.studio.tensor_rows import ModelTensors
-from cutaway.studio.thinning import thin
 from cutaway.studio.wire import Histogram
 from cutaway.trial.trial import Trial
 
 __all__ = ["histogram_of", "overview_table", "series_table", "values_table"]
 
-EVERYTHING = 2**62
-
-Floats = npt.NDArray[np.float32]
-
 
 def series_table(trial: Trial, name: str, *, first: int | None, last: int | None, points: int) -> pa.Table:
-    """Return the statistics of a tensor, thinned: of each stretch the last step, the last value and the extremes.
+    """Return the statistics of a tensor by stretches of steps: of each its last step, the last value, the extremes.
 
-    `zeros` is the share of zeros. The metadata says how many steps there were before thinning.
+    `zeros` is the share of zeros. The metadata says in words how exact it is.
     """
-    window = trial.statistics_window(name, first or 0, EVERYTHING if last is None else last + 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        window["zeros"] = window["zeros"] / window["size"]
-    places = thin(window["step"], points).places
-    columns = {"step": pa.array(window["step"][places])}
-    for statistic in STATISTIC_COLUMNS:
-        short = thin(window[statistic], points)
+    found = trial.overviews.series(name, first=first, last=last, columns=points)
+    size = next((one.size for one in trial.overviews.tensors() if one.name == name), 0)
+    columns = {"step": pa.array(_ends(found.steps, exact=found.exact))}
+    for statistic, grid in found.statistics.items():
         if statistic == "nonfinite":
-            columns[statistic] = pa.array(short.max)
+            columns[statistic] = pa.array(grid.greatest, from_pandas=True)
             continue
-        columns[statistic] = pa.array(short.value, from_pandas=True)
-        columns[f"{statistic}_min"] = pa.array(short.min, from_pandas=True)
-        columns[f"{statistic}_max"] = pa.array(short.max, from_pandas=True)
-    return pa.table(columns).replace_schema_metadata({"points": json.dumps(len(window["step"]))})
+        share = 1 / size if statistic == "zeros" and size else 1
+        columns[statistic] = pa.array(grid.last * share, from_pandas=True)
+        columns[f"{statistic}_min"] = pa.array(grid.least * share, from_pandas=True)
+        columns[f"{statistic}_max"] = pa.array(grid.greatest * share, from_pandas=True)
+    return pa.table(columns).replace_schema_metadata(_about(found.approximate, exact=found.exact))
+
+
+def _ends(steps: npt.NDArray[np.int64], *, exact: bool) -> npt.NDArray[np.int64]:
+    """Return where each stretch ends, given where each begins and the last one ends."""
+    return steps[:-1] if exact else steps[1:] - 1
+
+
+def _about(approximate: str, *, exact: bool) -> dict[str, str]:
+    return {"approximate": approximate, "exact": json.dumps(exact)}
 
 
 def histogram_of(trial: Trial, name: str, step: int, bins: int) -> Histogram:
@@ -83,35 +84,30 @@ def overview_table(
     last: int | None,
     columns: int,
 ) -> pa.Table:
-    """Return one statistic of every tensor by stretches of steps, a row a tensor in the order of the model."""
+    """Return one statistic of every tensor by stretches of steps, a row a tensor in the order of the model.
+
+    `zeros` is the share of zeros. The metadata has the bounds of the stretches, and says in words how exact they are.
+    """
     tensors = ModelTensors(trial)
-    names = tensors.matching(collection, search)
-    start, stop = first or 0, EVERYTHING if last is None else last + 1
-    blocks = trial.statistics_blocks(names, start, stop)
-    steps = np.unique(np.concatenate([block.steps for block in blocks])) if blocks else np.empty(0, np.int64)
-    count = min(columns, len(steps))
-    starts = (np.arange(count, dtype=np.int64) * len(steps)) // max(count, 1)
-    rows: dict[str, tuple[Floats, Floats, Floats, Floats]] = {}
-    for block in blocks:
-        own = np.searchsorted(steps[starts], block.steps, side="right") - 1
-        edges = np.flatnonzero(np.concatenate(([True], own[1:] != own[:-1])))
-        ends = np.append(edges[1:], len(own)) - 1
-        values = block.zero_share if statistic == "zeros" else block[statistic]
-        good = np.isfinite(values)
-        low = np.minimum.reduceat(np.where(good, values, np.inf), edges, axis=1)
-        high = np.maximum.reduceat(np.where(good, values, -np.inf), edges, axis=1)
-        bad = np.maximum.reduceat(block["nonfinite"], edges, axis=1)
-        for place, name in enumerate(block.names):
-            made = [np.full(count, np.nan, np.float32) for _ in range(4)]
-            kept = (values[place, ends], low[place], high[place], bad[place])
-            for matrix, numbers in zip(made, kept, strict=True):
-                matrix[own[edges]] = np.where(np.isfinite(numbers), numbers, np.nan)
-            rows[name] = made[0], made[1], made[2], made[3]
-    shown = [name for name in names if name in rows]
-    bounds = [*steps[starts].tolist(), *([int(steps[-1]) + 1] if len(steps) else [])]
-    table = {"tensor": pa.array(shown, pa.string()), "layer": pa.array(map(tensors.layer, shown), pa.string())}
-    for i, column in enumerate(("last", "min", "max", "nonfinite")):
-        flat = np.concatenate([rows[name][i] for name in shown]) if shown else np.empty(0, np.float32)
-        offsets = np.arange(len(shown) + 1, dtype=np.int32) * count
-        table[column] = pa.ListArray.from_arrays(pa.array(offsets), pa.array(flat, pa.float32()))
-    return pa.table(table).replace_schema_metadata({"steps": json.dumps(bounds)})
+    wanted = frozenset(tensors.matching(collection, search))
+    found = trial.overviews.read(
+        statistic=statistic, tensors=wanted.__contains__, first=first, last=last, columns=columns
+    )
+    parts = {"last": found.last, "min": found.min, "max": found.max}
+    if statistic == "zeros":
+        sizes = np.array([tensors.states[name].size for name in found.tensors], np.float32)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = {name: matrix / sizes[:, None] for name, matrix in parts.items()}
+    table = {
+        "tensor": pa.array(found.tensors, pa.string()),
+        "layer": pa.array([tensors.layer(name) for name in found.tensors], pa.string()),
+        **{name: _lists(matrix) for name, matrix in {**parts, "nonfinite": found.nonfinite}.items()},
+    }
+    about = {"steps": json.dumps(found.steps.tolist()), **_about(found.approximate, exact=found.exact)}
+    return pa.table(table).replace_schema_metadata(about)
+
+
+def _lists(matrix: npt.NDArray[np.float32]) -> pa.ListArray:
+    rows, count = matrix.shape
+    offsets = np.arange(rows + 1, dtype=np.int32) * count
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(matrix.reshape(-1), pa.float32()))

@@ -28,7 +28,7 @@ from cutaway.trial.collections_file import read_collections
 from cutaway.trial.follower import Follower
 from cutaway.trial.growing import Columns
 from cutaway.trial.html import facts_table, listed
-from cutaway.trial.last_statistics import LastStatistics, TensorState
+from cutaway.trial.overview import OverviewReader
 from cutaway.trial.scalar_series import ScalarSeries, Series
 from cutaway.trial.step_columns import StepColumns
 from cutaway.trial.step_index import StepRange
@@ -67,7 +67,7 @@ class Trial(StepQueries):
         self._windows = Windows(self._follower)
         self._series = ScalarSeries(self._follower)
         self._step_columns = StepColumns(self._follower)
-        self._last_statistics = LastStatistics(self._follower)
+        self.overviews = OverviewReader(run)  # of statistics, without reading every row
         self._values = ValueWindow(self._follower)
         self._collections: _Collections | None = None
 
@@ -228,10 +228,10 @@ class Trial(StepQueries):
         self._follower.maybe_refresh()
         return self._step_columns.all()
 
-    def last_statistics(self) -> dict[str, TensorState]:
-        """Return how each tensor was at its last step with statistics, in the order in which the model has them."""
+    def saved_names(self) -> set[str]:
+        """Return the names of the tensors that were saved, in full or reduced, whether they have statistics or not."""
         self._follower.maybe_refresh()
-        return self._last_statistics.all()
+        return self._follower.tensors().names()
 
     def values_window(self, start: int, stop: int) -> pa.Table:
         """Return what was saved of single samples for `start <= step < stop`: step, sample, name, value."""
