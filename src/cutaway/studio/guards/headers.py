@@ -55,9 +55,12 @@ class SafeHeaders:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
+                # Of several policies all hold: what a handler says, as for a picture, can only make it stricter.
+                own = headers.get("Content-Security-Policy")
                 for name, value in _ALWAYS.items():
-                    # Not over what a handler says: a picture has a stricter policy of its own.
-                    headers.setdefault(name, value)
+                    headers[name] = value
+                if own is not None:
+                    headers["Content-Security-Policy"] = f"{CONTENT_SECURITY_POLICY}, {own}"
                 headers["X-Request-Id"] = request
                 if is_api(scope):
                     headers["Cache-Control"] = "no-store"
