@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FindingRow } from "../api/schema";
-import { axisSteps, columnOf, cutMiddle, labelled, moved, placeOf, rowHeight, scrolledTo, sickTensors, stepsOf, ticksOf } from "./stripes_layout";
+import { axisSteps, columnOf, cutMiddle, labelled, moved, placeOf, rowHeight, scrolledTo, sickTensors, stepsOf, ticksOf, zoomed } from "./stripes_layout";
 
 function finding(step: number | null, severity: FindingRow["severity"] = "error", tensor: string | null = "t"): FindingRow {
   return { id: `${step}`, code: "Rule", severity, message: "", source: "", time: 0, step, attempt: 0, tensor, replaced: false };
@@ -60,6 +60,18 @@ describe("the cursor", () => {
   });
   it("is scrolled to only where it is not seen", () => {
     expect([scrolledTo(5, 10, 0, 100), scrolledTo(20, 10, 0, 100), scrolledTo(1, 10, 50, 100)]).toEqual([0, 110, 10]);
+  });
+});
+
+describe("zooming by keys", () => {
+  it("inwards keeps the step under the cursor in sight", () => {
+    const { from, to } = zoomed([0, 25, 50, 75, 100], 2, 0.5);
+    expect(from!).toBeLessThanOrEqual(50);
+    expect(to!).toBeGreaterThanOrEqual(62);
+    expect(to! - from! + 1).toBe(50);
+  });
+  it("outwards goes back to the first step", () => {
+    expect(zoomed([10, 20, 30], 0, 4).from).toBeNull();
   });
 });
 

@@ -150,3 +150,14 @@ export function sickTensors(findings: readonly FindingRow[]): Map<string, { seve
   }
   return found;
 }
+
+/** The steps to show when zooming around a column: `factor` of those that are shown now, null where that is all and more. */
+export function zoomed(steps: readonly number[], column: number, factor: number): { from: number | null; to: number | null } {
+  const first = steps[0] ?? 0;
+  const end = steps.at(-1) ?? 1;
+  const span = Math.max(2, Math.round((end - first) * factor));
+  const middle = (steps[column]! + steps[column + 1]!) / 2;
+  const from = Math.max(0, Math.round(middle - ((middle - first) / Math.max(1, end - first)) * span));
+  // Outwards the end of the run is not known here: the answer has what there is.
+  return { from: from === 0 && factor > 1 ? null : from, to: from + span - 1 };
+}
