@@ -30,17 +30,11 @@ BUILT_FROM = "built-from.txt"
 MISSING = "missing.txt"
 SOURCES = ("index.html", "package.json", "package-lock.json", "svelte.config.js", "tsconfig.json", "vite.config.ts")
 SOURCE_FOLDERS = ("src", "public")
-# Where npm cannot be reached an install has to go on soon; where it is slow, it may take its time.
-NPM = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"]
-SETTINGS = {
-    "NO_COLOR": "1",
-    "npm_config_fetch_retries": "1",
-    "npm_config_fetch_retry_mintimeout": "500",
-    "npm_config_fetch_retry_maxtimeout": "1000",
-    "npm_config_fetch_timeout": "15000",
-}
-NPM_SECONDS = 240
-VITE_SECONDS = 240
+CI = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"]
+# One small question tells a registry that cannot be reached from one that is slow: the first is given up at once, the
+# second may take its time.
+PROBE = ["view", "uplot", "version", "--prefer-online", "--fetch-retries=0", "--fetch-timeout=8000", "--loglevel=error"]
+PROBE_SECONDS, CI_SECONDS, VITE_SECONDS = 20, 300, 240
 
 
 class PageNotBuilt(Exception):
@@ -48,7 +42,8 @@ class PageNotBuilt(Exception):
 
     def __init__(self, reason: str, output: str = "") -> None:
         super().__init__(reason)
-        self.output = "\n".join(output.strip().splitlines()[-40:])
+        plain = re.sub(r"\x1b\[[0-9;]*m", "", output)  # the bundler paints what it says, whoever reads it
+        self.output = "\n".join(plain.strip().splitlines()[-40:])
 
 
 def is_current() -> bool:
@@ -125,12 +120,20 @@ def _sources() -> Iterator[Path]:
 
 
 def _npm_ci(folder: Path, *options: str) -> None:
-    _run("npm", None, [*NPM, *options], folder, NPM_SECONDS)
+    try:
+        _run("npm", None, PROBE, folder, PROBE_SECONDS)
+    except PageNotBuilt as unreachable:
+        try:
+            _run("npm", None, [*CI, *options, "--offline"], folder, CI_SECONDS)  # it may have everything cached
+        except PageNotBuilt:
+            raise unreachable from None
+    else:
+        _run("npm", None, [*CI, *options], folder, CI_SECONDS)
 
 
 def _run(name: str, script: Path | None, arguments: list[str], folder: Path, seconds: float) -> None:
     try:
-        done = run_node(script or npm(), arguments, folder=folder, environment=SETTINGS, seconds=seconds)
+        done = run_node(script or npm(), arguments, folder=folder, environment={"NO_COLOR": "1"}, seconds=seconds)
     except NodeMissing as error:
         raise PageNotBuilt(str(error)) from error
     except subprocess.TimeoutExpired as error:

@@ -80,7 +80,7 @@ def studio(
         raise ConfigurationError(message)
     serving = _the_extra()
     from cutaway.studio.app import Guards, create_app
-    from cutaway.studio.page import BUILD_HINT, Bundle
+    from cutaway.studio.page import Bundle
     from cutaway.studio.the_studio import Studio
 
     gate = _gate(host, token_file)
@@ -91,7 +91,7 @@ def studio(
         if port not in (0, taken):
             _say(f"Port {port} is taken; using {taken}.")
         if not bundle.is_built:
-            _say(f"The page is not built, only the HTTP API is there. {BUILD_HINT}")
+            _say(f"The page is not built, only the HTTP API is there. {bundle.why_not_built}")
         opened = Studio.open(folder, gate=gate)
         _say_what_makes_runs(folder)
         _show(host, taken, guards, opens=not no_open and bundle.is_built)

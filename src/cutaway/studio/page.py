@@ -24,6 +24,8 @@ __all__ = ["BUILD_HINT", "STATIC", "Bundle", "ThePage"]
 
 STATIC = Path(__file__).parent / "static"
 BUILD_HINT = "Run `make ui` in a clone of Cutaway, or install it again where npm can be reached."
+# What the build leaves beside the page: why there is none, and the digest of its sources, which is nobody's to read.
+_MISSING, _BUILT_FROM = "missing.txt", "built-from.txt"
 _FOREVER = "public, max-age=31536000, immutable"
 # What an address of the page looks like. Nothing that begins with a dot, and no name of a file.
 _ADDRESS = re.compile(r"/(?:[\w~:@=,+-][\w.~:@=,+-]*/)*(?:[\w~:@=,+-]+/?)?", re.ASCII)
@@ -46,9 +48,10 @@ class _File:
 class Bundle:
     """The files of the built page, in memory, as they were when it was loaded."""
 
-    def __init__(self, files: Mapping[str, _File], index: str | None) -> None:
+    def __init__(self, files: Mapping[str, _File], index: str | None, missing: str = "") -> None:
         self._files = dict(files)
         self._index = index
+        self._missing = missing
 
     @classmethod
     def load(cls, folder: Path = STATIC) -> Bundle:
@@ -56,11 +59,12 @@ class Bundle:
         files: dict[str, _File] = {}
         index = folder / "index.html"
         if not index.is_file():
-            return cls({}, None)
+            reason = folder / _MISSING
+            return cls({}, None, reason.read_text("utf-8").strip() if reason.is_file() else "")
         for path in sorted(folder.rglob("*")):
             inside = path.relative_to(folder).as_posix()
             # A link could lead anywhere.
-            if path.is_symlink() or not path.is_file() or path.suffix == ".gz" or inside == "index.html":
+            if path.is_symlink() or not path.is_file() or path.suffix == ".gz" or inside in ("index.html", _BUILT_FROM):
                 continue
             files[f"/{inside}"] = _file(path, hashed=inside.startswith("assets/"))
         return cls(files, index.read_text("utf-8"))
@@ -69,6 +73,11 @@ class Bundle:
     def is_built(self) -> bool:
         """Whether there is a page."""
         return self._index is not None
+
+    @property
+    def why_not_built(self) -> str:
+        """Why there is no page, where the build could say, and what to do about it."""
+        return f"{self._missing} {BUILD_HINT}".strip()
 
     @property
     def names(self) -> list[str]:
@@ -83,7 +92,7 @@ class Bundle:
         """Return the page as it is below a root path."""
         root = html.escape(root_path, quote=True)
         if self._index is None:
-            return _WITHOUT_PAGE.format(hint=html.escape(BUILD_HINT), root=root)
+            return _WITHOUT_PAGE.format(hint=html.escape(self.why_not_built), root=root)
         base = f'<base href="{root}/" />'
         found, count = re.subn(r"<base\b[^>]*>", lambda _: base, self._index, count=1)
         return found if count else self._index.replace("<head>", f"<head>{base}", 1)
