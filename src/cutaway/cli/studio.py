@@ -188,7 +188,7 @@ def _show(host: str, port: int, guards: Guards, *, opens: bool) -> None:
     if not _has_display():
         _say(f"From your own machine: ssh -N -L {port}:{here}:{port} {getpass.getuser()}@{socket.gethostname()}")
         _say(f"then open http://localhost:{port}{guards.root_path}/ there.")
-    elif opens and sys.stderr.isatty():
+    elif opens and _is_terminal():
         import webbrowser
 
         # The socket listens already, so the browser's first request waits there until the server takes it.
@@ -200,6 +200,10 @@ def _has_display() -> bool:
     if os.environ.get("SSH_CONNECTION"):
         return False
     return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _is_terminal() -> bool:
+    return sys.stderr.isatty()
 
 
 def _say(text: str) -> None:
