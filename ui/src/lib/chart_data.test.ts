@@ -40,6 +40,7 @@ it("knows where values were not finite", () => {
 it("spans all series and gives a single point room", () => {
   expect(extentOf([train, evaluated])).toEqual({ min: 0, max: 3 });
   expect(extentOf([])).toBeNull();
+  expect(extentOf([{ ...train, x: [NaN, 1, 2, NaN] }])).toEqual({ min: 1, max: 2 });
   expect(roomy({ min: 5, max: 5 })).toEqual({ min: 4.5, max: 5.5 });
 });
 it("ends at the last finite value", () => {

@@ -78,10 +78,15 @@ export function nonfiniteAt(series: readonly ChartSeries[]): number[] {
 export function extentOf(series: readonly ChartSeries[]): XRange | null {
   let min = Infinity;
   let max = -Infinity;
-  for (const one of series) {
-    if (one.x.length === 0) continue;
-    min = Math.min(min, one.x[0]!);
-    max = Math.max(max, one.x[one.x.length - 1]!);
+  for (const { x } of series) {
+    let first = 0;
+    let last = x.length - 1;
+    // An epoch may not be known at either end.
+    while (first <= last && !Number.isFinite(x[first])) first += 1;
+    while (last >= first && !Number.isFinite(x[last])) last -= 1;
+    if (first > last) continue;
+    min = Math.min(min, x[first]!);
+    max = Math.max(max, x[last]!);
   }
   return min <= max ? { min, max } : null;
 }

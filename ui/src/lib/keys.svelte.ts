@@ -1,5 +1,6 @@
 // Keyboard shortcuts: who wants which keys now. Typing in a field is never a shortcut.
 
+import { untrack } from "svelte";
 import { isTyping, keyName } from "./key_names";
 
 export interface Shortcut {
@@ -20,7 +21,8 @@ class Keys {
   /** `keys` is a key (`d`, `?`, `Escape`), one with its modifier (`mod+k`), or two in a row (`g r`). */
   on(keys: string, title: string, act: () => void): () => void {
     const mine: Shortcut = { keys, title, act };
-    this.shortcuts = [...this.shortcuts, mine];
+    // Asked for inside an effect, which must not begin anew with every shortcut of somebody else.
+    this.shortcuts = [...untrack(() => this.shortcuts), mine];
     return () => {
       this.shortcuts = this.shortcuts.filter((one) => one !== mine);
     };
