@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import resource
 import tempfile
@@ -9,7 +10,10 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+import pyarrow as pa
 
+from cutaway.capture.coarse_writer import CoarseWriter
+from cutaway.capture.statistics_batch import NUMBERS, Part, side_by_side, statistics_batch
 from cutaway.dataset import Dataset
 from cutaway.errors import RunExists, RunLocked, StorageError
 from cutaway.evaluation import Progress
@@ -17,7 +21,7 @@ from cutaway.evaluation import evaluate as evaluate_all
 from cutaway.rules.built_in.vanishing_gradient import VanishingGradient
 from cutaway.rules.watcher import Watcher
 from cutaway.run import Run, RunState, WriterId, sample_writer, segments
-from cutaway.run.schemas import STATISTICS, STEPS, TENSORS
+from cutaway.run.schemas import OVERVIEW, STATISTICS, STEPS, TENSORS
 from cutaway.trial import Trial
 from tests.unit.evaluation.linear_model import linear_model, samples
 
@@ -64,6 +68,26 @@ def write(report: Report, path: str, steps: int = 1 << 30) -> None:
     for table in tables.values():
         table.close()
     lease.release(RunState.FINISHED)
+
+
+def write_coarsely(report: Report, path: str) -> None:
+    """Write statistics and their coarse copy without an end, as the writer thread does: groups of three steps.
+
+    Every statistic is the step's number. Reports the last step of each group.
+    """
+    run = Run.open(path)
+    number, _ = run.begin_attempt()
+    who = WriterId("train", "worker_0", number)
+    tables = {table: run.writer(table, who) for table in (STEPS, STATISTICS, OVERVIEW)}
+    coarse = CoarseWriter(tables.__getitem__)
+    names = pa.array(["a", "b"])
+    for first in itertools.count(0, 3):
+        parts = [Part(step, names, dict.fromkeys(NUMBERS, np.full(2, step))) for step in range(first, first + 3)]
+        matrices = side_by_side(parts)
+        tables[STATISTICS].append(statistics_batch(parts, matrices), first)
+        tables[STEPS].append_rows({"step": [part.step for part in parts], "mode": ["TRAIN"] * 3}, first)
+        coarse.add(parts, matrices)
+        report(first + 2)
 
 
 def hold(report: Report, path: str, end: str = "", role: str = "train", worker: str = "worker_0") -> None:

@@ -12,14 +12,14 @@ import pytest
 
 from cutaway.errors import RunDamaged
 from cutaway.run import Run, RunState, WriterId, segments
-from cutaway.run.schemas import STATISTICS, STEPS, TENSORS
+from cutaway.run.schemas import OVERVIEW, STATISTICS, STEPS, TENSORS
 from cutaway.run.segments import ENTRY, ENTRY_BYTES, RawPlace, parse_header
 from tests.faults.jobs import tensor_of
 
 pytestmark = pytest.mark.faults
 
 COLLECTIONS = "trace/collections.json"
-TABLES = (STEPS, STATISTICS, TENSORS)
+TABLES = (STEPS, STATISTICS, OVERVIEW, TENSORS)
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +43,7 @@ def _train(run: Run, who: WriterId) -> None:
         writers[STEPS].append_rows({"step": [step], "mode": ["TRAIN"], "time": [float(step)]}, step)
         names = [f"layer{i}.weight" for i in range(4)]
         writers[STATISTICS].append_rows({"step": [step] * 4, "tensor": names, "min": [step + 0.5] * 4}, step)
+        writers[OVERVIEW].append_rows({"step": [step] * 4, "tensor": names, "l2_max": [step + 0.25] * 4}, step)
         raw = [tensor_of(i, step) if i else None for i in range(3)]
         writers[TENSORS].append_tensors({"step": [step] * 3, "tensor": ["none", "a", "b"]}, step, raw)
     for writer in writers.values():
@@ -156,7 +157,7 @@ def _raw_places(run: Run, table: str, stem: str) -> Iterator[tuple[int, str, Raw
 def test_a_healthy_run_has_no_damage_and_all_its_rows(run: Run) -> None:
     whole = _read(run)
     assert run.verify() == []
-    assert len(whole.rows) == 2 * 3 * 25
+    assert len(whole.rows) == 2 * len(TABLES) * 25
     assert len(whole.raw) == 2 * 2 * 25
     assert len(run.storage.list(TENSORS)) >= 3 * 3 * 2, "several segments"
 

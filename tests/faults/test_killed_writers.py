@@ -11,6 +11,7 @@ import pytest
 from cutaway.run import Run, RunState
 from cutaway.run.schemas import STATISTICS, STEPS, TENSORS
 from cutaway.run.segments import RawPlace
+from cutaway.trial import overview
 from tests.faults.jobs import tensor_of
 from tests.faults.nursery import Child, Nursery
 
@@ -128,6 +129,27 @@ def test_a_reader_that_looks_on_sees_no_damage_and_no_gap(nursery: Nursery, run:
     acknowledged = child.kill()
     assert acknowledged[-1] in reader.read()["step"].to_pylist()
     assert reader.damage == []
+
+
+def test_a_killed_writer_leaves_an_overview_of_every_step(
+    nursery: Nursery, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overview, "MOST_ROWS", 0)
+    chance = random.Random(7)
+    for count in range(6):
+        run = Run.create(tmp_path / f"run{count}")
+        child = nursery.start("write_coarsely", path=str(run.path))
+        awaited = chance.randrange(0, 400)
+        while child.report() < awaited:
+            pass
+        last = child.kill()[-1:] or [awaited]
+        found = overview.read_overview(run, statistic="l2")
+        assert found.damage == ()
+        assert found.steps[-1] > last[0]
+        assert found.tensors == ["a", "b"]
+        for row in range(2):
+            assert found.min[row].tolist() == found.steps[:-1].tolist()
+            assert found.max[row].tolist() == found.last[row].tolist() == (found.steps[1:] - 1).tolist()
 
 
 def test_a_file_that_may_not_grow_loses_no_acknowledged_step(nursery: Nursery, run: Run) -> None:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from cutaway.run.identity import Run
 from cutaway.run.schemas import OVERVIEW
 from cutaway.run.tables import Batch, Damage
-from cutaway.tensors.coarse import FLOATS, OpenStretch, Stretch
+from cutaway.tensors.coarse import COUNTS, FLOATS, OpenStretch, Stretch
 from cutaway.trial.raw_statistics import RawStatistics
 from cutaway.trial.stretch_rows import StretchRows
 
@@ -124,7 +124,8 @@ class Stretches:
         """Yield the stretches of a range of steps; the last one may hold fewer steps than the others."""
         growing = OpenStretch()
         for chunk in self.raw.chunks(worker, start, stop):
-            whole = np.stack([chunk.column(name) for name in ("size", "nonfinite", "zeros")])
+            # Where the writer left a column out, it counted nothing.
+            whole = np.nan_to_num(np.stack([chunk.column(name) for name in ("size", *COUNTS)])).astype(np.int64)
             floats = np.stack([chunk.column(name) for name in FLOATS])
             steps = chunk.steps.tolist()
             while steps:
