@@ -1,38 +1,44 @@
-// Conditions on runs as texts: `config.lr < 0.1`, `state == 'running'`. The server reads the same grammar and has the last word.
+// Conditions on runs as texts, in the grammar of `--where`: `config.lr < 0.1`, `state = running`, `steps between 10 90`. The
+// server reads them and has the last word; here they are put together, and what is no condition at all is told at once.
 
-export const OPERATORS = ["==", "!=", "<", "<=", ">", ">="] as const;
+export const OPERATORS = ["=", "!=", "<", ">", "between", "not between", "in", "not in"] as const;
 export type Operator = (typeof OPERATORS)[number];
 
 export interface Condition {
   column: string;
   operator: Operator;
-  value: string | number | boolean;
+  /** As it is written: two ends for `between`, several with commas for `in`. */
+  value: string;
 }
 
-const PATTERN = /^\s*([^\s=!<>]+)\s*(==|!=|<=|>=|=|<|>)(?!=)\s*(.+?)\s*$/;
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+// Words stand between spaces; marks need none.
+const OPERATOR = /\s+(not\s+between|between|not\s+in|in)\s+|\s*(>=|<=|<>|==|!=|=|<|>)\s*/i;
 
-/** A condition as the server reads it. */
 export function conditionText({ column, operator, value }: Condition): string {
-  return `${column} ${operator} ${valueText(value)}`;
+  return `${column} ${operator} ${value}`;
 }
 
-/** What a text says, or null where it is no condition of ours. A bare word is a text; `=` is `==`. */
-export function readCondition(text: string): Condition | null {
-  const found = PATTERN.exec(text);
-  if (!found) return null;
-  const [, column, operator, value] = found;
-  const read = readValue(value!);
-  if (read === null) return null;
-  return { column: column!, operator: (operator === "=" ? "==" : operator) as Operator, value: read };
-}
-
-/** What a person typed as a value of a column of this kind: `0.1` of a text column is a text. */
-export function typedValue(text: string, kind: "number" | "text" | "time" | "flag"): Condition["value"] {
+/** What a text says, or null where it is no condition. `columns` are those that there are: a name may hold an operator. */
+export function readCondition(text: string, columns: readonly string[] = []): Condition | null {
   const plain = text.trim();
-  if (kind === "text") return unquoted(plain) ?? plain;
-  const read = readValue(plain);
-  return read === null ? plain : read;
+  const named = columns
+    .filter((name) => plain.startsWith(name) && OPERATOR.exec(plain.slice(name.length))?.index === 0)
+    .sort((a, b) => b.length - a.length)[0];
+  const from = named?.length ?? 0;
+  const found = OPERATOR.exec(plain.slice(from));
+  if (!found || (named === undefined && found.index === 0)) return null;
+  const column = named ?? plain.slice(0, found.index);
+  const value = plain.slice(from + found.index + found[0].length).trim();
+  const sign = (found[1] ?? found[2]!).toLowerCase().replace(/\s+/, " ");
+  const operator = OPERATORS.find((one) => one === (sign === "==" ? "=" : sign));
+  return value === "" || operator === undefined ? null : { column, operator, value };
+}
+
+/** A text as the value of a condition that shall be equal to it: quotes of its own would be taken off. */
+export function exactly(text: string): string {
+  const outer = text[0];
+  const quoted = text.length >= 2 && outer === text.at(-1) && (outer === "'" || outer === '"');
+  return quoted || text !== text.trim() ? (outer === '"' ? `'${text}'` : `"${text}"`) : text;
 }
 
 /** `where` with a condition more; the same condition is not added twice. */
@@ -40,22 +46,11 @@ export function withCondition(where: readonly string[], condition: string): stri
   return where.includes(condition) ? [...where] : [...where, condition];
 }
 
-function valueText(value: Condition["value"]): string {
-  if (typeof value === "number") return Number.isFinite(value) ? String(value) : "0";
-  if (typeof value === "boolean") return value ? "true" : "false";
-  return `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
-}
-
-function readValue(text: string): Condition["value"] | null {
-  const quoted = unquoted(text);
-  if (quoted !== null) return quoted;
-  if (/^['"]/.test(text)) return null;
-  if (NUMBER.test(text)) return Number(text);
-  const word = text.toLowerCase();
-  return word === "true" ? true : word === "false" ? false : text;
-}
-
-function unquoted(text: string): string | null {
-  const found = /^(['"])((?:\\.|(?!\1|\\).)*)\1$/.exec(text);
-  return found ? found[2]!.replace(/\\(.)/g, "$1") : null;
+/** `where` with a condition in place of those that have the same column and operator: what a brush moves. */
+export function replacing(where: readonly string[], condition: Condition | null, column: string, operator: Operator): string[] {
+  const rest = where.filter((text) => {
+    const read = readCondition(text, [column]);
+    return !(read && read.column === column && read.operator === operator);
+  });
+  return condition ? [...rest, conditionText(condition)] : rest;
 }
