@@ -71,17 +71,23 @@ class Health:
         return asdict(self)
 
 
-def health_of(run: Run, findings: Sequence[Finding] | None = None) -> Health:
-    """Return how a run is, from its findings (read from it, unless given) and from what its watchers looked at."""
-    return judge_health(_current(run, run.findings() if findings is None else findings), read_watches(run.storage))
+def health_of(run: Run, findings: Sequence[Finding] | None = None, *, most_telling: int = MOST_TELLING) -> Health:
+    """Return how a run is, from its findings (read from it, unless given) and from what its watchers looked at.
+
+    `most_telling` is how many findings are told in plain words; a list of many runs needs none.
+    """
+    current = _current(run, run.findings() if findings is None else findings)
+    return judge_health(current, read_watches(run.storage), most_telling=most_telling)
 
 
-def judge_health(findings: Sequence[Finding], watches: Sequence[dict[str, Any]]) -> Health:
+def judge_health(
+    findings: Sequence[Finding], watches: Sequence[dict[str, Any]], *, most_telling: int = MOST_TELLING
+) -> Health:
     """Return how a run is that has these findings, and these documents of its watchers."""
     bad = [finding for finding in findings if finding.severity != "info"]
     errors = [finding for finding in bad if finding.severity == "error"]
     warnings = len(bad) - len(errors)
-    telling = [_telling(finding) for finding in _most_telling(bad)]
+    telling = [_telling(finding) for finding in _most_telling(bad)[:most_telling]]
     if errors:
         since = _first_step(errors)
         at = "" if since is None else f" since step {since}"
@@ -115,10 +121,9 @@ def _most_telling(findings: Iterable[Finding]) -> list[Finding]:
     first: dict[str, Finding] = {}
     for finding in sorted(findings, key=_step_key):
         first.setdefault(finding.code, finding)
-    ranked = sorted(
+    return sorted(
         first.values(), key=lambda one: (-SEVERITIES.index(one.severity), _distance(one.code), _step_key(one))
     )
-    return ranked[:MOST_TELLING]
 
 
 def _distance(code: str) -> int:

@@ -66,17 +66,12 @@ def run_row(facts: RunFacts, cells: dict[str, Value] | None = None) -> RunRow:
 
 def columns_of(table: RunTable) -> list[Column]:
     """Return every column of the table, with how many runs have a value and how these lie."""
-    return [_column(name, [value for value in table.column(name) if value is not None]) for name in table.names]
+    return [_column(name, table.known_values(name)) for name in table.names]
 
 
 def _column(name: str, values: list[Value]) -> Column:
     kind = kind_of(name, values)
     numbers = cast("list[float]", values) if kind in ("number", "time") else []
-    seen: set[Value] = set()
-    for value in values:
-        seen.add(value)
-        if len(seen) >= MOST_DIFFERENT:
-            break
     return Column(
         name=name,
         title=title_of(name),
@@ -85,5 +80,5 @@ def _column(name: str, values: list[Value]) -> Column:
         runs=len(values),
         min=min(numbers, default=None),
         max=max(numbers, default=None),
-        different=len(seen),
+        different=min(len(set(values)), MOST_DIFFERENT),
     )

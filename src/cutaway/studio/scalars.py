@@ -15,7 +15,7 @@ from cutaway.trial.growing import Columns
 from cutaway.trial.scalar_series import Series
 from cutaway.trial.trial import Trial
 
-__all__ = ["Curve", "all_curves", "scalar_rows"]
+__all__ = ["Curve", "all_curves", "scalar_group", "scalar_rows"]
 
 Group = Literal["loss", "metric", "rate", "throughput", "other"]
 STEPS_RATE = "steps_per_second"
@@ -65,7 +65,7 @@ def _row(curve: Curve) -> ScalarRow:
         series=curve.key,
         name=curve.name,
         mode=curve.mode,
-        group=_group(curve),
+        group=scalar_group(curve.name),
         derived=curve.derived,
         count=len(value),
         first=float(value[0]),
@@ -77,8 +77,8 @@ def _row(curve: Curve) -> ScalarRow:
     )
 
 
-def _group(curve: Curve) -> Group:
-    name = curve.name
+def scalar_group(name: str) -> Group:
+    """Return which kind of number a series holds, from its name."""
     if "loss" in name.lower():
         return "loss"
     if _RATE.search(name):
@@ -90,7 +90,7 @@ def _group(curve: Curve) -> Group:
 
 def _order(curve: Curve) -> tuple[int, int, str, str]:
     mode = _MODES.index(curve.mode) if curve.mode in _MODES else len(_MODES)
-    return _GROUPS.index(_group(curve)), mode, curve.name, curve.mode
+    return _GROUPS.index(scalar_group(curve.name)), mode, curve.name, curve.mode
 
 
 def _has_loss(curves: list[Curve]) -> bool:

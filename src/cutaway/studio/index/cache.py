@@ -1,7 +1,8 @@
 """The disposable memory of the index: what was read of each run, in one file outside the run folders.
 
-Never needed: it is written whole, checked on the way in, and thrown away when it is damaged or of another version. A
-line of JSON says what it is, one more holds the rows.
+Never needed: it is written whole, checked on the way in, and thrown away when it is damaged or of another version. One
+line of JSON says what it is, the next holds the names of all values, each one after it some rows: short lines let
+others work between them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import logging
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from cutaway import __version__
 from cutaway.run.whole_files import whole_file
 from cutaway.studio.index.facts import HealthFacts, LossFacts, RunFacts
 from cutaway.studio.index.looking import Mark
+from cutaway.studio.index.values import Value
 
 __all__ = ["cache_file", "read_cache", "write_cache"]
 
@@ -28,6 +30,7 @@ log = logging.getLogger("cutaway.studio")
 
 # With every change of what is kept.
 _FORMAT = 1
+_ROWS_A_LINE = 100
 _NAMES = [one.name for one in fields(RunFacts) if one.name not in ("keys", "values")]
 
 
@@ -47,7 +50,7 @@ def read_cache(path: Path) -> dict[str, tuple[Mark, RunFacts]]:
         head = json.loads(about)
         if head.get("format") != _FORMAT or head.get("version") != __version__ or head["crc"] != zlib.crc32(body):
             return {}
-        return _rows(json.loads(body))
+        return _rows(body.split(b"\n"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
@@ -55,30 +58,48 @@ def read_cache(path: Path) -> dict[str, tuple[Mark, RunFacts]]:
         return {}
 
 
-def write_cache(path: Path, rows: Iterable[tuple[Mark, RunFacts]]) -> None:
+def write_cache(path: Path, rows: Sequence[tuple[Mark, RunFacts]]) -> None:
     """Keep rows. Raises `StorageError` where the file cannot be written."""
-    shapes: dict[tuple[str, ...], int] = {}
-    kept = [
-        [mark, shapes.setdefault(row.keys, len(shapes)), row.values, [getattr(row, name) for name in _NAMES]]
-        for mark, row in rows
-    ]
-    body = json.dumps({"shapes": list(shapes), "rows": kept}, separators=(",", ":")).encode()
+    shapes: dict[int, int] = {}
+    keys: list[tuple[str, ...]] = []
+    lines = []
+    for start in range(0, len(rows), _ROWS_A_LINE):
+        kept = []
+        for mark, row in rows[start : start + _ROWS_A_LINE]:
+            # Runs of one kind share the tuple itself.
+            shape = shapes.setdefault(id(row.keys), len(keys))
+            if shape == len(keys):
+                keys.append(row.keys)
+            kept.append([mark, shape, row.values, [getattr(row, name) for name in _NAMES]])
+        lines.append(_line(kept))
+    body = b"\n".join([_line(keys), *lines])
     head = {"format": _FORMAT, "version": __version__, "crc": zlib.crc32(body)}
     with whole_file(path) as beside:
-        beside.write_bytes(json.dumps(head).encode() + b"\n" + body)
+        beside.write_bytes(_line(head) + b"\n" + body)
 
 
-def _rows(content: Any) -> dict[str, tuple[Mark, RunFacts]]:
-    shapes = [tuple(shape) for shape in content["shapes"]]
+def _line(content: Any) -> bytes:
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def _rows(lines: Sequence[bytes]) -> dict[str, tuple[Mark, RunFacts]]:
+    shapes = [tuple(shape) for shape in json.loads(lines[0])]
+    # Thousands of runs share a few words.
+    words: dict[str, str] = {}
     found = {}
-    for mark, shape, values, plain in content["rows"]:
-        about = dict(zip(_NAMES, plain, strict=True))
-        if len(values) != len(shapes[shape]):
-            raise ValueError("a row has more or fewer values than keys")
-        about["health"] = HealthFacts(*about["health"])
-        loss = about["loss"]
-        about["loss"] = None if loss is None else LossFacts(loss[0], loss[1], loss[2], tuple(loss[3]))
-        about["tags"] = tuple(about["tags"])
-        row = RunFacts(**about, keys=shapes[shape], values=tuple(values))
-        found[row.id] = (tuple(mark), row)
+    for line in lines[1:]:
+        for mark, shape, values, plain in json.loads(line):
+            if len(values) != len(shapes[shape]):
+                raise ValueError("a row has more or fewer values than keys")
+            shared = tuple(words.setdefault(value, value) if type(value) is str else value for value in values)
+            row = _row(dict(zip(_NAMES, plain, strict=True)), shapes[shape], shared)
+            found[row.id] = (tuple(mark), row)
     return found
+
+
+def _row(about: dict[str, Any], keys: tuple[str, ...], values: tuple[Value, ...]) -> RunFacts:
+    about["health"] = HealthFacts(*about["health"])
+    loss = about["loss"]
+    about["loss"] = None if loss is None else LossFacts(loss[0], loss[1], loss[2], tuple(loss[3]))
+    about["tags"], about["series"] = tuple(about["tags"]), tuple(about["series"])
+    return RunFacts(**about, keys=keys, values=values)

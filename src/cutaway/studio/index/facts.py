@@ -9,7 +9,7 @@ import math
 import os
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cutaway.errors import RunDamaged, RunError
 from cutaway.rules.health import health_of
@@ -19,17 +19,17 @@ from cutaway.run.identity import Run
 from cutaway.run.plain_text import plain_text
 from cutaway.run.preview import preview
 from cutaway.run.schemas import SCALARS, STEPS
+from cutaway.studio.index.looking import changed, size_of, time_of
 from cutaway.studio.index.places import Place
-from cutaway.studio.index.totals import series_totals
+from cutaway.studio.index.totals import ScalarTotals
 from cutaway.studio.index.values import Value, cells_of
-from cutaway.trial.summary import in_order, loss_series, scalar_facts, shrink
+from cutaway.studio.secrets import hidden
+from cutaway.trial.summary import in_order, loss_series, shrink
 
-__all__ = ["GLANCE_POINTS", "HealthFacts", "LossFacts", "RunFacts", "annotated", "read_facts", "unreadable"]
+__all__ = ["GLANCE_POINTS", "HealthFacts", "LossFacts", "Memory", "RunFacts", "annotated", "read_facts", "unreadable"]
 
 GLANCE_POINTS = 48
 MOST_SERIES = 200
-# Where the scalars of a run take more, their least and largest are not known here: reading them all takes too long.
-LARGEST_SCALARS = 64 << 20
 LARGEST_DOCUMENT = 4 << 20
 # They have columns of their own, or belong to nobody but us.
 _NOT_IDENTITY = frozenset(("format", "name", "created", "project", "kind", "framework", "state", "attempts"))
@@ -43,6 +43,9 @@ class HealthFacts(NamedTuple):
     since: int | None = None
     warnings: int = 0
     errors: int = 0
+
+
+NOT_WATCHED = HealthFacts()
 
 
 class LossFacts(NamedTuple):
@@ -74,21 +77,40 @@ class RunFacts:
     evaluations: int = 0
     findings: int = 0
     left_out: int = 0
-    health: HealthFacts = HealthFacts()
+    health: HealthFacts = NOT_WATCHED
     loss: LossFacts | None = None
     tags: tuple[str, ...] = ()
     note: str = ""
     baseline: bool = False
     keys: tuple[str, ...] = ()
     values: tuple[Value, ...] = ()
+    series: tuple[int, ...] = ()
+    """Of each scalar, in the order of the keys: how many values, how many of them not finite, and the last step."""
 
 
-def read_facts(place: Place) -> RunFacts:
-    """Read one run. Whatever is wrong with it makes a row that says so; its state is that of `run.json` or unknown."""
+class Memory:
+    """What of a run need not be read again while it grows: its settings as they were, its scalars so far."""
+
+    def __init__(self) -> None:
+        self.totals = ScalarTotals()
+        self.config_mark: tuple[int, int] | None = None
+        self.config: _Config = _Config({}, 0, "")
+
+
+class _Config(NamedTuple):
+    """The cells of config.yaml, how many more there are, and what is wrong with it."""
+
+    cells: dict[str, Value]
+    more: int
+    wrong: str
+
+
+def read_facts(place: Place, memory: Memory | None = None) -> RunFacts:
+    """Read one run. Whatever is wrong with it makes a row that says so; its state is what `run.json` says of it."""
     if place.reason:
         return unreadable(place, place.reason)
     try:
-        return _facts(place, Run.open(place.path))
+        return _facts(place, Run.open(place.path), memory or Memory())
     except RunDamaged as error:
         return unreadable(place, f"{error.path} is damaged: {error.reason}")
     except RunError as error:
@@ -102,7 +124,7 @@ def read_facts(place: Place) -> RunFacts:
 def unreadable(place: Place, reason: str) -> RunFacts:
     """Return the row of a folder that cannot be read."""
     health = HealthFacts(sentence=plain_text(f"not readable: {reason}", 500))
-    return RunFacts(place.id, place.name, place.folder, updated=_changed(place.path), health=health)
+    return RunFacts(place.id, place.name, place.folder, updated=changed(place.path), health=health)
 
 
 def annotated(facts: RunFacts, annotations: Annotations) -> RunFacts:
@@ -110,19 +132,21 @@ def annotated(facts: RunFacts, annotations: Annotations) -> RunFacts:
     return replace(facts, tags=annotations.tags, note=annotations.note, baseline=annotations.baseline)
 
 
-def _facts(place: Place, run: Run) -> RunFacts:
+def _facts(place: Place, run: Run, memory: Memory) -> RunFacts:
     identity = run.identity
-    config, reason = _config(run)
-    config_cells, more_config = cells_of(config, "config.")
-    identity_cells, _ = cells_of({k: v for k, v in identity.items() if k not in _NOT_IDENTITY}, "identity.")
-    scalar_cells, least, more_series = _scalars(run)
-    cells = {**config_cells, **scalar_cells, **identity_cells}
+    config = _config(run, memory)
+    identity_cells, _ = cells_of(
+        hidden({key: value for key, value in identity.items() if key not in _NOT_IDENTITY}), "identity."
+    )
+    memory.totals.poll(run)
+    shown = in_order(memory.totals.series)[:MOST_SERIES]
+    cells = {**config.cells, **_scalar_cells(memory.totals, shown), **identity_cells}
     findings = run.findings()
     steps, epochs, seconds = _steps(run)
-    health = health_of(run, findings)
+    health = health_of(run, findings, most_telling=0)
     notes, unread = _annotations(run)
     damage = [f"{one.path}: {one.reason}" for one in run.damage]
-    wrong = "; ".join(filter(None, [*damage, reason, unread]))
+    wrong = "; ".join(filter(None, [*damage, config.wrong, unread]))
     sentence = f"{health.sentence}; damaged: {wrong}" if wrong else health.sentence
     facts = RunFacts(
         id=place.id,
@@ -130,7 +154,7 @@ def _facts(place: Place, run: Run) -> RunFacts:
         folder=place.folder,
         project=plain_text(str(identity.get("project") or ""), 300),
         kind="evaluation" if identity.get("kind") == "evaluation" else "training",
-        created=_time(identity.get("created")) or _changed(f"{place.path}/run.json"),
+        created=_time(identity.get("created")) or changed(f"{place.path}/run.json"),
         updated=_updated(place.path),
         seconds=seconds,
         steps=steps,
@@ -139,24 +163,35 @@ def _facts(place: Place, run: Run) -> RunFacts:
         attempts=len(run.attempts()),
         evaluations=len(evaluations(run)),
         findings=len(findings),
-        left_out=more_config + more_series,
+        left_out=config.more + len(memory.totals.series) - len(shown),
         health=HealthFacts(health.verdict, plain_text(sentence, 500), health.since, health.warnings, health.errors),
-        loss=_loss(run, least),
+        loss=_loss(run, memory.totals, shown),
         keys=tuple(cells),
         values=tuple(cells.values()),
+        series=tuple(
+            number
+            for one in map(memory.totals.series.__getitem__, shown)
+            for number in (one.count, one.nonfinite, one.last_step)
+        ),
     )
     return annotated(facts, notes)
 
 
-def _config(run: Run) -> tuple[dict[str, Any], str]:
+def _config(run: Run, memory: Memory) -> _Config:
+    path = f"{run.path}/config.yaml"
+    mark = (time_of(path), size_of(path))
+    if memory.config_mark != mark:
+        memory.config_mark, memory.config = mark, _read_config(run, mark[1])
+    return memory.config
+
+
+def _read_config(run: Run, size: int) -> _Config:
+    if size > LARGEST_DOCUMENT:
+        return _Config({}, 0, f"config.yaml is larger than {LARGEST_DOCUMENT >> 20} MB")
     try:
-        if run.storage.size("config.yaml") > LARGEST_DOCUMENT:
-            return {}, "config.yaml is too large"
-        return run.config(), ""
-    except FileNotFoundError:
-        return {}, ""
+        return _Config(*cells_of(hidden(run.config()), "config."), "")
     except (RunError, ValueError, RecursionError):
-        return {}, "config.yaml cannot be read"
+        return _Config({}, 0, "config.yaml cannot be read")
 
 
 def _annotations(run: Run) -> tuple[Annotations, str]:
@@ -166,35 +201,30 @@ def _annotations(run: Run) -> tuple[Annotations, str]:
         return Annotations(), f"{error.path}: {error.reason}"
 
 
-def _scalars(run: Run) -> tuple[dict[str, Value], dict[tuple[str, str], float], int]:
-    """Return the cells of the scalars, the least of each, and how many series were left out."""
-    size = sum(run.storage.size(f"{SCALARS}/{name}") for name in run.storage.list(SCALARS) if name.endswith(".arrow"))
+def _scalar_cells(totals: ScalarTotals, shown: list[tuple[str, str]]) -> dict[str, Value]:
     cells: dict[str, Value] = {}
-    if size > LARGEST_SCALARS:
-        glance = preview(run, SCALARS, GLANCE_POINTS)
-        facts = [] if glance is None else scalar_facts(glance)
-        for fact in facts[:MOST_SERIES]:
-            cells[f"scalar.{plain_text(fact['name'], 100)}.{plain_text(fact['mode'], 20)}.last"] = _finite(fact["last"])
-        return cells, {}, max(len(facts) - MOST_SERIES, 0)
-    totals = series_totals(run.table(SCALARS).read(columns=["name", "mode", "step", "value"])) if size else {}
-    least = {}
-    for name, mode in in_order(totals)[:MOST_SERIES]:
-        one = totals[name, mode]
+    for name, mode in shown:
+        one = totals.series[name, mode]
         key = f"scalar.{plain_text(name, 100)}.{plain_text(mode, 20)}"
         cells |= {f"{key}.last": _finite(one.last), f"{key}.min": one.min, f"{key}.max": one.max}
-        if one.min is not None:
-            least[name, mode] = one.min
-    return cells, least, max(len(totals) - MOST_SERIES, 0)
+    return cells
 
 
-def _loss(run: Run, least: dict[tuple[str, str], float]) -> LossFacts | None:
-    series = loss_series(run)
-    if series is None:
-        return None
-    values = tuple(_finite(value) for value in shrink(series["series"], GLANCE_POINTS))
-    seen = min((value for value in values if value is not None), default=None)
-    best = least.get((series["name"], series["mode"]), seen)
-    return LossFacts(plain_text(series["name"], 200), _finite(series["last"]), best, values)
+def _loss(run: Run, totals: ScalarTotals, shown: list[tuple[str, str]]) -> LossFacts | None:
+    """Return a glance at the loss: the first scalar that is called so, else what a registered loss returned."""
+    key = next((key for key in shown if "loss" in key[0].lower()), None)
+    series = None if key is None else totals.loss(key)
+    if key is not None and series is not None:
+        name, last, best = key[0], totals.series[key].last, totals.series[key].min
+    else:
+        glance = loss_series(run)
+        if glance is None:
+            return None
+        name, last, series = glance["name"], glance["last"], glance["series"]
+        finite = [value for value in map(_finite, series) if value is not None]
+        best = min(finite, default=None) if key is None else totals.series[key].min
+    values = tuple(_drawn(value) for value in shrink(series, GLANCE_POINTS))
+    return LossFacts(plain_text(name, 200), _finite(last), best, values)
 
 
 def _steps(run: Run) -> tuple[int, int | None, float | None]:
@@ -223,7 +253,7 @@ def _time(created: object) -> float | None:
 
 def _updated(path: str) -> float | None:
     """Return when a file of the run itself was written last; a tag is no news of a training."""
-    times = [_changed(f"{path}/{name}") for name in ("run.json", "config.yaml")]
+    times = [changed(f"{path}/{name}") for name in ("run.json", "config.yaml")]
     for folder in ("leases", STEPS, SCALARS, "findings", "watch"):
         try:
             with os.scandir(f"{path}/{folder}") as entries:
@@ -233,11 +263,9 @@ def _updated(path: str) -> float | None:
     return max((one for one in times if one is not None), default=None)
 
 
-def _changed(path: str) -> float | None:
-    try:
-        return os.stat(path).st_mtime
-    except OSError:
-        return None
+def _drawn(value: float | None) -> float | None:
+    # As exact as a line of a few dozen pixels shows; ten thousand of them are held and sent.
+    return float(f"{value:.6g}") if value is not None and math.isfinite(value) else None
 
 
 def _finite(value: float | None) -> float | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cutaway.studio.index.changes import Changes
-from cutaway.studio.index.facts import RunFacts, read_facts
+from cutaway.studio.index.facts import Memory, RunFacts, read_facts
 from cutaway.studio.index.looking import Mark, is_settled, mark_of, quick_mark
 from cutaway.studio.index.places import Place, Places
 from cutaway.studio.index.states import LIVE, States
@@ -29,7 +29,7 @@ KEPT_STATES = frozenset(("finished", "failed", "ended"))
 PROGRESS_SECONDS = 0.5
 
 
-@dataclass
+@dataclass(slots=True)
 class _Entry:
     """One place and what is known of it; `row` is None until it has been read."""
 
@@ -37,6 +37,7 @@ class _Entry:
     row: RunFacts | None = None
     mark: Mark = ()
     read_after: float = 0.0
+    memory: Memory | None = None
 
     @property
     def is_live(self) -> bool:
@@ -44,7 +45,7 @@ class _Entry:
 
 
 class Gathering:
-    """Every run under a root, by its id. `version` changes with every row, `settled_version` with those worth keeping."""
+    """Every run under a root, by its id. `version` changes with every row, `settled_version` with those to keep."""
 
     def __init__(self, root: Path, changes: Changes) -> None:
         self._places = Places(root)
@@ -58,6 +59,7 @@ class Gathering:
         self._told = 0.0
         self.version = 0
         self.settled_version = 0
+        self.look_seconds = 0.0
 
     def begin(self, kept: Mapping[str, tuple[Mark, RunFacts]]) -> None:
         """Take what an earlier process kept; each row counts as long as nothing of its run has changed."""
@@ -107,22 +109,37 @@ class Gathering:
 
     def look(self, closed: threading.Event) -> None:
         """Look at the folder once: what is there, what has changed, what became of it."""
+        began = time.thread_time()
         found = self._places.look()
         self._compare(found)
         now = time.monotonic()
         seldom = now >= self._next_seldom
         if seldom:
             self._next_seldom = now + SELDOM_SECONDS
+        self._take_kept()
         due = [entry for entry in self._entries.values() if self._is_due(entry, now, seldom=seldom)]
+        # Reading what has changed is not looking: it does not happen again.
+        self.look_seconds = time.thread_time() - began
         # The newest are looked at first, by whoever asks, too.
         due.sort(key=lambda entry: quick_mark(entry.place.path)[0], reverse=True)
         for entry in due:
             if closed.is_set():
                 return
             self._read_in_background(entry)
-        self._kept = {}
         for run, state in self._states.look_again().items():
             self._decide(run, state)
+
+    def _take_kept(self) -> None:
+        """Take what was kept of those runs of which nothing has changed since."""
+        kept, self._kept = self._kept, {}
+        for run, (mark, row) in kept.items():
+            entry = self._entries.get(run)
+            if entry is not None and entry.row is None and mark_of(entry.place.path) == mark:
+                self._shapes.setdefault(row.keys, row.keys)
+                entry.row, entry.mark = row, mark
+        if kept:
+            self.version += 1
+            self._changes.note("listed")
 
     def _compare(self, found: dict[str, Place]) -> None:
         """Take in what appeared, and let go of what vanished."""
@@ -151,18 +168,17 @@ class Gathering:
 
     def _read_in_background(self, entry: _Entry) -> None:
         mark = mark_of(entry.place.path)
-        kept = self._kept.pop(entry.place.id, None)
-        if kept is not None and kept[0] == mark and entry.row is None:
-            self._install(entry, kept[1], mark)
-            return
         began = time.monotonic()
-        facts = read_facts(entry.place)
+        memory = entry.memory or Memory()
+        facts = read_facts(entry.place, memory)
         if not entry.place.reason:
             state = self._states.look(entry.place.id, entry.place.path, facts.state)
             if state == "unknown" and entry.row is not None and entry.row.state != "unknown":
                 # Until it is decided the last word stands.
                 state = entry.row.state
             facts = replace(facts, state=state)
+        # A run that goes on is read again soon, and only what is new of it.
+        entry.memory = memory if facts.state in LIVE else None
         took = time.monotonic() - began
         entry.read_after = time.monotonic() + max(LIVE_SECONDS, LIVE_SHARE * took)
         self._install(entry, facts, mark if is_settled(mark) else ())

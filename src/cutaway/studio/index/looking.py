@@ -1,36 +1,35 @@
-"""When a run is read again: what tells, for the price of a few calls, that something of it has changed. Opens no run."""
+"""When a run is read again: what tells, for the price of a few calls, that it has changed. Opens no run."""
 
 from __future__ import annotations
 
 import os
 import time
 
-__all__ = ["Mark", "is_settled", "mark_of", "quick_mark"]
+__all__ = ["Mark", "changed", "is_settled", "is_there", "mark_of", "quick_mark", "size_of", "time_of"]
 
 Mark = tuple[int, ...]
 # Within one tick of a file system's clock a folder may change twice and show one time.
 _TICK_SECONDS = 0.1
 
 
-def quick_mark(path: str) -> tuple[int, int]:
+def quick_mark(path: str) -> Mark:
     """Return the times of a run folder and of its leases.
 
     Every document is replaced by renaming, which changes its folder; and everybody who adds to a run claims a lease.
     """
-    # Twice for each of many thousand runs: pathlib would cost more than the calls.
-    try:
-        folder = os.stat(path).st_mtime_ns
-    except OSError:
-        return (-1, -1)
-    try:
-        return (folder, os.stat(f"{path}/leases").st_mtime_ns)
-    except OSError:
-        return (folder, 0)
+    return (time_of(path), time_of(f"{path}/leases"))
 
 
 def mark_of(path: str) -> Mark:
     """Return the quick mark, and what tells of settings that were edited in place and rows of those without a lease."""
-    return (*quick_mark(path), *_file(f"{path}/config.yaml"), _folder(f"{path}/scalars"), _folder(f"{path}/findings"))
+    config = f"{path}/config.yaml"
+    return (
+        *quick_mark(path),
+        time_of(config),
+        size_of(config),
+        time_of(f"{path}/scalars"),
+        time_of(f"{path}/findings"),
+    )
 
 
 def is_settled(mark: Mark) -> bool:
@@ -39,16 +38,32 @@ def is_settled(mark: Mark) -> bool:
     return all(abs(now - part / 1e9) > _TICK_SECONDS for part in mark[:2])
 
 
-def _file(path: str) -> tuple[int, int]:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return (0, 0)
-    return (found.st_mtime_ns, found.st_size)
+def changed(path: str) -> float | None:
+    """Return when a file or folder was changed last; None where it is not there, or may not be looked at."""
+    found = _stat(path)
+    return None if found is None else found.st_mtime
 
 
-def _folder(path: str) -> int:
+def is_there(path: str) -> bool:
+    """Whether there is anything at a path."""
+    return _stat(path) is not None
+
+
+def size_of(path: str) -> int:
+    """Return the size of a file; 0 where there is none."""
+    found = _stat(path)
+    return 0 if found is None else found.st_size
+
+
+def time_of(path: str) -> int:
+    """Return when a file or folder was changed last, as exactly as the system knows; 0 where it is not there."""
+    found = _stat(path)
+    return 0 if found is None else found.st_mtime_ns
+
+
+def _stat(path: str) -> os.stat_result | None:
+    # Several for each of many thousand runs: pathlib would cost more than the call.
     try:
-        return os.stat(path).st_mtime_ns
-    except OSError:
-        return 0
+        return os.stat(path)  # noqa: PTH116
+    except (OSError, ValueError):
+        return None

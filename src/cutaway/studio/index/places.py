@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cutaway.run.plain_text import plain_text
+from cutaway.studio.index.looking import is_there, time_of
 
 __all__ = ["DEEPEST", "MOST_FOLDERS", "Place", "Places"]
 
@@ -91,10 +92,10 @@ class Places:
         return found
 
     def _look_into(self, relative: str, depth: int) -> _Folder | Place | None:
-        path = os.path.join(self.root, relative) if relative else self.root
+        path = f"{self.root}/{relative}" if relative else self.root
         known = self._folders.get(relative)
         try:
-            mark = os.stat(path).st_mtime_ns
+            mark = time_of(path)
             if known is not None and known.mark == mark:
                 return known
             return self._scan(relative, path, depth, mark, known)
@@ -153,9 +154,4 @@ class Places:
 
 
 def _is_run(path: str) -> bool:
-    # One stat for each folder of many: pathlib would cost more than the stat.
-    try:
-        os.stat(f"{path}/run.json")
-    except OSError:
-        return False
-    return True
+    return is_there(f"{path}/run.json")

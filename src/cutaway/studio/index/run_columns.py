@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from cutaway.studio.index.facts import RunFacts
@@ -80,7 +80,7 @@ def title_of(name: str) -> str:
     return f"{scalar} ({mode}), {which}"
 
 
-def kind_of(name: str, values: list[Value]) -> Kind:
+def kind_of(name: str, values: Sequence[Value]) -> Kind:
     """Return what a column holds, from its name or from its values."""
     if name in BUILT_IN:
         return BUILT_IN[name].kind

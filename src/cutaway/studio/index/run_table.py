@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import compress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,14 @@ __all__ = ["RunTable", "sort_key"]
 Mask = npt.NDArray[np.bool_]
 
 
+class _Group(NamedTuple):
+    """Runs that have the same keys: where in the table they are, and a column of values for each key."""
+
+    keys: tuple[str, ...]
+    places: list[int]
+    columns: list[tuple[Value, ...]]
+
+
 class RunTable:
     """The runs as they were at one moment, the newest first."""
 
@@ -31,19 +39,29 @@ class RunTable:
         self._columns: dict[str, list[Value]] = {}
 
     @cached_property
+    def _groups(self) -> list[_Group]:
+        """The runs by the keys that they have; those of one kind share the very tuple."""
+        members: dict[int, list[int]] = {}
+        for i, row in enumerate(self.rows):
+            members.setdefault(id(row.keys), []).append(i)
+        return [
+            _Group(self.rows[places[0]].keys, places, list(zip(*(self.rows[i].values for i in places), strict=True)))
+            for places in members.values()
+        ]
+
+    @cached_property
     def names(self) -> dict[str, None]:
         """The names of all columns, the built-in ones first, in the order in which runs have them."""
-        shapes = {id(row.keys): row.keys for row in self.rows}
-        found = {name: None for keys in shapes.values() for name in keys}
+        found = {name: None for group in self._groups for name in group.keys}
         order = ("config.", "scalar.", "identity.")
-        return dict.fromkeys([*BUILT_IN, *(name for group in order for name in found if name.startswith(group))])
+        return dict.fromkeys([*BUILT_IN, *(name for kind in order for name in found if name.startswith(kind))])
 
     def column(self, name: str) -> list[Value]:
         """Return the value of every run in a column, None where a run has none. Raises for a column there is not."""
         if name not in self._columns:
             if name not in self.names:
                 raise self._unknown(name)
-            self._columns[name] = list(self._values(name))
+            self._columns[name] = self._values(name)
         return self._columns[name]
 
     def select(self, search: str, where: Sequence[str], sort: str) -> list[int]:
@@ -56,19 +74,23 @@ class RunTable:
             mask &= np.fromiter((all(word in text for word in words) for text in self._texts), np.bool_, len(mask))
         return self._sorted(list(compress(range(len(self.rows)), mask)), sort)
 
-    def _values(self, name: str) -> Iterator[Value]:
+    def known_values(self, name: str) -> list[Value]:
+        """Return the values of a column without those that are missing, in no order."""
         if name in BUILT_IN:
-            value = BUILT_IN[name].value
-            yield from (value(row) for row in self.rows)
-            return
-        # Runs of one kind share the tuple of their keys: its place is looked up once.
-        places: dict[int, int | None] = {}
-        for row in self.rows:
-            shape = id(row.keys)
-            if shape not in places:
-                places[shape] = row.keys.index(name) if name in row.keys else None
-            place = places[shape]
-            yield None if place is None else row.values[place]
+            return [value for value in self.column(name) if value is not None]
+        parts = [group.columns[group.keys.index(name)] for group in self._groups if name in group.keys]
+        values = [value for part in parts for value in part]
+        return [value for value in values if value is not None] if None in values else values
+
+    def _values(self, name: str) -> list[Value]:
+        if name in BUILT_IN:
+            return list(map(BUILT_IN[name].value, self.rows))
+        values: list[Value] = [None] * len(self.rows)
+        for group in self._groups:
+            if name in group.keys:
+                for i, value in zip(group.places, group.columns[group.keys.index(name)], strict=True):
+                    values[i] = value
+        return values
 
     def _sorted(self, chosen: list[int], sort: str) -> list[int]:
         name, descending = (sort[1:], True) if sort.startswith("-") else (sort, False)

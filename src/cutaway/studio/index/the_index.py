@@ -27,6 +27,8 @@ log = logging.getLogger("cutaway.studio")
 
 # How often the folder is looked at while somebody asks.
 LOOK_SECONDS = 1.0
+# A look may take this share of a core, as long as something new is still seen soon.
+LOOK_SHARE, MOST_LOOK_SECONDS = 25, 10.0
 # Nobody has asked for this long: nothing is looked at until somebody does.
 IDLE_SECONDS = 30.0
 # How long the very first who asks may wait for a small folder to be read whole.
@@ -152,16 +154,17 @@ class RunIndex:
         known = read_cache(self._cache) if self._cache is not None else {}
         self._runs.begin(known)
         while not self._closed.is_set():
-            began = time.thread_time()
             try:
                 self._runs.look(self._closed)
             except Exception:
                 # A look that fails must not be the last: what is listed stays, and the log says why.
                 log.exception("Looking at the runs failed; it is tried again.")
-            self._first_done.set()
+            if not self._first_done.is_set():
+                self._first_done.set()
+                # The first condition of all loads what takes half a second; nobody should wait for it.
+                self.table().select("", ["name = nothing"], "name")
             self._keep(after=KEEP_SECONDS)
-            # Never more than a twentieth of a core, however slow the folder is.
-            self._closed.wait(max(LOOK_SECONDS, 20 * (time.thread_time() - began)))
+            self._closed.wait(max(LOOK_SECONDS, min(LOOK_SHARE * self._runs.look_seconds, MOST_LOOK_SECONDS)))
             if time.monotonic() - self._asked > IDLE_SECONDS:
                 self._keep(after=0)
                 self._wake.clear()

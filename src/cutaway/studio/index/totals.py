@@ -1,55 +1,145 @@
-"""The numbers of a run's scalars: first, last, least and largest of each name and mode. Works on tables in memory."""
+"""The numbers of a run's scalars: last, least and largest of each name and mode, kept up to date as rows arrive."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["SeriesTotals", "series_totals"]
+from cutaway.run.identity import Run
+from cutaway.run.rows import Rows, numbers
+from cutaway.run.schemas import SCALARS
+from cutaway.run.segment_reader import SegmentReader
+from cutaway.run.segments import SegmentName
+from cutaway.run.tables import Attempt
+
+__all__ = ["ScalarTotals", "SeriesTotals"]
+
+Key = tuple[str, str]
+Floats = npt.NDArray[np.float64]
+# A longer loss is not held: whoever draws it takes a glance at the run instead.
+MOST_LOSSES = 1 << 16
 
 
-class SeriesTotals(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SeriesTotals:
     """One scalar of one mode. `min` and `max` are over its finite values; None where it has none."""
 
     count: int
     nonfinite: int
-    first: float
     last: float
     last_step: int
     min: float | None
     max: float | None
 
-
-def series_totals(table: pa.Table) -> dict[tuple[str, str], SeriesTotals]:
-    """Return the totals of every name and mode of a table of scalars."""
-    if not len(table):
-        return {}
-    names, modes = (pc.dictionary_encode(table[column]).combine_chunks() for column in ("name", "mode"))
-    width = len(modes.dictionary)
-    codes = names.indices.to_numpy().astype(np.int64) * width + modes.indices.to_numpy()
-    steps = table["step"].to_numpy()
-    order = np.lexsort((steps, codes))  # stable: of one step the row that was written last comes last
-    codes, steps = codes[order], steps[order]
-    values = table["value"].to_numpy().astype(np.float64)[order]
-    starts = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]])
-    ends = np.r_[starts[1:], len(codes)]
-    finite = np.isfinite(values)
-    least = np.minimum.reduceat(np.where(finite, values, np.inf), starts)
-    largest = np.maximum.reduceat(np.where(finite, values, -np.inf), starts)
-    known = np.add.reduceat(finite.astype(np.int64), starts)
-    named, moded = names.dictionary.to_pylist(), modes.dictionary.to_pylist()
-    return {
-        (named[codes[start] // width], moded[codes[start] % width]): SeriesTotals(
-            count=int(end - start),
-            nonfinite=int(end - start - known[i]),
-            first=float(values[start]),
-            last=float(values[end - 1]),
-            last_step=int(steps[end - 1]),
-            min=float(least[i]) if known[i] else None,
-            max=float(largest[i]) if known[i] else None,
+    def joined(self, later: SeriesTotals) -> SeriesTotals:
+        """Return the totals of both; of one step what came later counts."""
+        newest = later if later.last_step >= self.last_step else self
+        least = [one for one in (self.min, later.min) if one is not None]
+        largest = [one for one in (self.max, later.max) if one is not None]
+        return SeriesTotals(
+            self.count + later.count,
+            self.nonfinite + later.nonfinite,
+            newest.last,
+            newest.last_step,
+            min(least, default=None),
+            max(largest, default=None),
         )
-        for i, (start, end) in enumerate(zip(starts, ends, strict=True))
-    }
+
+
+class ScalarTotals:
+    """The scalars of one run. Holds no rows but those of its losses, so it can be kept while a run is live."""
+
+    def __init__(self) -> None:
+        self._begin([])
+
+    def _begin(self, attempts: list[Attempt]) -> None:
+        self.series: dict[Key, SeriesTotals] = {}
+        self._losses: dict[Key, Floats | None] = {}
+        self._workers: dict[Key, str] = {}
+        self._readers: dict[SegmentName, SegmentReader] = {}
+        self._attempts = attempts
+
+    def poll(self, run: Run) -> None:
+        """Take in what has been written since the last time; begin anew where an attempt has replaced rows."""
+        attempts = run.attempts()
+        if attempts != self._attempts:
+            self._begin(list(attempts))
+        table = run.table(SCALARS)
+        for file in run.storage.list(SCALARS):
+            name = SegmentName.parse(file) if file.endswith(".idx") else None
+            if name is not None and name not in self._readers:
+                self._readers[name] = SegmentReader(run.storage, SCALARS, name)
+        for name, reader in sorted(self._readers.items(), key=lambda item: (item[0].attempt, *item[0])):
+            if not reader.closed:
+                limit = table.limit(name)
+                for batch in reader.poll([]):
+                    self._add(batch.content, limit, name.worker)
+
+    def loss(self, key: Key) -> list[float | None] | None:
+        """Return the values of a scalar that is called a loss; None where they are too many."""
+        values = self._losses.get(key)
+        return None if values is None else values.tolist()
+
+    def _add(self, rows: Rows, limit: int | None, worker: str) -> None:
+        # Numbers have a way of their own; then both texts are read in one go.
+        steps, values, _ = (numbers(rows.column(column)) for column in ("step", "value", "time"))
+        values = values.astype(np.float64)
+        batch = rows.record_batch()
+        names, modes = _codes(batch["name"]), _codes(batch["mode"])
+        codes = names.codes * len(modes.words) + modes.codes
+        if limit is not None:
+            shown = steps < limit
+            codes, steps, values = codes[shown], steps[shown], values[shown]
+        if not len(codes):
+            return
+        order = np.lexsort((steps, codes))  # stable: of one step the row that was written last comes last
+        codes, steps, values = codes[order], steps[order], values[order]
+        starts = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]])
+        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(codes)], strict=True):
+            name, mode = divmod(int(codes[start]), len(modes.words))
+            key = (names.words[name], modes.words[mode])
+            if self._is_first(key, worker):
+                self._join(key, steps[start:end], values[start:end])
+
+    def _is_first(self, key: Key, worker: str) -> bool:
+        """Whether rows count: of each series those of the first worker by name do, as everywhere."""
+        known = self._workers.setdefault(key, worker)
+        if worker < known:
+            self._workers[key] = worker
+            self.series.pop(key, None)
+            self._losses.pop(key, None)
+        return worker <= known
+
+    def _join(self, key: Key, steps: npt.NDArray[Any], values: Floats) -> None:
+        finite = values[np.isfinite(values)]
+        new = SeriesTotals(
+            len(values),
+            len(values) - len(finite),
+            float(values[-1]),
+            int(steps[-1]),
+            float(finite.min()) if len(finite) else None,
+            float(finite.max()) if len(finite) else None,
+        )
+        old = self.series.get(key)
+        self.series[key] = new if old is None else old.joined(new)
+        if "loss" in key[0].lower():
+            before = self._losses.get(key, np.empty(0))
+            whole = None if before is None else np.concatenate((before, values))
+            self._losses[key] = None if whole is None or len(whole) > MOST_LOSSES else whole
+
+
+class _Coded(NamedTuple):
+    """A column of texts as numbers, and the texts that they stand for."""
+
+    codes: npt.NDArray[np.int64]
+    words: list[str]
+
+
+def _codes(column: pa.Array) -> _Coded:
+    coded = pc.dictionary_encode(column, null_encoding="encode")
+    return _Coded(numbers(coded.indices).astype(np.int64), [word or "" for word in coded.dictionary.to_pylist()])

@@ -6,7 +6,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from cutaway.studio.arrow import ArrowResponse
+from cutaway.studio.annotating import annotate_run
+from cutaway.studio.arrow import ArrowResponse, arrow_answer
+from cutaway.studio.comparing import compare_runs, curves_of_runs
 from cutaway.studio.paging import Limit, Offset
 from cutaway.studio.run_rows import columns_of, page_of_runs
 from cutaway.studio.the_studio import TheStudio
@@ -47,13 +49,16 @@ def list_columns(studio: TheStudio) -> Data[list[Column]]:
 @router.patch("/runs/{run}/annotations")
 def annotate(studio: TheStudio, run: RunId, change: AnnotationsChange) -> Data[Annotations]:
     """Change the tags and the note of a run, or make it the baseline."""
-    raise NotImplementedError
+    written = annotate_run(studio.index, run, tags=change.tags, note=change.note, baseline=change.baseline)
+    return Data(data=Annotations(tags=list(written.tags), note=written.note, baseline=written.baseline))
 
 
 @router.get("/compare")
 def compare(studio: TheStudio, run: Annotated[list[str], Query(min_length=1, max_length=50)]) -> Data[Comparison]:
     """Return several runs side by side: how their configurations differ, and which curves they have."""
-    raise NotImplementedError
+    asked = list(dict.fromkeys(run))
+    index = studio.index
+    return Data(data=compare_runs([index.row_of(one) for one in asked], [index.run_of(one) for one in asked]))
 
 
 @router.get("/compare/curves.arrow", response_class=ArrowResponse)
@@ -64,5 +69,10 @@ def compare_curves(
     series: Annotated[str, Query(max_length=500, description="`<name>@<mode>`.")],
     points: Annotated[int, Query(ge=10, le=20_000)] = 1000,
 ) -> ArrowResponse:
-    """Return one series of several runs: columns run (dictionary), step, epoch, time, value, min, max."""
-    raise NotImplementedError
+    """Return one series of several runs: columns run (dictionary), step, epoch, time, value, min, max, nonfinite.
+
+    Thinned as the curves of one run are. A run without the series has no rows.
+    """
+    asked = list(dict.fromkeys(run))
+    rows = [studio.index.row_of(one) for one in asked]
+    return arrow_answer(curves_of_runs(asked, studio.index.run_of, series, rows, points))
