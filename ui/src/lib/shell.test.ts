@@ -1,0 +1,11 @@
+import { expect, it } from "vitest";
+import { shellLine } from "./shell";
+
+it.each([
+  [["cutaway", "control", "runs/mnist", "set", "lr=0.1"], "cutaway control runs/mnist set lr=0.1"],
+  [["cutaway", "runs", "show", "my run"], "cutaway runs show 'my run'"],
+  [["--why", "it's NaN; rm -rf $HOME"], `--why 'it'\\''s NaN; rm -rf $HOME'`],
+  [["a", ""], "a ''"],
+])("writes %j as %s", (words, line) => {
+  expect(shellLine(words)).toBe(line);
+});
