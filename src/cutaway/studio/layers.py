@@ -42,6 +42,9 @@ class _Sums:
         self.nonfinite += int(state.last["nonfinite"])
         if kind in _PARAMETERS:
             self.parameters += state.size
+        if state.last["nonfinite"] >= state.size:
+            # Nothing of it is finite: a norm over nothing would read as zero.
+            return
         if kind == "weight":
             self.weight.append(norm)
             if not math.isnan(change):
@@ -104,11 +107,21 @@ def _parents(layer: str) -> Iterator[str]:
 
 def _in_order(children: dict[str | None, list[str]]) -> Iterator[str]:
     """Walk the tree without recursion: a name of a stranger may have more parts than Python can go down."""
-    waiting = list(reversed(children.get(None, [])))
+    waiting = _siblings(children, None)
     while waiting:
         layer = waiting.pop()
         yield layer
-        waiting += reversed(children.get(layer, []))
+        waiting += _siblings(children, layer)
+
+
+def _siblings(children: dict[str | None, list[str]], parent: str | None) -> list[str]:
+    """Return what lies in a part, the last first. Numbered ones go by their numbers: an activation between two layers
+    has no parameters, and is named after all that have."""
+    found = children.get(parent, [])
+    last = [re.split(r"[./]", name)[-1] for name in found]
+    if all(part.isdecimal() and len(part) < 10 for part in last):
+        found = [name for _, name in sorted(zip(map(int, last), found, strict=True))]
+    return found[::-1]
 
 
 def _norm(parts: list[float]) -> float | None:

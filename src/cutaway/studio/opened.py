@@ -72,7 +72,11 @@ class OpenedRuns:
             self._opened.clear()
 
     def _find(self, run_id: str) -> _Opened:
-        run = self._run_of(run_id)
+        try:
+            run = self._run_of(run_id)
+        except RunNotFound:
+            self._forget(run_id)
+            raise
         try:
             stamp = _stamp(run)
         except OSError:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from cutaway.errors import ConfigurationError, ShapeUnavailableForStep, TensorUnavailable, did_you_mean
+from cutaway.errors import ConfigurationError, CutawayError, ShapeUnavailableForStep, TensorUnavailable, did_you_mean
 from cutaway.run.findings import SEVERITIES, Finding
 from cutaway.studio.findings import finding_row, findings_of, tensors_of, worst
 from cutaway.studio.tensor_names import kind_of, layer_of, model_prefix
@@ -49,7 +49,12 @@ class ModelTensors:
     @cached_property
     def prefix(self) -> str:
         """What stands before the names of the model's parameters."""
-        return model_prefix(self.names)
+        try:
+            model = self.trial.run.config().get("model")
+        except (CutawayError, OSError, RecursionError):
+            # `RunDetail` says that it cannot be read; the names alone tell nearly as much.
+            model = None
+        return model_prefix(self.names, model if isinstance(model, str) else "")
 
     @cached_property
     def findings(self) -> dict[str, list[Finding]]:
