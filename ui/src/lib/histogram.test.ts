@@ -25,6 +25,13 @@ describe("the bars of a histogram", () => {
     expect(shape.before[0]!.height).toBeCloseTo(0.5);
   });
 
+  it("by its logarithm a single value beside thousands is seen, and the order stays", () => {
+    const heights = shapeOf(made([0, 1, 2, 3], [10_000, 0, 1]), null, true).bars.map((bar) => bar.height);
+    expect(heights[0]).toBe(1);
+    expect(heights[1]).toBe(0);
+    expect(heights[2]).toBeGreaterThan(0.05);
+  });
+
   it("a tensor without a finite value has no bars and its share of NaN is told", () => {
     const broken = made([], [], { nan: 8, size: 8 });
     expect(shapeOf(broken, null).bars).toEqual([]);

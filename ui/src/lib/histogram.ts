@@ -28,14 +28,17 @@ export interface Shape {
   before: Bar[];
 }
 
-/** The bars of a histogram and, over the same axes, those of an earlier one. Heights are densities: bins of two widths compare. */
-export function shapeOf(now: Histogram, earlier: Histogram | null): Shape {
+/** The bars of a histogram and, over the same axes, those of an earlier one. Heights are densities: bins of two widths compare; `logarithmic` ones show a single value beside thousands. */
+export function shapeOf(now: Histogram, earlier: Histogram | null, logarithmic = false): Shape {
   const shown = earlier ? [now, earlier] : [now];
   const edges = shown.flatMap((one) => (one.counts.length > 0 ? [one.edges[0]!, one.edges.at(-1)!] : []));
   const low = edges.length > 0 ? Math.min(...edges) : 0;
   const high = edges.length > 0 ? Math.max(...edges) : 1;
-  const top = Math.max(...shown.flatMap(densities), 0);
-  return { low, high, bars: barsOf(now, low, high, top), before: earlier ? barsOf(earlier, low, high, top) : [] };
+  const all = shown.flatMap(densities);
+  const top = Math.max(...all, 0);
+  const least = Math.min(...all.filter((one) => one > 0));
+  const height = (one: number): number => (top <= 0 ? 0 : logarithmic ? Math.log1p(one / least) / Math.log1p(top / least) : one / top);
+  return { low, high, bars: barsOf(now, low, high, height), before: earlier ? barsOf(earlier, low, high, height) : [] };
 }
 
 /** What is told beside the bars: zeros, which are in a bar too, and what is not finite. */
@@ -71,12 +74,12 @@ function density(histogram: Histogram, count: number, bin: number): number {
   return width > 0 ? count / Math.max(1, histogram.size) / width : 0;
 }
 
-function barsOf(histogram: Histogram, low: number, high: number, top: number): Bar[] {
+function barsOf(histogram: Histogram, low: number, high: number, heightOf: (density: number) => number): Bar[] {
   const span = high > low ? high - low : 1;
   return histogram.counts.map((count, i) => {
     const from = histogram.edges[i]!;
     const to = histogram.edges[i + 1]!;
-    const height = top > 0 ? density(histogram, count, i) / top : 0;
+    const height = heightOf(density(histogram, count, i));
     return { from: (from - low) / span, to: (to - low) / span, height, count, low: from, high: to };
   });
 }

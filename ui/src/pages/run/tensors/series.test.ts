@@ -28,6 +28,10 @@ describe("charts of a tensor", () => {
     expect(brokenSince(sick)).toBe(5);
     expect(brokenSince(answer({ step: [0], nonfinite: [0] }))).toBeNull();
   });
+  it("a line ends where no finite value is left, though its sum over nothing is 0", () => {
+    const sick = answer({ step: [0, 1, 2], l2: [1, 2, 0], nonfinite: [0, 3, 4] });
+    expect([...Array.from(chartsOf(sick, 4)[0]!.series[0]!.values)]).toEqual([1, 2, NaN]);
+  });
   it("findings without a step are no marks", () => {
     const finding = { id: "a", code: "Rule", severity: "error", message: "m", step: 4 } as FindingRow;
     expect(marksOf([finding, { ...finding, step: null }], (one) => one.id)).toEqual([{ x: 4, label: "Rule, step 4: m", severity: "error", href: "a" }]);

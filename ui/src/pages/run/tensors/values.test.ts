@@ -24,8 +24,8 @@ describe("values as a picture", () => {
     values[1] = NaN;
     values[2] = 0;
     values[3] = -1;
-    const { cells, limit } = valueLevels(values, 1001);
-    expect(limit).toBe(1);
+    const { cells, limit, beyond } = valueLevels(values, 1001);
+    expect([limit, beyond]).toEqual([1, 1]);
     expect([cells[0], cells[1], cells[2], cells[3], cells[1000]]).toEqual([255, BROKEN, 128, 0, BLANK]);
   });
   it("nothing but NaN is no error", () => {

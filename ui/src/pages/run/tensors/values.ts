@@ -32,8 +32,8 @@ export function gridOf(shape: readonly number[], most = MOST_DRAWN): Grid {
   return { rows, columns, sentence: rows > 1 ? `read in rows of ${columns}` : `${size} in one row`, cut: drawn < size };
 }
 
-/** The levels of a picture around zero, and the size that its ends stand for: most values are inside, the rest are at the ends. */
-export function valueLevels(values: Float64Array, cells: number): { cells: Int16Array; limit: number } {
+/** The levels of a picture around zero, the size that its ends stand for, and how many values are beyond them. */
+export function valueLevels(values: Float64Array, cells: number): { cells: Int16Array; limit: number; beyond: number } {
   const sizes = Float64Array.from(values.filter(Number.isFinite), Math.abs).sort();
   const limit = sizes[Math.min(sizes.length - 1, Math.floor(sizes.length * 0.995))] || sizes.at(-1) || 1;
   const levels = new Int16Array(cells).fill(BLANK);
@@ -41,7 +41,7 @@ export function valueLevels(values: Float64Array, cells: number): { cells: Int16
     const value = values[i]!;
     levels[i] = Number.isFinite(value) ? Math.max(0, Math.min(255, Math.floor((value / limit / 2 + 0.5) * 256))) : BROKEN;
   }
-  return { cells: levels, limit };
+  return { cells: levels, limit, beyond: sizes.length - (sizes.findLastIndex((size) => size <= limit) + 1) };
 }
 
 /** The place of a value in the tensor: `[3, 0, 7]`. */
