@@ -6,7 +6,7 @@ What the runs have comes from the index; only the series that was asked for is r
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -20,6 +20,7 @@ from cutaway.studio.curves import curves_table
 from cutaway.studio.errors_on_wire import Refusal
 from cutaway.studio.index import RunFacts
 from cutaway.studio.index.values import as_text
+from cutaway.studio.opened import OpenedRuns
 from cutaway.studio.run_rows import run_row
 from cutaway.studio.scalars import Curve, all_curves, scalar_group
 from cutaway.studio.secrets import hidden
@@ -49,7 +50,7 @@ def compare_runs(rows: Sequence[RunFacts], runs: Sequence[Run]) -> Comparison:
 
 
 def curves_of_runs(
-    runs: Sequence[str], run_of: Callable[[str], Run], series: str, rows: Sequence[RunFacts], points: int
+    runs: Sequence[str], opened: OpenedRuns, series: str, rows: Sequence[RunFacts], points: int
 ) -> pa.Table:
     """Return one series of several runs: columns run (dictionary), step, epoch, time, value, min, max, nonfinite.
 
@@ -58,11 +59,11 @@ def curves_of_runs(
     name, _, mode = series.rpartition("@")
     parts, codes, whole, thinned = [], [], {}, []
     for i, run in enumerate(runs):
-        trial = Trial(run_of(run))
-        curve = _curve(trial, name, mode)
-        if curve is None:
-            continue
-        part = curves_table([curve], trial.step_columns(), first=None, last=None, points=points)
+        with opened.trial(run) as trial:
+            curve = _curve(trial, name, mode)
+            if curve is None:
+                continue
+            part = curves_table([curve], trial.step_columns(), first=None, last=None, points=points)
         parts.append(part.drop_columns(["series"]))
         codes.append(np.full(len(part), i, np.int32))
         whole[run] = len(curve.points.step)

@@ -75,4 +75,4 @@ def compare_curves(
     """
     asked = list(dict.fromkeys(run))
     rows = [studio.index.row_of(one) for one in asked]
-    return arrow_answer(curves_of_runs(asked, studio.index.run_of, series, rows, points))
+    return arrow_answer(curves_of_runs(asked, studio.opened, series, rows, points))
