@@ -23,6 +23,7 @@ __all__ = ["BrowserError", "browser_tests_are_skipped", "find_installed", "find_
 COMMANDS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 APPLICATIONS = ("Google Chrome.app/Contents/MacOS/Google Chrome", "Chromium.app/Contents/MacOS/Chromium")
 PLAYWRIGHT_CACHES = ("~/.cache/ms-playwright", "~/Library/Caches/ms-playwright")
+DEBIAN = Path("/etc/debian_version")
 HEADLESS_SHELL = "chromium-headless-shell"
 # Long enough for a slow download to say something, short enough that a dead one is given up within the first minute.
 PLAYWRIGHT_QUIET_SECONDS, APT_QUIET_SECONDS = 25, 20
@@ -99,7 +100,7 @@ def _by_playwright() -> Path | None:
 
 
 def _by_apt() -> Path | None:
-    if not (_is_root() and Path("/etc/debian_version").exists() and shutil.which("apt-get")):
+    if not (_is_root() and DEBIAN.exists() and shutil.which("apt-get")):
         return None
     install.say("playwright could not; apt-get installs chromium, about 100 MB to download")
     if not _run_while_it_speaks(["apt-get", *APT_PATIENCE, "update"], APT_QUIET_SECONDS):

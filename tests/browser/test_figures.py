@@ -21,29 +21,34 @@ Open = Callable[..., Any]
 def show(browser: Any, tmp_path: Path) -> Iterator[Open]:
     """Open a figure's file; at the end nothing may have been said, raised or called for."""
     complaints: list[str] = []
-    contexts = []
+    pages: dict[tuple[bool, int], Any] = {}
 
-    def opening(figure: Figure, *, dark: bool = False, width: int = 1200) -> Any:
-        file = tmp_path / f"{len(contexts)}.html"
-        figure.html(file)
+    def page_of(dark: bool, width: int) -> Any:
         scheme = "dark" if dark else "light"
         context = browser.new_context(
             color_scheme=scheme, viewport={"width": width, "height": 800}, reduced_motion="reduce"
         )
-        contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: complaints.append(dialog.message))
         page.on("request", lambda request: complaints.append(request.url) if request.url[:5] not in OWN else None)
+        return page
+
+    def opening(figure: Figure, *, dark: bool = False, width: int = 1200) -> Any:
+        # Making a page takes longer than showing a figure in it.
+        page = pages.get((dark, width)) or page_of(dark, width)
+        pages[dark, width] = page
+        file = tmp_path / "figure.html"
+        figure.html(file)
         page.goto(file.as_uri())
         if figure.content.scripts:
             page.wait_for_selector("html[data-ready=yes]", state="attached")
         return page
 
     yield opening
-    for context in contexts:
-        context.close()
+    for page in pages.values():
+        page.context.close()
     assert complaints == []
 
 

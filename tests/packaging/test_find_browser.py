@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import find_browser
+from scripts import find_browser, install
 from scripts.find_browser import BrowserError, browser_tests_are_skipped, find_installed, find_or_install
 
 
@@ -22,16 +22,27 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("CUTAWAY_BROWSER", "BROWSER", "CI"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(find_browser, "APPLICATIONS", ())
-    monkeypatch.setattr(find_browser, "_by_playwright", lambda: None)
-    monkeypatch.setattr(find_browser, "_by_apt", lambda: None)
+    monkeypatch.setattr(find_browser, "_is_root", lambda: False)
+    monkeypatch.setattr(install, "prepare_venv", lambda: None)
+    monkeypatch.setattr(install, "PYTHON", tmp_path / "bin" / "venv-python")
+    add_program(install.PYTHON, '[ "$1" = -c ] || { echo no route to host; exit 1; }')
     return tmp_path
 
 
-def add_browser(path: Path, *, runs: bool = True) -> Path:
+def add_program(path: Path, lines: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("#!/bin/sh\necho Chromium 150.0.1\n" if runs else "#!/bin/sh\necho use the snap >&2; exit 1\n")
+    path.write_text(f"#!/bin/sh\n{lines}\n")
     path.chmod(0o755)
     return path
+
+
+def add_browser(path: Path, *, runs: bool = True) -> Path:
+    return add_program(path, "echo Chromium 150.0.1" if runs else "echo use the snap >&2; exit 1")
+
+
+def installing(browser: Path) -> str:
+    """Lines of a program that installs a browser."""
+    return f"/bin/mkdir -p {browser.parent}; /bin/cp {add_browser(browser.with_name('made'))} {browser}"
 
 
 def test_a_given_browser_comes_first_and_is_the_only_one_tried(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,13 +69,28 @@ def test_a_browser_that_does_not_run_is_none(machine: Path) -> None:
     assert find_installed() is None
 
 
-def test_playwright_is_asked_before_apt(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    chromium = machine / "bin" / "chromium"
-    monkeypatch.setattr(find_browser, "_by_playwright", lambda: asked.append("playwright"))
-    monkeypatch.setattr(find_browser, "_by_apt", lambda: asked.append("apt") or chromium)
+def test_playwright_installs_one_where_there_is_none(machine: Path) -> None:
+    shell = machine / "cache" / "chromium_headless_shell-1254" / "linux64" / "chrome-headless-shell"
+    said = machine / "asked"
+    add_program(install.PYTHON, f'[ "$1" = -c ] && exit 0; echo "$*" > {said}; {installing(shell)}')
+    assert find_or_install() == shell
+    assert said.read_text() == "-m playwright install chromium-headless-shell\n"
+
+
+def test_root_on_debian_gets_one_by_apt_where_playwright_cannot(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chromium, said = machine / "bin" / "chromium", machine / "asked"
+    add_program(
+        machine / "bin" / "apt-get",
+        f'echo "$*" >> {said}; case "$*" in *update) ;; *) {installing(chromium)};; esac',
+    )
+    with pytest.raises(BrowserError, match="none could be installed"):
+        find_or_install()
+    monkeypatch.setattr(find_browser, "_is_root", lambda: True)
+    monkeypatch.setattr(find_browser, "DEBIAN", machine)
     assert find_or_install() == chromium
-    assert asked == ["playwright", "apt"]
+    updated, installed = said.read_text().splitlines()
+    assert updated.endswith(" update")
+    assert installed.endswith("install --yes --no-install-recommends chromium")
 
 
 def test_where_there_is_none_the_lines_to_run_are_said(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -72,13 +98,6 @@ def test_where_there_is_none_the_lines_to_run_are_said(machine: Path, capsys: py
     said = capsys.readouterr().err
     for line in ("install", "CUTAWAY_BROWSER=", "BROWSER=skip make test"):
         assert line in said
-
-
-def test_apt_is_for_root_alone(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    monkeypatch.setattr(find_browser, "_is_root", lambda: False)
-    monkeypatch.setattr(find_browser, "_run_while_it_speaks", lambda *_: pytest.fail("it was run"))
-    assert find_browser._by_apt() is None
 
 
 def test_the_tests_can_be_left_out_but_not_under_ci(
