@@ -19,6 +19,7 @@ export class RunRows {
   private asking = new Map<number, AbortController>();
   private query: Query = {};
   private key = "";
+  private shown = "";
 
   /** What to ask for. Another question forgets the rows of the last one once the first new page is there. */
   ask(query: Query): boolean {
@@ -78,7 +79,12 @@ export class RunRows {
     this.asking.clear();
   }
 
-  private shown = "";
+  private forget(): void {
+    this.pages.clear();
+    this.shown = "";
+    this.total = null;
+    this.version += 1;
+  }
 
   private async fetch(page: number): Promise<void> {
     const stop = new AbortController();
@@ -96,6 +102,8 @@ export class RunRows {
       this.version += 1;
     } catch (cause) {
       if (stop.signal.aborted) return;
+      // Rows that answer another question must not stand under this one.
+      if (this.shown !== key) this.forget();
       // Not asked again by scrolling: the person tries again.
       this.fresh.add(page);
       this.error = ApiError.from(cause);
