@@ -20,6 +20,8 @@ __all__ = ["MOST_BYTES", "BoundedBodies", "json_fault"]
 
 MOST_BYTES = 1 << 20
 MOST_NESTING = 32
+# Far more than any object that the API takes; each one that is too many would be told about.
+MOST_KEYS = 1000
 
 
 class BoundedBodies:
@@ -136,6 +138,9 @@ class _Unusable(Exception):
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > MOST_KEYS:
+        message = f"an object in it has more than {MOST_KEYS:,} keys"
+        raise _Unusable(message)
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:

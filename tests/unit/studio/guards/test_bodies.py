@@ -105,6 +105,7 @@ def test_a_request_without_a_body_is_not_touched() -> None:
         (b"-Infinity", "-Infinity is no JSON number"),
         (b'{"a": 1, "a": 1}', "comes twice"),
         (b'{"a": {"b": 1, "b": 2}}', "comes twice"),
+        (json.dumps({str(i): i for i in range(60_000)}).encode(), "more than 1,000 keys"),
         (b"9" * 10_000, "too long"),
         (b"\xff\xfe", "UTF-8"),
         (b'{"a": 1', "at character"),
