@@ -155,7 +155,9 @@ export interface paths {
         };
         /**
          * Compare Curves
-         * @description Return one series of several runs: columns run (dictionary), step, epoch, time, value, min, max.
+         * @description Return one series of several runs: columns run (dictionary), step, epoch, time, value, min, max, nonfinite.
+         *
+         *     Thinned as the curves of one run are. A run without the series has no rows.
          */
         get: operations["compare_curves_api_compare_curves_arrow_get"];
         put?: never;
