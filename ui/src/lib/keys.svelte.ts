@@ -31,7 +31,8 @@ class Keys {
   pressed(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.isComposing) return;
     const name = keyName(event);
-    if (isTyping(event.target) && !name.startsWith("mod+")) return;
+    // Typing is typing, and a dialog has the keyboard for itself.
+    if ((isTyping(event.target) || document.querySelector("dialog[open]")) && !name.startsWith("mod+")) return;
     const sequence = event.timeStamp - this.at < SEQUENCE_MS ? `${this.first} ${name}` : name;
     // The last that asked for a key has it: a dialog before the page under it.
     const found = this.find(sequence) ?? this.find(name);
