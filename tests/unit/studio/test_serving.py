@@ -46,6 +46,12 @@ def test_a_taken_port_gives_the_next_free_one() -> None:
             assert port < second.getsockname()[1] <= port + serving.PORTS_TRIED
 
 
+def test_answers_do_not_wait_for_the_other_side_to_acknowledge_their_headers() -> None:
+    with bind("127.0.0.1", 0) as listening:
+        # What asyncio asks before it sends small packets at once.
+        assert listening.proto == socket.IPPROTO_TCP
+
+
 def test_when_all_are_taken_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serving, "PORTS_TRIED", 1)
     with bind("127.0.0.1", 0) as first, pytest.raises(ConfigurationError, match="`--port 0`"):
