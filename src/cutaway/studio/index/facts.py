@@ -5,17 +5,19 @@ Decides no state: that takes looking more than once, see `states`.
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
-from cutaway.errors import RunDamaged, RunError
+from cutaway.errors import RunDamaged, RunError, RunNotFound
 from cutaway.rules.health import health_of
 from cutaway.run.annotations import Annotations, read_annotations
 from cutaway.run.evaluations import evaluations
 from cutaway.run.identity import Run
+from cutaway.run.leases import RunState
 from cutaway.run.plain_text import plain_text
 from cutaway.run.preview import preview
 from cutaway.run.schemas import SCALARS, STEPS
@@ -28,11 +30,17 @@ from cutaway.trial.summary import in_order, loss_series, shrink
 
 __all__ = ["GLANCE_POINTS", "HealthFacts", "LossFacts", "Memory", "RunFacts", "annotated", "read_facts", "unreadable"]
 
+log = logging.getLogger("cutaway.studio")
+
 GLANCE_POINTS = 48
 MOST_SERIES = 200
+LONGEST_NOTE_OF_ROW = 1000
 LARGEST_DOCUMENT = 4 << 20
 # They have columns of their own, or belong to nobody but us.
 _NOT_IDENTITY = frozenset(("format", "name", "created", "project", "kind", "framework", "state", "attempts"))
+
+
+_ENDS = frozenset(map(str, RunState)) - {"running"}
 
 
 class HealthFacts(NamedTuple):
@@ -106,19 +114,26 @@ class _Config(NamedTuple):
 
 
 def read_facts(place: Place, memory: Memory | None = None) -> RunFacts:
-    """Read one run. Whatever is wrong with it makes a row that says so; its state is what `run.json` says of it."""
-    if place.reason:
-        return unreadable(place, place.reason)
-    try:
-        return _facts(place, Run.open(place.path), memory or Memory())
-    except RunDamaged as error:
-        return unreadable(place, f"{error.path} is damaged: {error.reason}")
-    except RunError as error:
-        return unreadable(place, str(error).replace(place.path, place.folder))
-    except OSError as error:
-        return unreadable(place, f"it cannot be read: {error.strerror or type(error).__name__}")
-    except Exception as error:  # noqa: BLE001  # a folder of anybody's: one that breaks us must not hide the others
-        return unreadable(place, f"it cannot be read as a run ({type(error).__name__})")
+    """Read one run. Its state is what it says of itself.
+
+    Whatever cannot be read at all makes a row that says so, whose state is unknown.
+    """
+    reason = place.reason
+    if not reason:
+        try:
+            return _facts(place, Run.open(place.path), memory or Memory())
+        except RunDamaged as error:
+            reason = f"{error.path} is damaged: {error.reason}"
+        except RunNotFound:
+            reason = "its run.json is gone"
+        except RunError as error:
+            reason = str(error).replace(place.path, place.folder)
+        except OSError as error:
+            reason = f"it cannot be read: {error.strerror or type(error).__name__}"
+        except Exception as error:  # a folder of anybody's: one that breaks us must not hide the others
+            log.debug("Run %r cannot be read.", place.folder, exc_info=True)
+            reason = f"it cannot be read as a run ({type(error).__name__})"
+    return unreadable(place, reason)
 
 
 def unreadable(place: Place, reason: str) -> RunFacts:
@@ -130,6 +145,12 @@ def unreadable(place: Place, reason: str) -> RunFacts:
 def annotated(facts: RunFacts, annotations: Annotations) -> RunFacts:
     """Return a row with what people wrote about the run."""
     return replace(facts, tags=annotations.tags, note=annotations.note, baseline=annotations.baseline)
+
+
+def _with_cut_note(facts: RunFacts, annotations: Annotations) -> RunFacts:
+    # A hundred kilobytes of each of ten thousand runs are not held, and not sent with a list.
+    note = plain_text(annotations.note, LONGEST_NOTE_OF_ROW, lines=True)
+    return annotated(facts, replace(annotations, note=note))
 
 
 def _facts(place: Place, run: Run, memory: Memory) -> RunFacts:
@@ -154,6 +175,7 @@ def _facts(place: Place, run: Run, memory: Memory) -> RunFacts:
         folder=place.folder,
         project=plain_text(str(identity.get("project") or ""), 300),
         kind="evaluation" if identity.get("kind") == "evaluation" else "training",
+        state=_said_state(identity.get("state")),
         created=_time(identity.get("created")) or changed(f"{place.path}/run.json"),
         updated=_updated(place.path),
         seconds=seconds,
@@ -174,7 +196,7 @@ def _facts(place: Place, run: Run, memory: Memory) -> RunFacts:
             for number in (one.count, one.nonfinite, one.last_step)
         ),
     )
-    return annotated(facts, notes)
+    return _with_cut_note(facts, notes)
 
 
 def _config(run: Run, memory: Memory) -> _Config:
@@ -242,6 +264,11 @@ def _steps(run: Run) -> tuple[int, int | None, float | None]:
         times = [at for at in ends["time"].to_pylist() if at is not None]
         lasted = max(times) - min(times) if times else math.nan
     return max(ends["step"].to_pylist()) + 1, max(epochs) + 1 if epochs else None, _finite(lasted)
+
+
+def _said_state(state: object) -> str:
+    # Without a word of its own, and without a lease, nobody closed it.
+    return str(state) if isinstance(state, str) and state in _ENDS else str(RunState.ENDED)
 
 
 def _time(created: object) -> float | None:

@@ -171,7 +171,7 @@ class Gathering:
         began = time.monotonic()
         memory = entry.memory or Memory()
         facts = read_facts(entry.place, memory)
-        if not entry.place.reason:
+        if facts.state != "unknown":
             state = self._states.look(entry.place.id, entry.place.path, facts.state)
             if state == "unknown" and entry.row is not None and entry.row.state != "unknown":
                 # Until it is decided the last word stands.
@@ -188,13 +188,13 @@ class Gathering:
         # Runs of one kind share their keys: that is most of what a row would take.
         facts = replace(facts, keys=self._shapes.setdefault(facts.keys, facts.keys))
         old = entry.row
+        if facts.state in KEPT_STATES and (old, entry.mark) != (facts, mark):
+            self.settled_version += 1
         with self._lock:
             entry.row, entry.mark = facts, mark
         if old == facts:
             return
         self.version += 1
-        if facts.state in KEPT_STATES:
-            self.settled_version += 1
         if old is not None and old.state != facts.state:
             self._changes.note("state", facts.id, facts.state)
         self._changes.note("listed", facts.id)

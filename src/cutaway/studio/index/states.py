@@ -15,6 +15,8 @@ __all__ = ["LIVE", "States"]
 
 LIVE = frozenset(("running", "paused"))
 UNKNOWN = "unknown"
+# What leases lead to that say what no lease can say.
+_NONSENSE = (KeyError, ValueError, TypeError, AttributeError, OSError)
 
 
 class States:
@@ -26,7 +28,9 @@ class States:
 
     def look(self, run: str, path: str, otherwise: str) -> str:
         """Return the state of a run at a path, `unknown` until it is decided; `otherwise` where nobody held a lease."""
-        self._undecided.pop(run, None)
+        if run in self._undecided:
+            # Its lease may move as often as somebody looks: only the watch that saw it stand still can tell.
+            return self._again(run) or UNKNOWN
         storage = LocalStorage(path)
         try:
             watch = state_watch(storage)
@@ -34,8 +38,7 @@ class States:
                 watch = state_watch(storage, "evaluate")
             if watch.verdict() is None:
                 return otherwise
-        except (KeyError, ValueError, TypeError, OSError):
-            # Leases that say what no lease can say.
+        except _NONSENSE:
             return UNKNOWN
         if not watch.is_decided:
             self._undecided[run] = (watch, self._clock() + LEASE_SECONDS)
@@ -44,13 +47,21 @@ class States:
 
     def look_again(self) -> dict[str, str]:
         """Return the states that have been decided since the last look, by run."""
-        decided = {}
-        for run, (watch, until) in list(self._undecided.items()):
+        found = {run: self._again(run) for run in list(self._undecided)}
+        return {run: state for run, state in found.items() if state is not None}
+
+    def _again(self, run: str) -> str | None:
+        """Return the state of a run that is being watched, or None as long as it is not decided."""
+        watch, until = self._undecided[run]
+        try:
             watch.look_again()
-            if watch.is_decided or self._clock() >= until:
-                decided[run] = _word(watch)
-                del self._undecided[run]
-        return decided
+        except _NONSENSE:
+            del self._undecided[run]
+            return UNKNOWN
+        if not watch.is_decided and self._clock() < until:
+            return None
+        del self._undecided[run]
+        return _word(watch)
 
     def forget(self, run: str) -> None:
         """Look no more at a run that is gone."""

@@ -146,7 +146,7 @@ class RunIndex:
         self._asked = time.monotonic()
         self.start()
         self._wake.set()
-        if not self._patience_spent:
+        if not self._patience_spent and not self._closed.is_set():
             self._first_done.wait(PATIENCE_SECONDS)
             self._patience_spent = True
 
