@@ -14,7 +14,7 @@ it("fades a colour and begins again after the last", () => {
 it("has a series for every column, a band between extremes, and the page's range", () => {
   const options = optionsOf(wishes);
   expect(options.series).toHaveLength(1 + 4);
-  expect(options.bands).toEqual([{ series: [1, 2], fill: "#0000012e" }]);
+  expect(options.bands).toEqual([{ series: [1, 2], fill: "#00000152" }]);
   expect(options.series[4]).toMatchObject({ label: "b", dash: [6, 3] });
   const range = options.scales!["x"]!.range as () => [number, number];
   expect(range()).toEqual([2, 5]);
@@ -33,4 +33,8 @@ it("gives equal room in logarithms", () => {
   const range = optionsOf({ ...wishes, log: true }).scales!["y"]!.range as unknown as (plot: null, min: number, max: number) => number[];
   const [low, high] = range(null, 1, 100);
   expect(low! * high!).toBeCloseTo(100, 6);
+});
+it("labels a log scale at round values only", () => {
+  const label = optionsOf({ ...wishes, log: true }).axes![1]!.values as unknown as (plot: null, splits: (number | null)[]) => string[];
+  expect(label(null, [0.001329, 0.01, 0.02, 0.03, 1, 1000, null])).toEqual(["", "0.01", "0.02", "", "1", "1 000", ""]);
 });

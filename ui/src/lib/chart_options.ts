@@ -69,8 +69,8 @@ export function optionsOf(wishes: Wishes): uPlot.Options {
       y: log ? { distr: 3, range: logRange } : { range: linearRange },
     },
     axes: [
-      { ...axisOf(palette), size: 26, space: 60, ...(wishes.kind === "clock" ? {} : { values: xValues(wishes.kind) }) },
-      { ...axisOf(palette), size: widthOf, space: 28, values: (_, splits) => splits.map(shortNumber) },
+      { ...axisOf(palette), size: wishes.kind === "clock" ? 40 : 26, space: 60, ...(wishes.kind === "clock" ? {} : { values: xValues(wishes.kind) }) },
+      { ...axisOf(palette), size: widthOf, space: 28, values: (_, splits) => splits.map((value) => (log && !isRound(value) ? "" : shortNumber(value))) },
     ],
     cursor: cursorOf(wishes),
     hooks: {
@@ -100,7 +100,7 @@ function seriesOf({ series, palette }: Wishes): uPlot.Series[] {
 function bandsOf({ series, palette }: Wishes): uPlot.Band[] {
   const columns = columnsOf(series);
   return columns.flatMap(({ series: at, part }, i) =>
-    part === "max" ? [{ series: [i + 1, i + 2], fill: faded(colourOf(palette, series[at]!.colour), 0.18) } satisfies uPlot.Band] : [],
+    part === "max" ? [{ series: [i + 1, i + 2], fill: faded(colourOf(palette, series[at]!.colour), 0.32) } satisfies uPlot.Band] : [],
   );
 }
 
@@ -146,6 +146,13 @@ function axisOf(palette: Palette): uPlot.Axis {
 
 function xValues(kind: XKind): uPlot.Axis.DynamicValues {
   return (_, splits) => splits.map((value) => (kind === "duration" ? duration(value) : number(value, 6)));
+}
+
+/** A power of ten, or twice or five times one: the ends of a log scale are labelled otherwise with whatever they are. */
+function isRound(value: number | null): boolean {
+  if (value === null || value <= 0) return false;
+  const lead = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
+  return [1, 2, 5].some((one) => Math.abs(lead - one) < 1e-6);
 }
 
 function widthOf(_: uPlot, values: string[] | null): number {

@@ -1,12 +1,13 @@
 import { describe as group, expect, it } from "vitest";
 import type { ChartSeries } from "./chart_data";
-import { describe, rowsOf, shortNumber } from "./chart_words";
+import { describe, rowsOf, shortNumber, valueText } from "./chart_words";
 
 const loss: ChartSeries = { label: "train", x: [0, 1, 2], values: [3, 2, 1.5], colour: 1 };
 
 it("says name, range and last value in one sentence", () => {
   expect(describe("loss", [loss], "step", { min: 0, max: 2 }, "number")).toBe("Chart of loss, step 0 to 2. train ends at 1.5.");
   expect(describe("loss", [{ ...loss, values: [NaN, NaN, NaN] }], "step", { min: 0, max: 2 }, "number")).toContain("train has no finite value");
+  expect(describe("loss", [{ ...loss, values: [3, 2, NaN] }], "step", { min: 0, max: 2 }, "number")).toContain("not finite, the last finite one is 2");
   expect(describe("loss", [], "step", { min: 0, max: 1 }, "number")).toContain("No values.");
 });
 
@@ -14,7 +15,7 @@ group("rowsOf", () => {
   it("has a row for every x inside the range", () => {
     const sparse: ChartSeries = { label: "eval", x: [2], values: [9], colour: 2 };
     expect(rowsOf([loss, sparse], { min: 1, max: 2 })).toEqual([
-      { x: 1, values: [2, null] },
+      { x: 1, values: [2, undefined] },
       { x: 2, values: [1.5, 9] },
     ]);
   });
@@ -35,4 +36,8 @@ it.each([
   [2e9, "2G"],
 ])("writes %s short as %s", (value, text) => {
   expect(shortNumber(value)).toBe(text);
+});
+
+it("tells a value that is not finite from one that is not there", () => {
+  expect([valueText(0.5), valueText(null), valueText(NaN), valueText(undefined)]).toEqual(["0.5", "not finite", "not finite", "–"]);
 });

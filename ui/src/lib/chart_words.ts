@@ -27,26 +27,34 @@ export function describe(name: string, series: readonly ChartSeries[], xLabel: s
   const shown = series.filter((one) => !one.faint);
   const ends = shown.map((one) => {
     const last = lastValue(one.values);
-    return Number.isNaN(last) ? `${one.label} has no finite value` : `${one.label} ends at ${number(last)}`;
+    if (Number.isNaN(last)) return `${one.label} has no finite value`;
+    const ends = Number.isFinite(one.values[one.values.length - 1]);
+    return ends ? `${one.label} ends at ${number(last)}` : `${one.label} ends with a value that is not finite, the last finite one is ${number(last)}`;
   });
   const axis = `${xLabel} ${xText(range.min, kind)} to ${xText(range.max, kind)}`;
   return `Chart of ${name}, ${axis}. ${ends.length ? ends.join(", ") : "No values"}.`;
 }
 
-export interface ChartRow {
-  x: number;
-  values: (number | null)[];
+/** A value in a legend or a table: null is one that is not finite, undefined one that is not there. */
+export function valueText(value: number | null | undefined): string {
+  if (value === undefined) return "–";
+  return value === null || !Number.isFinite(value) ? "not finite" : number(value);
 }
 
-/** At most `most` rows inside the range, evenly chosen, the last always among them. A series without a point there has null. */
+export interface ChartRow {
+  x: number;
+  values: (number | undefined)[];
+}
+
+/** At most `most` rows inside the range, evenly chosen, the last always among them. A series without a point there has undefined. */
 export function rowsOf(series: readonly ChartSeries[], range: XRange, most = 50): ChartRow[] {
   const shown = series.filter((one) => !one.faint);
-  const rows = new Map<number, (number | null)[]>();
+  const rows = new Map<number, (number | undefined)[]>();
   shown.forEach((one, column) => {
     for (let i = 0; i < one.x.length; i++) {
       const x = one.x[i]!;
       if (x < range.min || x > range.max) continue;
-      const row = rows.get(x) ?? new Array<number | null>(shown.length).fill(null);
+      const row = rows.get(x) ?? new Array<number | undefined>(shown.length).fill(undefined);
       row[column] = one.values[i]!;
       rows.set(x, row);
     }

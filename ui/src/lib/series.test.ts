@@ -36,10 +36,20 @@ describe("appended", () => {
     expect([...all.value]).toEqual([0, 10, 20, 30, 40]);
     expect(all.whole).toBe(5);
   });
+  it("takes the newer of two values of one step", () => {
+    const newer = curve([1], { value: Float64Array.of(99) });
+    expect([...appended(curve([0, 1]), newer).value]).toEqual([0, 99]);
+  });
+  it("keeps a point that stands for several values", () => {
+    const all = appended(curve([9, 19], { every: 10, whole: 20 }), curve([19, 20, 21]));
+    expect([...all.step]).toEqual([9, 19, 20, 21]);
+    expect(all).toMatchObject({ whole: 22, every: 10 });
+  });
   it("is the same curve where nothing is new", () => {
-    const whole = curve([0, 1]);
+    const [whole, thinned] = [curve([0, 1]), curve([9, 19], { every: 10, whole: 20 })];
     expect(appended(whole, curve([1]))).toBe(whole);
     expect(appended(whole, curve([]))).toBe(whole);
+    expect(appended(thinned, curve([19]))).toBe(thinned);
   });
 });
 
@@ -77,6 +87,6 @@ it("measures time from the start and shows the clock as it is", () => {
 });
 it("says how much is shown", () => {
   expect(shownNote([curve([0, 1, 2])])).toBe("all 3 values");
-  expect(shownNote([curve([0, 1], { every: 7, whole: 7000 })])).toBe("1 in 7 of 7 000 values; the band spans all");
+  expect(shownNote([curve([0, 1], { every: 7, whole: 7000 })])).toBe("1 in 7 of 7 000 values");
   expect(shownNote([])).toBe("");
 });

@@ -55,14 +55,19 @@ export function lastStep(curve: Curve): number {
   return curve.step.length ? curve.step[curve.step.length - 1]! : -1;
 }
 
-/** A curve with the points that came after its last. */
+/** A curve with its tail. Where both have a step the tail is newer; a point that stands for several values stays. */
 export function appended(curve: Curve, tail: Curve): Curve {
+  if (tail.step.length === 0) return curve;
   const last = lastStep(curve);
-  let from = 0;
-  while (from < tail.step.length && tail.step[from]! <= last) from += 1;
+  if (curve.every === 1) {
+    const kept = firstAt(curve.step, tail.step[0]!);
+    if (kept === curve.step.length - tail.step.length && lastStep(tail) === last && curve.value.at(-1) === tail.value.at(-1)) return curve;
+    return { ...joined([slice(curve, 0, kept), tail]), whole: curve.whole - (curve.step.length - kept) + tail.whole, every: tail.every };
+  }
+  const from = firstAt(tail.step, last + 1);
   if (from === tail.step.length) return curve;
   const added = joined([curve, slice(tail, from, tail.step.length)]);
-  return { ...added, whole: curve.whole + tail.whole - from, every: Math.max(curve.every, tail.every) };
+  return { ...added, whole: curve.whole + tail.step.length - from, every: curve.every };
 }
 
 /** The window of a curve in full, between what is known outside: lines go on to the edges. */
@@ -127,7 +132,7 @@ export function shownNote(curves: readonly Curve[]): string {
   const whole = Math.max(0, ...curves.map((curve) => curve.whole));
   const every = Math.max(1, ...curves.map((curve) => curve.every));
   if (whole === 0) return "";
-  return every > 1 ? `1 in ${every} of ${grouped(whole)} values; the band spans all` : whole === 1 ? "1 value" : `all ${grouped(whole)} values`;
+  return every > 1 ? `1 in ${every} of ${grouped(whole)} values` : whole === 1 ? "1 value" : `all ${grouped(whole)} values`;
 }
 
 function between(from: readonly number[], to: readonly number[], value: number): number | null {

@@ -16,6 +16,8 @@ const TOGETHER = 50;
 /** From so many points on a curve is asked for anew, thinned, instead of growing further. */
 const MOST_POINTS = 6000;
 
+const NEAR_STEPS = 300;
+
 export class CurveStore {
   error = $state.raw<ApiError | undefined>(undefined);
 
@@ -64,7 +66,7 @@ export class CurveStore {
     this.plan();
   }
 
-  /** Asks for what came after the last known points. Curves that nobody looks at are forgotten: they come anew. */
+  /** Asks for what came since the last known points, which may have been renewed. Curves that nobody looks at are forgotten: they come anew. */
   async tail(): Promise<void> {
     if (this.tailing) return;
     this.tailing = true;
@@ -137,14 +139,16 @@ export class CurveStore {
     if (from !== this.from || to !== this.to) this.plan();
   }
 
+  /** Curves that end within a few steps of each other are asked for together: what is known of one is left out again. */
   private tails(): [number, string[]][] {
-    const groups = new Map<number, string[]>();
-    for (const [series, curve] of this.curves) {
-      if (curve.step.length > MOST_POINTS) continue;
-      const from = lastStep(curve) + 1;
-      groups.set(from, [...(groups.get(from) ?? []), series]);
+    const ends = [...this.curves].filter(([, curve]) => curve.step.length <= MOST_POINTS).map(([series, curve]): [number, string] => [Math.max(0, lastStep(curve)), series]);
+    const groups: [number, string[]][] = [];
+    for (const [from, series] of ends.sort(([a], [b]) => a - b)) {
+      const last = groups.at(-1);
+      if (last && from - last[0] <= NEAR_STEPS && last[1].length < TOGETHER) last[1].push(series);
+      else groups.push([from, [series]]);
     }
-    return [...groups].flatMap(([from, series]) => batches(series).map((batch): [number, string[]] => [from, batch]));
+    return groups;
   }
 
   private async addTail(from: number, series: string[]): Promise<void> {

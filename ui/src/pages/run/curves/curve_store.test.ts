@@ -64,8 +64,21 @@ describe("a growing run", () => {
     await settle();
     training.steps = 60;
     await store.tail();
-    expect(training.questions.at(-1)).toEqual({ series: ["loss@TRAIN"], from: 50, to: null });
+    expect(training.questions.at(-1)).toEqual({ series: ["loss@TRAIN"], from: 49, to: null });
     expect([...store.get("loss@TRAIN")!.step].slice(-2)).toEqual([58, 59]);
+  });
+  it("is asked once for curves that end near each other", async () => {
+    store.want(["loss@TRAIN"]);
+    await settle();
+    training.steps = 60;
+    store.want(["accuracy@EVAL"]);
+    await settle();
+    training.steps = 70;
+    const before = training.questions.length;
+    await store.tail();
+    expect(training.questions.slice(before)).toEqual([{ series: ["loss@TRAIN", "accuracy@EVAL"], from: 49, to: null }]);
+    expect(store.get("accuracy@EVAL")!.step).toHaveLength(70);
+    expect(store.get("accuracy@EVAL")!.whole).toBe(70);
   });
   it("lets go of curves that nobody looks at", async () => {
     const release = store.want(["loss@TRAIN"]);
