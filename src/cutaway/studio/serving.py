@@ -5,6 +5,7 @@ Knows sockets and uvicorn, and nothing of what is served.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import socket
@@ -27,6 +28,8 @@ __all__ = ["Served", "bind", "serve", "serve_in_thread"]
 PORTS_TRIED = 50
 KEEP_ALIVE_SECONDS = 30
 MOST_HEADER_BYTES = 64 * 1024
+# What is being answered when the server is told to end has so long.
+LAST_SECONDS = 0.3
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -58,7 +61,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """A server that closes the studio first, so that open streams end and nothing waits for them."""
+    """A server that ends at once: streams are ended first, and who has not sent a whole request by then is cut off."""
 
     def __init__(self, config: uvicorn.Config, studio: Studio) -> None:
         super().__init__(config)
@@ -66,7 +69,13 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._studio.close()
+        asyncio.get_running_loop().call_later(LAST_SECONDS, self._cut_off)
         await super().shutdown(sockets)
+
+    def _cut_off(self) -> None:
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, BoundedConnection):
+                connection.transport.abort()
 
 
 def _server(app: FastAPI, studio: Studio) -> _Server:
@@ -77,7 +86,8 @@ def _server(app: FastAPI, studio: Studio) -> _Server:
         loop="asyncio",
         lifespan="on",
         log_config=None,
-        log_level="error",
+        # What fails in a request is logged by us, with its id; left is only that an end cut something off.
+        log_level="critical",
         access_log=False,
         server_header=False,
         # Headers of a proxy are never taken for the truth.
