@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -110,6 +111,11 @@ def test_a_wheel_is_built_with_its_page_and_no_node_of_the_machine(checkout: Pat
     assert PAGE + "index.html" in names
     assert any(name.startswith(PAGE + "assets/") and name.endswith(".js") for name in names)
     assert PAGE + build_page.MISSING not in names
+
+
+def test_the_page_is_small(page: Path) -> None:
+    scripts = [path.read_bytes() for path in page.rglob("*.js")]
+    assert sum(len(gzip.compress(script, mtime=0)) for script in scripts) < 150_000, "in bytes, all pages together"
 
 
 def test_node_is_asked_for_only_where_the_page_must_be_built(checkout: Path, page: Path) -> None:
