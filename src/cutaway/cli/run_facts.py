@@ -13,6 +13,7 @@ from cutaway.cli.opening import shown_path
 from cutaway.cli.run_evaluations import evaluation_facts
 from cutaway.cli.words import seconds_since
 from cutaway.errors import RunDamaged
+from cutaway.run.annotations import Annotations, read_annotations
 from cutaway.run.catalog import run_states
 from cutaway.run.leases import read_leases
 from cutaway.run.preview import preview
@@ -67,6 +68,7 @@ def show_facts(run: Run, *, verify: bool = False) -> Facts:
         "findings": _findings(run, damage),
         "health": _health(run),
         "evaluations": evaluation_facts(run),
+        **_annotations(run, damage),
     }
     return {**facts, "damage": [one._asdict() for one in (run.verify() if verify else damage)], "verified": verify}
 
@@ -103,7 +105,18 @@ def _line(run: Run, state: str, now: datetime) -> Facts:
         "age_seconds": seconds_since(run.identity.get("created"), now),
         "steps": 0 if ends is None else max(ends["step"].to_pylist()) + 1,
         "loss": loss_series(run),
+        "tags": _annotations(run, [])["tags"],
     }
+
+
+def _annotations(run: Run, damage: list[Damage]) -> Facts:
+    """Return what people wrote about a run; where it cannot be read, nothing, and the damage is named."""
+    try:
+        written = read_annotations(run)
+    except RunDamaged as error:
+        damage.append(Damage(error.path, error.offset, None, error.reason))
+        written = Annotations()
+    return {"tags": list(written.tags), "note": written.note, "baseline": written.baseline}
 
 
 def _read(run: Run, table: str, damage: list[Damage]) -> pa.Table:

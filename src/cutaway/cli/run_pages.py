@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from cutaway.cli.comparing import Compared, Row
     from cutaway.cli.run_facts import Facts
 
-__all__ = ["print_compare", "print_list", "print_no_runs", "print_removal", "print_show", "print_size"]
+__all__ = [
+    "print_annotations",
+    "print_compare",
+    "print_list",
+    "print_no_runs",
+    "print_removal",
+    "print_show",
+    "print_size",
+]
 
 _SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan"}
 _HEALTH_STYLES = {"healthy": "green", "warnings": "yellow", "sick": "bold red", "not watched": "dim"}
@@ -36,6 +44,7 @@ def print_list(runs: Sequence[Facts], *, total: int, root: str) -> None:
         Column("steps", "right", drop=1),
         Column("loss", "right", drop=3),
         Column("", drop=4),
+        *([Column("tags", drop=5)] if any(run["tags"] for run in runs) else []),
     ]
     rows: list[list[Cell]] = []
     for run in runs:
@@ -48,6 +57,7 @@ def print_list(runs: Sequence[Facts], *, total: int, root: str) -> None:
                 f"{run['steps']:,}",
                 "·" if loss is None else _value(loss["last"]),
                 "" if loss is None else screen.spark(loss["series"], spark),
+                *([listed(run["tags"])] if len(columns) > 6 else []),
             ]
         )
     screen.table(columns, rows)
@@ -107,6 +117,13 @@ def _print_health(screen: Screen, health: Facts, path: str) -> None:
         if one["try_this"]:
             pairs.append(("try", one["try_this"]))
     screen.pairs(pairs, indent=2)
+
+
+def print_annotations(name: str, tags: Sequence[str], note: str) -> None:
+    """Print what people wrote about a run."""
+    screen = Screen()
+    screen.line(Text(printable(name), style="bold"))
+    screen.pairs([("tags", listed(tags, 20) or "none"), ("note", note or "none")], indent=2)
 
 
 def print_size(name: str, parts: dict[str, int]) -> None:
@@ -188,6 +205,12 @@ def _identity(facts: Facts) -> list[tuple[str, str | Text]]:
         pairs.insert(1, ("stopped", f"by {by['who']} at step {by['step']}{': ' if by['why'] else ''}{by['why']}"))
     if facts.get("git"):
         pairs.append(("commit", str(facts["git"])[:12]))
+    if facts["tags"]:
+        pairs.append(("tags", listed(facts["tags"], 20)))
+    if facts["baseline"]:
+        pairs.append(("baseline", "other runs are compared with this one"))
+    if facts["note"]:
+        pairs.append(("note", facts["note"]))
     if len(facts["attempts"]) > 1:
         starts = [f"{one['attempt']} from step {one['from_step']}" for one in facts["attempts"]]
         pairs.append(("attempts", f"{len(starts)}: {', '.join(starts)}"))

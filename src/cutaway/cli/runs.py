@@ -1,4 +1,4 @@
-"""`cutaway runs`: list, show, compare, measure and remove run folders."""
+"""`cutaway runs`: list, show, compare, measure, annotate and remove run folders."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from cutaway.errors import ConfigurationError, RunLocked
 
 if TYPE_CHECKING:
     from cutaway.run import Run
+    from cutaway.run.annotations import Annotations
 
 __all__ = ["app"]
 
-app = typer.Typer(help="List, show, compare, measure and remove runs.", no_args_is_help=False)
+app = typer.Typer(help="List, show, compare, measure, annotate and remove runs.", no_args_is_help=False)
 
 RunText = Annotated[str, typer.Argument(metavar="RUN", help="A folder, a name, or the unique beginning of one.")]
 Root = Annotated[
@@ -31,7 +32,7 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 @app.callback(invoke_without_command=True)
 def runs(context: typer.Context) -> None:
-    """List, show, compare, measure and remove runs."""
+    """List, show, compare, measure, annotate and remove runs."""
     if context.invoked_subcommand is None:
         list_runs()
 
@@ -120,6 +121,37 @@ def size(run: RunText, *, as_json: AsJson = False) -> None:
         print_size(found.name, parts)
 
 
+@app.command(short_help="Put tags on a run, or take them off.")
+def tag(
+    run: RunText,
+    tags: Annotated[list[str], typer.Argument(metavar="TAG", help="One or more tags.")],
+    *,
+    remove: Annotated[bool, typer.Option("--remove", help="Take these tags off.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put tags on a run after those that it has, or take them off; `runs show` and the studio show them."""
+    from cutaway.run.annotations import annotate, read_annotations, tidy_tags
+
+    found = open_run(run)
+    given, there = tidy_tags(tags), read_annotations(found).tags
+    left = [one for one in there if one not in given]
+    _answer(found, annotate(found, tags=left if remove else [*there, *given]), as_json=as_json)
+
+
+@app.command(short_help="Write a note about a run.")
+def note(
+    run: RunText,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The whole note; an empty one removes it.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Write a note about a run in place of the one that it has; `runs show` and the studio show it."""
+    from cutaway.run.annotations import annotate
+
+    found = open_run(run)
+    _answer(found, annotate(found, note=text), as_json=as_json)
+
+
 @app.command(short_help="Remove all but the newest runs of a folder.")
 def prune(
     root: Root = None,
@@ -147,6 +179,18 @@ def rm(run: RunText, *, yes: Yes = False, as_json: AsJson = False) -> None:
     if found.state() is RunState.RUNNING:
         raise RunLocked(shown_path(found.path), "train", "worker_0", "a live training")
     _remove([found], yes=yes, as_json=as_json)
+
+
+def _answer(run: Run, written: Annotations, *, as_json: bool) -> None:
+    """Say what is written about a run now."""
+    from cutaway.cli.output import emit_json
+    from cutaway.cli.run_pages import print_annotations
+
+    if as_json:
+        about = {"tags": list(written.tags), "note": written.note, "baseline": written.baseline}
+        emit_json({"name": run.name, "path": shown_path(run.path), **about})
+    else:
+        print_annotations(run.name, written.tags, written.note)
 
 
 def _not_negative(option: str, value: int) -> None:

@@ -20,6 +20,8 @@ COMMANDS = [["demo"], ["runs"], ["runs", "list"], ["runs", "show"], ["runs", "co
 COMMANDS += [
     ["runs", "prune"],
     ["runs", "rm"],
+    ["runs", "tag"],
+    ["runs", "note"],
     ["tensors"],
     ["control"],
     ["watch"],

@@ -392,3 +392,35 @@ def test_a_terminal_is_asked_first(reply: str, left: bool, make_run: MakeRun, ho
     os.close(terminal)
     assert os.waitstatus_to_exitcode(status) == (130 if reply == "\x03" else 0)
     assert (home / "runs" / "mnist-1").exists() == left
+
+
+def test_tags_and_notes_are_written_listed_and_shown(cutaway: Cutaway, make_run: MakeRun) -> None:
+    make_run("mnist-1")
+    assert "tags" not in cutaway("runs", "list")[1]
+    assert cutaway("runs", "tag", "mnist-1", "good", " night ", "good")[0] == 0
+    assert cutaway("runs", "note", "mnist-1", "first\nsecond")[0] == 0
+    assert "good, night" in cutaway("runs", "list")[1]
+    shown = cutaway("runs", "show", "mnist-1")[1]
+    assert "good, night" in shown
+    assert "first" in shown
+    listed = json.loads(cutaway("runs", "list", "--json")[1])
+    assert listed["runs"][0]["tags"] == ["good", "night"]
+    code, out, _ = cutaway("runs", "tag", "mnist-1", "good", "--remove", "--json")
+    assert code == 0
+    assert json.loads(out)["tags"] == ["night"]
+    assert json.loads(cutaway("runs", "note", "mnist-1", "", "--json")[1])["note"] == ""
+
+
+def test_annotations_that_are_damaged_are_named_and_kept(cutaway: Cutaway, make_run: MakeRun) -> None:
+    run = make_run("mnist-1")
+    cutaway("runs", "note", "mnist-1", "precious")
+    path = run.path / "annotations.json"
+    path.write_bytes(path.read_bytes().replace(b"precious", b"precioux"))
+    code, out, _ = cutaway("runs", "show", "mnist-1")
+    assert code == 0
+    assert "annotations.json" in out
+    assert cutaway("runs", "list")[0] == 0
+    code, _, err = cutaway("runs", "note", "mnist-1", "new")
+    assert code != 0
+    assert "annotations.json" in err
+    assert b"precioux" in path.read_bytes()
