@@ -26,6 +26,8 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
     "findings": (FINDINGS,),
     "requests": ("control",),
 }
+# Of a document; the size of a longer one still tells of most changes.
+MOST_BYTES = 1 << 20
 ASPECTS = ("state", *_FOLDERS, "annotations")
 
 
@@ -60,18 +62,23 @@ class Pulse:
                     found.append((f"{folder}/{name}", self._storage.size(f"{folder}/{name}")))
         return found
 
-    def _bytes(self, key: str) -> bytes:
+    def _bytes(self, key: str) -> tuple[int, bytes]:
         try:
-            return self._storage.read(key)
+            size = self._storage.size(key)
+            # What has no size may be a pipe that somebody left there, and reading it would wait for good.
+            return size, self._storage.read(key, 0, min(size, MOST_BYTES)) if size else b""
         except FileNotFoundError:
-            return b""
+            return 0, b""
 
     def _writers(self) -> list[tuple[str, str, bool, bool]]:
         """Return what each writer says of itself, and whether it is alive: a kill changes no file."""
         found = []
         for name in self._storage.list("leases"):
+            key = f"leases/{name}"
             try:
-                lease = read_document(self._storage, f"leases/{name}")
+                if not 0 < self._storage.size(key) <= MOST_BYTES:
+                    continue
+                lease = read_document(self._storage, key)
             except (FileNotFoundError, RunDamaged, RunFormatError):
                 continue
             state, paused = str(lease.get("state")), bool(lease.get("paused"))

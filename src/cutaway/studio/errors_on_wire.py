@@ -180,5 +180,5 @@ _TRANSLATIONS: tuple[tuple[type[Exception], Callable[[Any], Refusal]], ...] = (
 
 def _presentable(text: str) -> str:
     """Cut a message to a bearable length, and the server's paths in it to their last part."""
-    shown = _PATH.sub(r"\1", text.replace("\0", "\\0"))
+    shown = _PATH.sub(r"\1", text[: 2 * MOST_CHARACTERS].replace("\0", "\\0"))
     return shown if len(shown) <= MOST_CHARACTERS else f"{shown[:MOST_CHARACTERS]} ..."

@@ -91,13 +91,12 @@ class Feed:
         With the token of an earlier listener it goes on where that one was.
         """
         wanted = list(dict.fromkeys(topics))
+        self._watch(wanted)
+        listener = Listener(self, wanted, wake)
         with self._lock:
             if len(self._listeners) >= MOST_STREAMS:
                 error = f"{MOST_STREAMS} streams are open, which is as many as there may be."
                 raise Refusal(503, "too-many-streams", error, "Close other tabs, or poll `GET api/changes`.")
-        self._watch(wanted)
-        listener = Listener(self, wanted, wake)
-        with self._lock:
             self._listeners.add(listener)
             for topic in wanted:
                 self._topics[topic].listeners += 1

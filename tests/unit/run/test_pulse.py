@@ -1,5 +1,6 @@
 """What of a run has changed, told from the outside of its files."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,17 @@ def test_a_damaged_lease_and_a_folder_that_is_gone_are_no_fault(run: Run) -> Non
     for path in sorted(run.path.rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
     assert "state" in pulse.look()
+    assert pulse.look() == []
+
+
+def test_a_pipe_or_a_huge_file_in_the_place_of_a_document_holds_nobody(run: Run) -> None:
+    pulse = Pulse(run.storage)
+    os.mkfifo(run.path / "annotations.json")
+    (run.path / "leases").mkdir()
+    os.mkfifo(run.path / "leases" / "train-worker_0-0.json")
+    assert pulse.look() == []
+    with (run.path / "leases" / "train-worker_1-0.json").open("wb") as huge:
+        huge.truncate(10 << 30)
     assert pulse.look() == []
 
 
