@@ -1,6 +1,8 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vite";
 
+const studio = process.env.CUTAWAY_API ?? "http://127.0.0.1:8600";
+
 // Addresses are relative to <base>, which the server sets: the page works below any path of a proxy.
 export default defineConfig({
   base: "./",
@@ -14,5 +16,6 @@ export default defineConfig({
     modulePreload: { polyfill: false },
   },
   // `npm run dev` beside a `cutaway studio` on this address.
-  server: { proxy: { "/api": process.env.CUTAWAY_API ?? "http://127.0.0.1:8600" } },
+  // The studio takes changes from its own page only: through this proxy the page is its own.
+  server: { proxy: { "/api": { target: studio, changeOrigin: true, headers: { origin: studio } } } },
 });
