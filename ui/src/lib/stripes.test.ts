@@ -5,7 +5,7 @@ function made(rows: number[][], more: { min?: number[][]; max?: number[][]; nonf
   const columns = rows[0]!.length;
   const flat = (cells: number[][]): Float32Array => Float32Array.from(cells.flat());
   return {
-    tensors: rows.map((_, i) => `t${i}`), layers: rows.map(() => "layer"), columns,
+    tensors: rows.map((_, i) => `t${i}`), layers: rows.map(() => "layer"), approximate: "", columns,
     steps: Array.from({ length: columns + 1 }, (_, i) => i * 10),
     last: flat(rows), min: flat(more.min ?? rows), max: flat(more.max ?? rows),
     nonfinite: flat(more.nonfinite ?? rows.map((row) => row.map(() => 0))),
@@ -63,6 +63,12 @@ describe("levels of stripes", () => {
     const { cells, legend } = levelsOf(made([[0.1, 0.1, 0.1, 0.9]]), "zeros", "own");
     expect(cells[3]).toBeGreaterThan(200);
     expect(legend.high.kind).toBe("apart");
+  });
+
+  it("the median of many values is the one in the middle, whatever their order", () => {
+    const values = Float32Array.from({ length: 1001 }, (_, i) => (i * 367) % 1001);
+    expect(median(values)).toBe(500);
+    expect(median(Float32Array.from([3, NaN, 3, 3, Infinity]))).toBe(3);
   });
 
   it("no finite value at all is no error", () => {

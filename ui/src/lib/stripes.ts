@@ -7,6 +7,8 @@ import type { MapKind } from "./colour";
 export interface Stripes {
   tensors: string[];
   layers: string[];
+  /** How the numbers were come by, where not from every step. */
+  approximate: string;
   /** The first step of each column, and the step after the last. */
   steps: number[];
   columns: number;
@@ -52,7 +54,7 @@ export function stripesOf(answer: Columns): Stripes {
   };
   const texts = (name: string): string[] => answer.texts(name).map((one) => one ?? "");
   return {
-    tensors: texts("tensor"), layers: texts("layer"), steps, columns,
+    tensors: texts("tensor"), layers: texts("layer"), steps, columns, approximate: answer.about("approximate") ?? "",
     last: flat("last"), min: flat("min"), max: flat("max"), nonfinite: flat("nonfinite"),
   };
 }
@@ -116,7 +118,7 @@ function aroundZero(stripes: Stripes, cells: Int16Array): Levels {
 function upwards(stripes: Stripes, cells: Int16Array, measure: Measure): Levels {
   const { max } = stripes;
   const logarithmic = measure === "ratio";
-  const positive = max.filter((value) => value > 0 && Number.isFinite(value));
+  const positive = finiteOf(max, 1, 0);
   const high = positive.length > 0 ? (logarithmic ? percentile(positive, 0.995) : largest(positive)) : 1;
   const low = logarithmic && positive.length > 0 ? Math.min(percentile(positive, 0.005), high / 2) : 0;
   const [from, to] = logarithmic ? [Math.log2(low || high / 2), Math.log2(high)] : [0, high];
@@ -163,8 +165,8 @@ function niceLimit(found: number, measure: Measure): number {
 
 function largest(values: Float32Array): number {
   let found = 0;
-  for (const value of values) {
-    const size = Math.abs(value);
+  for (let i = 0; i < values.length; i++) {
+    const size = Math.abs(values[i]!);
     if (size > found && size < Infinity) found = size;
   }
   return found;
@@ -172,18 +174,48 @@ function largest(values: Float32Array): number {
 
 /** The median of the values that are finite; NaN where none is. */
 export function median(values: Float32Array): number {
-  const finite = values.filter(Number.isFinite).sort();
-  return finite.length === 0 ? NaN : finite[finite.length >> 1]!;
+  const finite = finiteOf(values, 1);
+  return finite.length === 0 ? NaN : nth(finite, finite.length >> 1);
 }
 
 // A percentile of the sizes of the finite values, of a sample where there are many: it only sets a scale.
 function percentile(values: Float32Array, part: number): number {
-  const stride = Math.max(1, Math.floor(values.length / 20_000)) | 1;
-  const sizes: number[] = [];
-  for (let i = 0; i < values.length; i += stride) if (Number.isFinite(values[i]!)) sizes.push(Math.abs(values[i]!));
-  if (sizes.length === 0) return 0;
-  const sorted = Float32Array.from(sizes).sort();
-  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))]!;
+  const sizes = finiteOf(values, Math.max(1, Math.floor(values.length / 20_000)) | 1);
+  for (let i = 0; i < sizes.length; i++) sizes[i] = Math.abs(sizes[i]!);
+  return sizes.length === 0 ? 0 : nth(sizes, Math.min(sizes.length - 1, Math.floor(part * sizes.length)));
+}
+
+function finiteOf(values: Float32Array, stride: number, above = -Infinity): Float32Array {
+  const found = new Float32Array(Math.ceil(values.length / stride));
+  let count = 0;
+  for (let i = 0; i < values.length; i += stride) {
+    const value = values[i]!;
+    if (value - value === 0 && value > above) found[count++] = value;
+  }
+  return found.subarray(0, count);
+}
+
+// The value that would be at a place if all were sorted; moves them about. Thousands of rows: sorting would be felt.
+function nth(values: Float32Array, place: number): number {
+  let low = 0;
+  let high = values.length - 1;
+  while (low < high) {
+    const pivot = values[(low + high) >> 1]!;
+    let i = low;
+    let j = high;
+    while (i <= j) {
+      while (values[i]! < pivot) i += 1;
+      while (values[j]! > pivot) j -= 1;
+      if (i > j) break;
+      const kept = values[i]!;
+      values[i++] = values[j]!;
+      values[j--] = kept;
+    }
+    if (place <= j) high = j;
+    else if (place >= i) low = i;
+    else break;
+  }
+  return values[place]!;
 }
 
 /** The pixels of levels, one a cell. */
@@ -199,10 +231,16 @@ export function paint(levels: Levels, map: Uint32Array, broken: number): Uint32A
 
 /** Of each row: in how many columns something was not finite, the most at one step, and since which step. */
 export function brokenRows(stripes: Stripes): { most: number; since: number }[] {
+  const { columns, nonfinite, steps } = stripes;
   return stripes.tensors.map((_, row) => {
-    const cells = stripes.nonfinite.subarray(row * stripes.columns, (row + 1) * stripes.columns);
-    const first = cells.findIndex((value) => value > 0);
-    const most = cells.reduce((most, value) => (value > most ? value : most), 0);
-    return { most, since: first < 0 ? -1 : stripes.steps[first]! };
+    let most = 0;
+    let since = -1;
+    for (let column = 0; column < columns; column++) {
+      const value = nonfinite[row * columns + column]!;
+      if (!(value > 0)) continue;
+      if (since < 0) since = steps[column]!;
+      if (value > most) most = value;
+    }
+    return { most, since };
   });
 }

@@ -4,7 +4,7 @@ import type { Stripes } from "../../../lib/stripes";
 import { brokenText, cellText, changed, legendText, savingLine, statisticsOf } from "./words";
 
 const stripes: Stripes = {
-  tensors: ["fc1.weight"], layers: ["fc1"], steps: [0, 10, 11, 12], columns: 3,
+  tensors: ["fc1.weight"], layers: ["fc1"], approximate: "", steps: [0, 10, 11, 12], columns: 3,
   last: Float32Array.from([2, 5, NaN]), min: Float32Array.from([1, 5, NaN]), max: Float32Array.from([3, 5, NaN]),
   nonfinite: Float32Array.from([0, 4, NaN]),
 };
