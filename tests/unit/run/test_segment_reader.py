@@ -246,3 +246,45 @@ def test_a_document_in_the_folder_of_a_table_does_no_harm(storage: MemoryStorage
     looker = Looker(storage)
     assert looker.poll() == [0, 1, 2, 3, 4]
     assert SCHEMAS[STEPS].names[0] == "step"
+
+
+@pytest.mark.parametrize("closed", [True, False])
+@pytest.mark.parametrize("size", [1, 1 << 20])
+def test_a_range_of_steps_is_found_without_the_others(
+    storage: MemoryStorage, writer: TableWriter, size: int, *, closed: bool
+) -> None:
+    writer.append_rows({"step": [10, 11, 12]}, 10)
+    if closed:
+        writer.close()
+    reader, damage = SegmentReader(storage, STEPS, NAME), list[Damage]()
+
+    def between(start: int, stop: int) -> list[int]:
+        return [s for batch in reader.between(start, stop, damage, size) for s in batch.rows["step"].to_pylist()]
+
+    assert reader.steps(damage).tolist() == [0, 1, 2, 3, 4, 10]
+    assert between(1, 3) == [1, 2]
+    assert between(11, 12) == [10, 11, 12]
+    assert between(5, 9) == [4]
+    assert between(12, 1 << 62) == [10, 11, 12]
+    assert damage == []
+    writer.append_rows({"step": [13]}, 13)
+    assert (13 in reader.steps(damage)) is not closed
+
+
+def test_damage_in_a_range_is_named_once_and_costs_only_its_batch(storage: MemoryStorage, writer: TableWriter) -> None:
+    writer.close()
+    content = bytearray(storage.read(f"{STEM}.arrow"))
+    content[-1] ^= 1
+    storage.replace(f"{STEM}.arrow", bytes(content))
+    reader, damage = SegmentReader(storage, STEPS, NAME), list[Damage]()
+    for _ in range(2):
+        found = [batch.rows["step"].to_pylist() for batch in reader.between(3, 9, damage, 1 << 20)]
+        assert found == [[3]]
+    assert [(one.step, one.reason) for one in damage] == [(4, "a batch fails its checksum")]
+
+
+def test_a_segment_that_is_gone_has_no_steps_and_says_so(storage: MemoryStorage) -> None:
+    reader, damage = SegmentReader(storage, STEPS, NAME), list[Damage]()
+    assert reader.steps(damage).tolist() == []
+    assert list(reader.between(0, 9, damage, 1)) == []
+    assert len(damage) == 1
