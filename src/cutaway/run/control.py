@@ -150,4 +150,6 @@ def _request(storage: Storage, name: str) -> Request | None:
         request = Request(**read_document(storage, f"control/{name}"))
     except (OSError, RunDamaged, TypeError, ValueError):
         return None
-    return request if all(isinstance(getattr(request, key), kind) for key, kind in _KINDS.items()) else None
+    whole = all(isinstance(getattr(request, key), kind) for key, kind in _KINDS.items())
+    # Its answer is written under its id: one that is not the file's own could name any place.
+    return request if whole and f"{request.id}.json" == name else None

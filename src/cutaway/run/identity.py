@@ -137,10 +137,21 @@ class Run:
             if seen != self._identity_seen or self._attempts is None:
                 self.identity = read_document(self.storage, _IDENTITY)
                 self._identity_seen = seen
-                self._attempts = [Attempt(a["attempt"], a["from_step"]) for a in self.identity["attempts"]]
+                self._attempts = self._listed_attempts()
         except (FileNotFoundError, RunDamaged):
             self._attempts = self._attempts_from_files()
         return self._attempts
+
+    def _listed_attempts(self) -> list[Attempt]:
+        """Return the attempts that `run.json` lists; where something else is written there, it counts as damaged."""
+        listed = self.identity.get("attempts")
+        if isinstance(listed, list) and all(map(_is_attempt, listed)):
+            return [Attempt(one["attempt"], one["from_step"]) for one in listed]
+        self.identity = {**self.identity, "attempts": []}
+        damage = Damage(_IDENTITY, 0, None, "its attempts are no list of attempts and their first steps")
+        if damage not in self.damage:
+            self.damage.append(damage)
+        return self._attempts_from_files()
 
     def attempt_of(self, step: int) -> int:
         """Return the attempt that shows a step: the newest that began at or before it."""
@@ -260,6 +271,11 @@ class Run:
             if parsed is not None:
                 first.setdefault(parsed.attempt, after)
         return [Attempt(number, step) for number, step in sorted(first.items())]
+
+
+def _is_attempt(one: Any) -> bool:
+    numbers = [one.get("attempt"), one.get("from_step")] if isinstance(one, dict) else [None]
+    return all(isinstance(number, int) and 0 <= number < 2**53 for number in numbers)
 
 
 def _free_folder(name: str) -> Path:

@@ -10,7 +10,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -189,10 +189,18 @@ def _leases(storage: Storage, role: str) -> list[dict[str, Any]]:
             continue
         with contextlib.suppress(FileNotFoundError):
             try:
-                leases.append(read_document(storage, f"leases/{name}"))
+                lease = read_document(storage, f"leases/{name}")
             except (OSError, RunDamaged, RunFormatError):
-                leases.append({"role": role, "worker": parts[1], "attempt": int(parts[2]), "state": RunState.LOST})
+                lease = {}
+            lost = {"role": role, "worker": parts[1], "attempt": int(parts[2]), "state": RunState.LOST}
+            leases.append(lease if _is_lease(lease, lost) else lost)
     return leases
+
+
+def _is_lease(lease: Mapping[str, Any], writer: Mapping[str, Any]) -> bool:
+    """Whether a document is what that writer leaves: a run may come from anybody."""
+    same = all(lease.get(key) == writer[key] for key in ("role", "worker", "attempt"))
+    return same and isinstance(lease.get("state"), str) and lease["state"] in list(RunState)
 
 
 def _newest(leases: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -231,6 +239,7 @@ def _last_word(storage: Storage, lease: dict[str, Any]) -> RunState:
 def _again(storage: Storage, lease: dict[str, Any]) -> dict[str, Any]:
     key = f"leases/{lease['role']}-{lease['worker']}-{lease['attempt']}.json"
     try:
-        return read_document(storage, key)
+        now = read_document(storage, key)
     except (OSError, RunDamaged, RunFormatError):
         return lease
+    return now if _is_lease(now, lease) else lease

@@ -30,7 +30,11 @@ def read_collections(run: Run) -> tuple[Collections | None, list[Damage]]:
         except RunDamaged as error:
             damage.append(Damage(key, 0, None, f"{error.reason}; the default collections are used"))
             continue
-        own = Collections.from_dict(content.get("collections", content))
+        try:
+            own = Collections.from_dict(content.get("collections", content))
+        except (AttributeError, TypeError, ValueError) as error:
+            damage.append(Damage(key, 0, None, f"it holds no collections ({error}); the default collections are used"))
+            continue
         if found is None:
             found = own
         for collection in own:

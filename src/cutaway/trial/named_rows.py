@@ -59,7 +59,8 @@ class NamedRows:
         if self._codes is None:
             repeated = self._rows.repeated("tensor")
             column = self._rows.column("tensor") if repeated is None else repeated
-            encoded = column.dictionary_encode()
+            # A row without a name, which only a stranger writes, is one of the empty name.
+            encoded = column.fill_null("").dictionary_encode()
             self._known = {name: code for code, name in enumerate(encoded.dictionary.to_pylist())}
             codes = encoded.indices.to_numpy()
             self._codes = codes if repeated is None else np.tile(codes, len(self._rows) // max(len(repeated), 1))

@@ -72,9 +72,10 @@ class StepColumns:
 
 def _columns(batch: Batch) -> Columns:
     rows = batch.content
-    whole = {name: numbers(rows.column(name)) for name in ("step", "mode_step", "time")}
     return {
-        **whole,
+        "step": numbers(rows.column("step")),
+        "mode_step": _whole(rows.column("mode_step"), -1),
+        "time": numbers(rows.column("time")).astype(np.float64),
         "mode": _texts(rows.column("mode")),
         "epoch": _whole(rows.column("epoch"), -1),
         **{phase: numbers(rows.column(phase)).astype(np.float64) for phase in PHASES},
@@ -95,6 +96,6 @@ def _whole(column: pa.Array, missing: int) -> npt.NDArray[np.int64]:
 
 
 def _texts(column: pa.Array) -> npt.NDArray[np.object_]:
-    encoded = column.dictionary_encode()
-    texts = np.array(encoded.dictionary.to_pylist(), object)
+    encoded = column.dictionary_encode(null_encoding="encode")
+    texts = np.array([text or "" for text in encoded.dictionary.to_pylist()], object)
     return np.asarray(texts[encoded.indices.to_numpy(zero_copy_only=False)])

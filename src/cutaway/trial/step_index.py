@@ -215,10 +215,10 @@ class ModeIndex:
         for rows, shown in self._waiting:
             columns = [rows.column(name).filter(pa.array(shown)) for name in ("step", "mode_step", "mode")]
             steps, mode_steps = (numbers(column) for column in columns[:2])
-            modes = columns[2].dictionary_encode()
+            modes = columns[2].fill_null("").dictionary_encode()
             codes = modes.indices.to_numpy()
             for code, name in enumerate(modes.dictionary.to_pylist()):
-                mode, of_mode = ModeKeys[name], codes == code
+                mode, of_mode = ModeKeys.__members__.get(name, ModeKeys.GLOBAL), codes == code
                 own, known = mode_steps[of_mode].tolist(), steps[of_mode].tolist()
                 self._of_steps.update(zip(known, ((mode, mode_step) for mode_step in own), strict=True))
                 self._steps_in.setdefault(mode, {}).update(zip(own, known, strict=True))

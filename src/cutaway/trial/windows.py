@@ -132,8 +132,8 @@ def _joined(of_workers: Mapping[str, list[str | None]]) -> list[str | None]:
 
 def _texts(column: pa.Array) -> Array:
     """Return a column of few different texts as objects that are compared quickly."""
-    encoded = column.dictionary_encode()
-    texts: Array = np.array(encoded.dictionary.to_pylist(), object)
+    encoded = column.dictionary_encode(null_encoding="encode")
+    texts: Array = np.array([text or "" for text in encoded.dictionary.to_pylist()], object)
     places: Array = encoded.indices.to_numpy(zero_copy_only=False)
     return texts[places]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -13,6 +13,7 @@ kinds = st.sampled_from(["float16", "float32", "float64", "int8", "int64", "uint
 anything = kinds.flatmap(lambda kind: arrays.arrays(kind, arrays.array_shapes(min_dims=0, max_dims=3, min_side=0)))
 
 
+@settings(deadline=None)
 @given(values=anything, bins=st.integers(1, 40))
 def test_every_value_is_counted_once(values: np.ndarray, bins: int) -> None:
     found = count_values(values, bins)

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutaway.studio.plain import plain, text
@@ -12,6 +12,7 @@ leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.ch
 values = st.recursive(leaves, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner) | st.tuples(inner))
 
 
+@settings(deadline=None)
 @given(value=values)
 def test_anything_can_be_written_and_read_again(value: Any) -> None:
     written = json.dumps(plain(value), allow_nan=False, ensure_ascii=False).encode("utf-8")

@@ -1,7 +1,7 @@
 """What names tell: those of the PyTorch hook, those in the manner of Keras, and those of strangers."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutaway.studio.tensor_names import kind_of, layer_of, model_prefix
@@ -57,6 +57,7 @@ def test_what_stands_before_parameters_is_the_model_where_that_is_known(
     assert model_prefix(names, model) == prefix
 
 
+@settings(deadline=None)
 @given(name=st.text(), prefix=st.sampled_from(["", "Net_"]))
 def test_any_name_has_a_kind_and_a_layer(name: str, prefix: str) -> None:
     kind_of(name, [])

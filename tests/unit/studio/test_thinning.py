@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutaway.studio.thinning import stretches, thin
@@ -10,6 +10,7 @@ from cutaway.studio.thinning import stretches, thin
 numbers = st.lists(st.floats(allow_nan=True, allow_infinity=True, width=64), max_size=400)
 
 
+@settings(deadline=None)
 @given(values=numbers, points=st.integers(1, 50))
 def test_extremes_the_newest_and_faults_are_kept(values: list[float], points: int) -> None:
     array = np.array(values, np.float64)
@@ -25,6 +26,7 @@ def test_extremes_the_newest_and_faults_are_kept(values: list[float], points: in
         np.testing.assert_equal(short.value[-1], array[-1] if np.isfinite(array[-1]) else np.nan)
 
 
+@settings(deadline=None)
 @given(values=numbers.filter(bool), points=st.integers(1, 50))
 def test_each_stretch_is_what_its_points_are(values: list[float], points: int) -> None:
     array = np.array(values, np.float64)
@@ -38,6 +40,7 @@ def test_each_stretch_is_what_its_points_are(values: list[float], points: int) -
         np.testing.assert_equal(short.max[place], good.max() if len(good) else np.nan)
 
 
+@settings(deadline=None)
 @given(count=st.integers(0, 10_000), points=st.integers(1, 300))
 def test_stretches_cover_everything_and_are_nearly_equal(count: int, points: int) -> None:
     starts = stretches(count, points)
