@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,7 +88,10 @@ def gated(root: Path, bundle: Bundle, _own_cache: None) -> Iterator[Served]:
 @pytest.fixture(scope="session")
 def run(served: Served) -> str:
     """The id of the run."""
-    return str(httpx.get(f"{served.url}/api/runs").json()["data"][0]["id"])
+    deadline = time.monotonic() + 60
+    while not (rows := httpx.get(f"{served.url}/api/runs").json()["data"]) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return str(rows[0]["id"])
 
 
 @pytest.fixture(scope="session")

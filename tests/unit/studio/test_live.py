@@ -1,6 +1,7 @@
 """What is live: told once to each who listens, merged for those who are slow, and never more than is bounded."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,14 +20,21 @@ def scalar(step: int) -> dict[str, list[object]]:
     return {"name": ["loss"], "step": [step], "mode": ["TRAIN"], "value": [0.5], "time": [1.0]}
 
 
+def ids_in(index: RunIndex, runs: int) -> dict[str, str]:
+    """Wait until that many runs are read, and return their ids by their names."""
+    deadline = time.monotonic() + 60
+    while len(index.table().rows) < runs and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return {row.name: row.id for row in index.table().rows}
+
+
 class Watched:
     """A feed that looks when it is told to, over real runs."""
 
     def __init__(self, root: Path) -> None:
         self.runs = {name: Run.create(root / name) for name in ("one", "two")}
         self.index = RunIndex(root, cache=False)
-        rows = self.index.table().rows
-        self.ids = {row.name: row.id for row in rows}
+        self.ids = ids_in(self.index, 2)
         self.now = 0.0
         # The thread of the feed sleeps for the whole test; `look` is what it would do.
         self.feed = Feed(self.index, seconds=10_000, clock=lambda: self.now)
@@ -218,7 +226,7 @@ def test_a_look_that_fails_is_not_the_last(watched: Watched) -> None:
 def test_the_thread_of_the_feed_looks_by_itself_and_ends(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "one")
     index = RunIndex(tmp_path, cache=False)
-    identity = index.table().rows[0].id
+    identity = ids_in(index, 1)["one"]
     feed = Feed(index, seconds=0.01)
     woken = threading.Event()
     listener = feed.listen([f"run:{identity}"], "", woken.set)

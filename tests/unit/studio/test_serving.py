@@ -78,13 +78,15 @@ def test_a_server_in_a_thread_answers_and_leaves_nothing_behind(run: Run) -> Non
 
 def test_a_change_comes_over_the_stream(run: Run) -> None:
     with served(run) as server:
-        topic = f"run:{server.studio.index.table().rows[0].id}"
+        while not (rows := server.studio.index.table().rows):
+            time.sleep(0.01)
+        topic = f"run:{rows[0].id}"
         with stream(server, topic) as answer:
             assert answer.headers["content-type"].startswith("text/event-stream")
             lines = answer.iter_lines()
             assert next(lines).startswith("retry: ")
-            rows = {"name": ["loss"], "step": [0], "mode": ["TRAIN"], "value": [0.5], "time": [1.0]}
-            run.writer("scalars", WriterId("train", "worker_0", 0)).append_rows(rows, 0)
+            written = {"name": ["loss"], "step": [0], "mode": ["TRAIN"], "value": [0.5], "time": [1.0]}
+            run.writer("scalars", WriterId("train", "worker_0", 0)).append_rows(written, 0)
             said = next(line for line in lines if line.startswith("data: "))
     assert '"what":"scalars"' in said
     assert topic in said
