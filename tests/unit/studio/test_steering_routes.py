@@ -133,3 +133,12 @@ def test_a_request_of_a_stranger_is_shown_as_far_as_it_can_be(studio: Asked, tra
     (folder / "list.json").write_text(json.dumps([1, 2]))
     rows = studio.data("live", "/requests")
     assert [(row["who"], row["arguments"], row["time"]) for row in rows] == [("?", {"lr": "Infinity"}, None)]
+
+
+def test_a_run_that_is_opened_is_as_it_is_now_not_as_the_table_saw_it_last(studio: Asked, training: Training) -> None:
+    assert studio.data("live")["row"]["state"] == "running"
+    training.lease.show_paused(paused=True)
+    told = studio.data("live")
+    assert (told["row"]["state"], told["attempts"][-1]["state"]) == ("paused", "paused")
+    training.lease.show_paused(paused=False)
+    assert studio.data("live")["row"]["state"] == "running"
