@@ -25,7 +25,7 @@ app = typer.Typer(
     invoke_without_command=True,
     epilog=(
         "Start with `cutaway demo`. Where a command takes a RUN, give its folder, its name, or the unique beginning of "
-        "its name. Every command has --json and --help."
+        "its name. Every command has --help, and all but studio have --json."
     ),
 )
 def options(

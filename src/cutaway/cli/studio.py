@@ -84,7 +84,7 @@ def studio(
     from cutaway.studio.the_studio import Studio
 
     gate = _gate(host, token_file)
-    guards = Guards(host=host, allowed_hosts=tuple(allow_host or ()), root_path=root)
+    guards = Guards(host=host, allowed_hosts=_names(allow_host or []), root_path=root)
     bundle = Bundle.load()
     with serving.bind(host, port) as listening:
         taken = listening.getsockname()[1]
@@ -129,6 +129,20 @@ def _root_path(text: str) -> str:
         message = f"`--root-path` is a path such as /studio, but got {text!r}. `cutaway studio --help` shows one."
         raise ConfigurationError(message)
     return root
+
+
+def _names(given: list[str]) -> tuple[str, ...]:
+    from cutaway.studio.guards.hosts import is_bare_name
+
+    for name in given:
+        # One with a port would match no request, and nobody would know why.
+        if not is_bare_name(name):
+            message = (
+                f"`--allow-host` takes a host name such as gpu-box, without http:// and port, but got {name!r}. "
+                "`cutaway studio --help` shows one."
+            )
+            raise ConfigurationError(message)
+    return tuple(given)
 
 
 def _gate(host: str, file: Path | None) -> Gate | None:
@@ -186,7 +200,7 @@ def _show(host: str, port: int, guards: Guards, *, opens: bool) -> None:
     if everywhere and not guards.allowed_hosts:
         _say(f"For other machines add the name that they use: --allow-host {socket.gethostname()}")
     if not _has_display():
-        _say(f"From your own machine: ssh -N -L {port}:{here}:{port} {getpass.getuser()}@{socket.gethostname()}")
+        _say(f"From your own machine: ssh -N -L {port}:{here}:{port} {_user()}@{socket.gethostname()}")
         _say(f"then open http://localhost:{port}{guards.root_path}/ there.")
     elif opens and _is_terminal():
         import webbrowser
@@ -200,6 +214,13 @@ def _has_display() -> bool:
     if os.environ.get("SSH_CONNECTION"):
         return False
     return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "you"  # a container's user without a name
 
 
 def _is_terminal() -> bool:

@@ -112,6 +112,11 @@ def test_a_folder_with_runs_or_one_run_gets_no_such_advice(
         (["--root-path", '/"><script>'], "`--root-path`"),
         (["--root-path", "/../x"], "`--root-path`"),
         (["--host", "no.such.host.invalid", "--token-file", "token"], "`--host no.such.host.invalid`"),
+        (["--allow-host", "http://gpu-box"], "`--allow-host` takes a host name such as gpu-box"),
+        (["--allow-host", "gpu-box:8600"], "without http:// and port, but got 'gpu-box:8600'"),
+        (["--allow-host", "abc:8600"], "`--allow-host`"),
+        (["--allow-host", "*"], "`--allow-host`"),
+        (["--allow-host", ""], "`--allow-host`"),
         (["--token-file", "missing"], "`--token-file missing` cannot be read"),
         (["--token-file", "empty"], "A token has 16 to"),
         (["--token-file", "short"], "A token has 16 to"),
@@ -242,6 +247,22 @@ def test_without_the_extra_it_gives_the_pip_line(home: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=home, check=False)
     assert done.returncode == USAGE
     assert "pip install 'cutaway[studio]'" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["gpu-box", "GPU-Box.example.org", "192.0.2.7", "fe80::1", "[fe80::1]", "a_b"])
+def test_every_way_to_write_a_name_is_allowed(name: str, cutaway: Cutaway, never_served: list[Any]) -> None:
+    assert cutaway("studio", "--port", "0", "--allow-host", name)[0] == 0
+
+
+def test_a_user_without_a_name_is_no_fault(
+    cutaway: Cutaway, never_served: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nameless() -> str:
+        raise KeyError("getpwuid(): uid not found: 1234")
+
+    monkeypatch.setattr(command.sys, "platform", "linux")
+    monkeypatch.setattr("getpass.getuser", nameless)
+    assert " you@" in cutaway("studio", "--port", "0")[2]
 
 
 def test_the_help_shows_how_each_way_is_typed(cutaway: Cutaway) -> None:

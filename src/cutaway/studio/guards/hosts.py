@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cutaway.studio.errors_on_wire import Refusal, refuse
 
-__all__ = ["LOOPBACK_NAMES", "KnownHosts", "host_name", "is_everywhere", "is_loopback", "normal_name"]
+__all__ = ["LOOPBACK_NAMES", "KnownHosts", "host_name", "is_bare_name", "is_everywhere", "is_loopback", "normal_name"]
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 _EVERYWHERE = ("0.0.0.0", "::", "")
@@ -42,6 +42,19 @@ def host_name(value: str) -> str | None:
     """
     found = _HOST.fullmatch(value)
     return normal_name(found["name"]) if found else None
+
+
+def is_bare_name(text: str) -> bool:
+    """Whether a text is a host name or an address and nothing else: no scheme, no port, no star.
+
+    >>> is_bare_name("gpu-box"), is_bare_name("fe80::1"), is_bare_name("gpu-box:8600")
+    (True, True, False)
+    """
+    try:
+        ipaddress.ip_address(text.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return ":" not in text and host_name(text) is not None
+    return True
 
 
 def is_loopback(host: str) -> bool:
