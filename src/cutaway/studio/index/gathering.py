@@ -56,7 +56,7 @@ class Gathering:
         self._shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._lock = threading.Lock()
         self._next_seldom = 0.0
-        self._told = 0.0
+        self._told, self._untold = 0.0, 0
         self.version = 0
         self.settled_version = 0
         self.look_seconds = 0.0
@@ -96,15 +96,18 @@ class Gathering:
         return entry.row if entry.row is not None else self.read(run)
 
     def read(self, run: str) -> RunFacts | None:
-        """Read a run now, whoever asks; its state stays, or is unknown until the background has looked at it."""
+        """Read a run now, whoever asks; a state that takes looking twice is unknown until the background knows."""
         with self._lock:
             entry = self._entries.get(run)
         if entry is None:
             return None
         facts = read_facts(entry.place)
-        state = entry.row.state if entry.row is not None else facts.state
+        if entry.row is not None:
+            facts = replace(facts, state=entry.row.state)
+        elif facts.state != "unknown":
+            facts = replace(facts, state=States().look(run, entry.place.path, facts.state))
         # Without a mark: the background reads it once more, and decides.
-        self._install(entry, replace(facts, state=state), ())
+        self._install(entry, facts, ())
         return entry.row
 
     def look(self, closed: threading.Event) -> None:
@@ -126,6 +129,7 @@ class Gathering:
             if closed.is_set():
                 return
             self._read_in_background(entry)
+        self._tell_new(after=0)
         for run, state in self._states.look_again().items():
             self._decide(run, state)
 
@@ -182,7 +186,7 @@ class Gathering:
         took = time.monotonic() - began
         entry.read_after = time.monotonic() + max(LIVE_SECONDS, LIVE_SHARE * took)
         self._install(entry, facts, mark if is_settled(mark) else ())
-        self._tell_progress()
+        self._tell_new(after=PROGRESS_SECONDS)
 
     def _install(self, entry: _Entry, facts: RunFacts, mark: Mark) -> None:
         # Runs of one kind share their keys: that is most of what a row would take.
@@ -195,7 +199,10 @@ class Gathering:
         if old == facts:
             return
         self.version += 1
-        if old is not None and old.state != facts.state:
+        if old is None:
+            self._untold += 1
+            return
+        if old.state != facts.state:
             self._changes.note("state", facts.id, facts.state)
         self._changes.note("listed", facts.id)
 
@@ -204,11 +211,13 @@ class Gathering:
         if entry is not None and entry.row is not None:
             self._install(entry, replace(entry.row, state=state), entry.mark)
 
-    def _tell_progress(self) -> None:
+    def _tell_new(self, *, after: float) -> None:
+        """Tell of runs that were read for the first time: of many at once, not of each."""
         now = time.monotonic()
-        if now - self._told > PROGRESS_SECONDS:
-            self._told = now
+        if self._untold and now - self._told >= after:
+            self._told, self._untold = now, 0
             self._changes.note("indexing")
+            self._changes.note("listed")
 
 
 _NOWHERE = _Entry(Place("", "", ""))
