@@ -32,7 +32,7 @@ describe("colour maps", () => {
   it("the ends of a map are its first and last stop", () => {
     const all = colours("ordered", "light");
     expect(all).toHaveLength(STEPS);
-    expect(distance(all[0]!, rgbOf("#eef3f6"))).toBeLessThan(2);
+    expect(distance(all[0]!, rgbOf("#e9eff3"))).toBeLessThan(2);
     expect(distance(all.at(-1)!, rgbOf("#1f2f6e"))).toBeLessThan(2);
   });
 

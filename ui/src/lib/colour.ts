@@ -12,12 +12,12 @@ export type MapKind = "ordered" | "diverging";
 // From what recedes into the panel to what stands out from it: pale to dark on white, dark to bright on black.
 const STOPS: Record<MapKind, Record<Theme, readonly string[]>> = {
   ordered: {
-    light: ["#eef3f6", "#b9d3e0", "#7fb0c9", "#4787b5", "#2b5c9e", "#1f2f6e"],
-    dark: ["#18222b", "#1f3a5c", "#2a5d8f", "#3f8bb5", "#7dbfd0", "#e2f2e6"],
+    light: ["#e9eff3", "#b9d3e0", "#7fb0c9", "#4787b5", "#2b5c9e", "#1f2f6e"],
+    dark: ["#222e39", "#233f61", "#2a5d8f", "#3f8bb5", "#7dbfd0", "#e2f2e6"],
   },
   diverging: {
-    light: ["#1d4f9c", "#5f97cf", "#b4d0e6", "#edf0f1", "#f3cf9b", "#d98a2b", "#8a4300"],
-    dark: ["#9ed0ff", "#4a8fd1", "#274a72", "#1d262d", "#5f4420", "#c47a24", "#ffd08a"],
+    light: ["#1d4f9c", "#5f97cf", "#b4d0e6", "#e6eaec", "#f3cf9b", "#d98a2b", "#8a4300"],
+    dark: ["#9ed0ff", "#4a8fd1", "#2f537c", "#2a343c", "#6a4c24", "#c47a24", "#ffd08a"],
   },
 };
 

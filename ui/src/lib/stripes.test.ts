@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BLANK, BROKEN, brokenRows, levelsOf, median, paint, type Stripes } from "./stripes";
+import { approximateOf, BLANK, BROKEN, brokenRows, levelsOf, median, paint, type Stripes } from "./stripes";
 
 function made(rows: number[][], more: { min?: number[][]; max?: number[][]; nonfinite?: number[][] } = {}): Stripes {
   const columns = rows[0]!.length;
@@ -75,6 +75,15 @@ describe("levels of stripes", () => {
     const { cells } = levelsOf(made([[NaN, NaN]]), "std", "same");
     expect([...cells]).toEqual([BLANK, BLANK]);
     expect(median(new Float32Array([NaN]))).toBeNaN();
+  });
+});
+
+describe("how exact an answer is", () => {
+  const said = (about: Record<string, string>) => approximateOf({ about: (key) => about[key] ?? null });
+  it("is said where steps were joined, and not where every step is there", () => {
+    expect(said({ exact: "false", approximate: "Every 64 steps." })).toBe("Every 64 steps.");
+    expect(said({ exact: "true", approximate: "Every recorded step." })).toBe("");
+    expect(said({})).toBe("");
   });
 });
 

@@ -43,6 +43,11 @@ export interface Legend {
   value: number;
 }
 
+/** How the numbers of an answer were come by, in words; nothing where they are those of every step. */
+export function approximateOf(answer: Pick<Columns, "about">): string {
+  return answer.about("exact") === "true" ? "" : (answer.about("approximate") ?? "");
+}
+
 /** The stripes of an answer of `tensors/overview.arrow`. */
 export function stripesOf(answer: Columns): Stripes {
   const steps = JSON.parse(answer.about("steps") ?? "[]") as number[];
@@ -54,7 +59,7 @@ export function stripesOf(answer: Columns): Stripes {
   };
   const texts = (name: string): string[] => answer.texts(name).map((one) => one ?? "");
   return {
-    tensors: texts("tensor"), layers: texts("layer"), steps, columns, approximate: answer.about("approximate") ?? "",
+    tensors: texts("tensor"), layers: texts("layer"), steps, columns, approximate: approximateOf(answer),
     last: flat("last"), min: flat("min"), max: flat("max"), nonfinite: flat("nonfinite"),
   };
 }

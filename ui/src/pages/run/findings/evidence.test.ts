@@ -16,6 +16,9 @@ describe("evidence", () => {
   it("maps keep their names beside their values", () => {
     expect(evidenceRows({ tensors: { a: 0.5, b: null } })[0]!.entries).toEqual([{ name: "a", text: "0.5" }]);
   });
+  it("an empty list is none", () => {
+    expect(evidenceRows({ names: [], parameters: { names: [] } }).map((row) => row.text || row.entries[0]!.text)).toEqual(["none", "none"]);
+  });
   it("a text of a stranger is cut, never as long as it likes", () => {
     expect(evidenceRows({ text: "x".repeat(1000) })[0]!.text).toHaveLength(301);
   });

@@ -52,6 +52,7 @@ function entriesOf(value: unknown): { name: string; text: string }[] {
 function textOf(value: unknown): string {
   if (typeof value === "number") return number(value, 5);
   if (typeof value === "boolean") return value ? "yes" : "no";
+  if (Array.isArray(value) && value.length === 0) return "none";
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }

@@ -80,6 +80,8 @@ function hatch(context: CanvasRenderingContext2D, { stripes, levels, width, heig
 }
 
 function lines(context: CanvasRenderingContext2D, { stripes, width, height, colours }: Drawing, first: number, count: number, top: number): void {
+  // Only over what is drawn already: where a tensor has no data there is nothing to part.
+  context.globalCompositeOperation = "source-atop";
   for (let row = Math.max(1, first); row < first + count; row++) {
     const begins = stripes.layers[row] !== stripes.layers[row - 1];
     if (height < (begins ? 5 : 8)) continue;
