@@ -48,14 +48,14 @@ class Page:
 
 
 PAGES = (
-    Page("runs", "runs", "[data-run]"),
-    Page("runs-narrow", "runs", "[data-run]", narrow=True),
+    Page("runs", "runs", "tr[data-index] a"),
+    Page("runs-narrow", "runs", "tr[data-index] a", narrow=True),
     Page("runs-parallel", "runs?view=parallel", "svg, canvas"),
     Page("compare", "compare?run={healthy}&run={sick}", ".uplot canvas"),
     Page("curves", "runs/{healthy}", ".uplot canvas"),
     Page("curves-narrow", "runs/{healthy}", ".uplot canvas", narrow=True),
     Page("sick", "runs/{sick}", ".uplot canvas"),
-    Page("tensors", "runs/{sick}/tensors", "canvas.stripes"),
+    Page("tensors", "runs/{sick}/tensors", "[role=application] canvas"),
     Page("tensor", "runs/{sick}/tensors?name={tensor}", ".uplot canvas"),
     Page("layers", "runs/{sick}/layers", "table, [role=treegrid]"),
     Page("findings", "runs/{sick}/findings", "main a[href*='/findings/']"),
@@ -63,8 +63,8 @@ PAGES = (
     Page("samples", "runs/{sick}/samples?from=0&to=5", "main img, main table, main li"),
     Page("config", "runs/{healthy}/config", "h2"),
     Page("steering", "runs/{healthy}/steering", "h2, p"),
-    Page("keys", "runs", "[data-run]", keys="?"),
-    Page("palette", "runs", "[data-run]", keys="Control+k"),
+    Page("keys", "runs", "tr[data-index] a", keys="?"),
+    Page("palette", "runs", "tr[data-index] a", keys="Control+k"),
 )
 
 

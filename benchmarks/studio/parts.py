@@ -90,7 +90,7 @@ def runs(browsing: Browsing, scratch: Path, turns: int, count: int) -> Answer:
                     act = "() => document.querySelector('th button').click()"
                     changed = f"() => (({conditions.FIRST_ROW})() !== {json.dumps(was)})"
                     found["table"].append(shown)
-                    found["sorted"].append(shown + browsing.seconds_until(page, act, changed) * 1000)
+                    found["sorted"].append(shown + browsing.milliseconds_until(page, act, changed))
     return {**found, "runs": count, "indexed": indexed}
 
 
@@ -120,13 +120,11 @@ def live(browsing: Browsing, scratch: Path, seconds: float) -> Answer:
         while not ids:
             time.sleep(0.3)
             ids = _ids(studio)
-        there = "() => document.querySelector('[data-last-step]') !== null"
-        with browsing.visit(f"{studio.url}/runs/{ids[0]}", there) as (page, _):
+        with browsing.visit(f"{studio.url}/runs/{ids[0]}", f"() => ({conditions.STEPS})() > 0") as (page, _):
             opened = time.time()
             for line in process.stdout or ():
                 said = json.loads(line)
-                shown = f"() => Number(document.querySelector('[data-last-step]').dataset.lastStep) >= {said['step']}"
-                page.wait_for_function(shown, timeout=15_000, polling=20)
+                browsing.milliseconds_until(page, "() => {}", f"() => ({conditions.STEPS})() > {said['step']}")
                 # What was written before the page was opened says nothing.
                 if said["time"] > opened:
                     late.append(time.time() - said["time"])
