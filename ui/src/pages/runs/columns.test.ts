@@ -76,6 +76,10 @@ describe("fitting", () => {
     expect(names).not.toContain("tags");
     expect(names).toEqual(DEFAULT_COLUMNS.filter((name) => names.includes(name)));
   });
+  it("keeps what somebody chose, however narrow", () => {
+    const own = ["config.a", "steps", "config.b", "config.c", "tags", "config.d"].map((name) => shownColumn(name, new Map()));
+    expect(fitting(own, 10).map((column) => column.name)).toEqual(["config.a", "config.b", "config.c", "config.d"]);
+  });
   it("never goes below three", () => {
     expect(fitting(all, 10).map((column) => column.name)).toEqual(["state", "health", "loss"]);
   });

@@ -123,23 +123,20 @@ export function valueText(name: string, kind: Kind, value: CellValue): string {
   return kind === "time" ? moment(value) : number(value);
 }
 
-/** The columns that fit into a width: the last and least important give way first, the first three stay. */
+/** The columns that fit into a width: of those that everybody has, the least important give way; what somebody chose
+ * beside them stays, and the table scrolls. */
 export function fitting(columns: readonly ShownColumn[], width: number): ShownColumn[] {
   const left = [...columns];
-  const wide = (): number => left.reduce((sum, column) => sum + column.width, 0);
-  while (left.length > 3 && wide() > width) {
-    const weakest = left.reduce((found, column, i) => (i >= 2 && weight(column) <= weight(left[found]!) ? i : found), left.length - 1);
-    left.splice(weakest, 1);
+  let wide = left.reduce((sum, column) => sum + column.width, 0);
+  for (const name of GIVE_WAY) {
+    if (wide <= width || left.length <= 3) break;
+    const at = left.findIndex((column) => column.name === name);
+    if (at >= 0) wide -= left.splice(at, 1)[0]!.width;
   }
   return left;
 }
 
-// What people look for first in a narrow window; columns that somebody added themselves rank above these.
-const WEIGHTS: Record<string, number> = { state: 9, loss: 8, health: 7, best_loss: 6, steps: 3, created: 4, seconds: 2, tags: 1 };
-
-function weight(column: ShownColumn): number {
-  return WEIGHTS[column.name] ?? 5;
-}
+const GIVE_WAY: readonly string[] = ["tags", "seconds", "steps", "created", "best_loss", "health"];
 
 /** How a column is sorted when its head is pressed: numbers and times largest first, a second press the other way. */
 export function nextSort(sort: string, column: Pick<ShownColumn, "name" | "kind">): string {
