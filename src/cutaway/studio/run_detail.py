@@ -53,15 +53,17 @@ def run_detail(trial: Trial, row: RunRow) -> RunDetail:
     health = health_of(run, findings_of(trial))
     trial.scalar_series()  # so that what is damaged of it is known
     trial.values_window(0, 0)
+    attempts = _attempts(run, state, steps.last)
     return RunDetail(
-        row=row,
+        # The table keeps a state until it has looked again; here it was looked at now, and both shall say the same.
+        row=row.model_copy(update={"state": attempts[-1].state}) if attempts else row,
         meaning=text(meaning),
         next=text(following),
         command=text(command),
         stopped_by=_stopped_by(run, holder),
         identity=plain(hidden({key: run.identity[key] for key in run.identity if key not in _NOT_IDENTITY})),
         config=config,
-        attempts=_attempts(run, state, steps.last),
+        attempts=attempts,
         steps=steps,
         collections=[
             CollectionRow(name=text(one.name), tensors=count)
