@@ -29,7 +29,6 @@ EXTRAS_OF = {
     "keras": ["keras", "tensorflow", "torch"],
     "tensorflow": ["tensorflow"],
     "onnx": ["onnx", "torch"],
-    "studio": ["studio"],
 }
 # The only code that may need a framework to be imported: adapters, their public doors, contract tests for adapters.
 DOORS = ("frameworks", "torch", "keras", "tensorflow", "testing", "__main__")

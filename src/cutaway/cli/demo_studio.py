@@ -11,7 +11,7 @@ from rich.text import Text
 from cutaway.cli.grid import Cell
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import Screen
-from cutaway.errors import MissingExtraError
+from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from cutaway.cli.run_facts import Facts
@@ -52,5 +52,5 @@ def _open(folder: Path, screen: Screen) -> None:
     screen.line()
     try:
         studio(folder)
-    except MissingExtraError as error:
+    except ConfigurationError as error:
         screen.line(str(error))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cutaway.cli.opening import shown_path
-from cutaway.errors import ConfigurationError, MissingExtraError
+from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -27,7 +27,7 @@ __all__ = ["studio"]
 
 DEFAULT_PORT = 8600
 TOKEN_VARIABLE = "CUTAWAY_TOKEN"
-_EXTRA = ("fastapi", "starlette", "uvicorn", "h11", "pydantic")
+_SERVER = ("fastapi", "starlette", "uvicorn", "h11", "pydantic")
 _TOKEN_FILE = "studio.token"
 _MAKE_TOKEN = f"(umask 077; python -c 'import secrets; print(secrets.token_urlsafe())' > {_TOKEN_FILE})"
 _FIRST_RUNS = (
@@ -78,7 +78,7 @@ def studio(
     if not 0 <= port <= 65_535:
         message = f"`0 <= --port <= 65535` must hold, but got --port {port}. `cutaway studio --help` says more."
         raise ConfigurationError(message)
-    serving = _the_extra()
+    serving = _the_server()
     from cutaway.studio.app import Guards, create_app
     from cutaway.studio.page import Bundle
     from cutaway.studio.the_studio import Studio
@@ -98,13 +98,14 @@ def studio(
         serving.serve(create_app(opened, guards=guards, bundle=bundle), opened, listening)
 
 
-def _the_extra() -> ModuleType:
+def _the_server() -> ModuleType:
     try:
         from cutaway.studio import serving
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _EXTRA:
+        if (error.name or "").partition(".")[0] not in _SERVER:
             raise
-        raise MissingExtraError("The studio", "studio") from error
+        message = f"The studio needs {error.name}, which is not installed here. Run: pip install cutaway"
+        raise ConfigurationError(message) from error
     return serving
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import cutaway.cli.studio
 from cutaway.cli.demo_studio import end_with_the_studio
-from cutaway.errors import MissingExtraError
+from cutaway.errors import ConfigurationError
 
 Report = dict[str, Any]
 
@@ -50,12 +50,12 @@ def test_in_a_terminal_it_ends_with_the_studio(
     assert "open it" not in capsys.readouterr().out
 
 
-def test_where_the_studio_is_not_installed_the_demo_says_how_and_does_not_fail(
+def test_where_the_studio_cannot_start_the_demo_says_why_and_does_not_fail(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def missing(_folder: Path) -> None:
-        raise MissingExtraError("The studio", "studio")
+        raise ConfigurationError("The studio needs uvicorn, which is not installed here.")
 
     terminal(monkeypatch, there=True, act=missing)
     end_with_the_studio(Path("runs"), report("DeadRelu"))
-    assert "pip install 'cutaway[studio]'" in capsys.readouterr().out
+    assert "The studio needs uvicorn" in capsys.readouterr().out
