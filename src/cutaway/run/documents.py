@@ -41,8 +41,12 @@ def read_document(storage: Storage, key: str) -> dict[str, Any]:
         raise RunDamaged(key, 0, "it does not end with its checksum")
     if seal != _seal(before + last_key, kind):
         raise RunDamaged(key, 0, "it fails its checksum")
-    content = dict(json.loads(data))
-    del content["crc"]
+    try:
+        content = dict(json.loads(data))
+        del content["crc"]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        # Sealed by somebody, but not by us.
+        raise RunDamaged(key, 0, "it is no JSON object") from error
     return content
 
 
@@ -59,7 +63,7 @@ def read_yaml(data: bytes) -> dict[str, Any]:
     """Read what `write_yaml` wrote or a person edited; nothing in it is executed. Raises `ValueError` for the rest."""
     try:
         return dict(json.loads(data))
-    except ValueError:
+    except (ValueError, TypeError, RecursionError):
         pass
     try:
         import yaml  # only needed for what PyYAML itself wrote

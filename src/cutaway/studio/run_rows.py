@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import cast
 
 from cutaway.studio.index import RunFacts, RunTable
@@ -64,6 +65,8 @@ def run_row(facts: RunFacts, cells: dict[str, Value] | None = None) -> RunRow:
     )
 
 
+# A page asks for the columns again and again, and a table never changes.
+@lru_cache(maxsize=1)
 def columns_of(table: RunTable) -> list[Column]:
     """Return every column of the table, with how many runs have a value and how these lie."""
     return [_column(name, table.known_values(name)) for name in table.names]
