@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from cutaway.run.identity import Run
 from cutaway.tensors.modes import ModeKeys
@@ -27,6 +28,15 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pa.ipc.new_file(str(root / "healthy/previews/training.arrow"), PREVIEWS) as writer:
         pictures = [PNG, b"<svg onload=alert(1)>", None, PNG + b"0" * (5 << 20)]
         writer.write_table(pa.table([[f"training/{i}" for i in range(4)], pictures], schema=PREVIEWS))
+    evaluated = {
+        "id": ["training/0", "training/1"],
+        "ground_truth.kind.label": ["cat", "dog"],
+        "prediction.kind.label": ["dog", None],
+    }
+    (root / "healthy" / "samples" / "0").mkdir(parents=True)
+    parquet.write_table(pa.table(evaluated), root / "healthy/samples/0/training.parquet")
+    run = Run.open(root / "healthy")
+    run.write_document("samples/0/source.json", {"state": "finished", "subsets": {"training": {"samples": 2}}})
     return root
 
 
@@ -178,6 +188,20 @@ class TestSamples:
         rows = studio.data("healthy", "/samples")
         assert {row["step"] for row in rows} == {11}
         assert len(rows) == 8
+
+    def test_labels_and_predictions_are_those_of_the_last_evaluation(self, studio: Asked) -> None:
+        rows = {row["sample"]: row for row in studio.data("healthy", "/samples", first=0, last=0)}
+        assert [rows[f"training/{i}"]["label"] for i in range(3)] == ["cat", "dog", None]
+        assert [rows[f"training/{i}"]["prediction"] for i in range(3)] == ["dog", None, None]
+
+    def test_a_window_that_is_too_wide_is_refused_in_words(
+        self, studio: Asked, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("cutaway.studio.seen_samples.MOST_SEEN", 20)
+        answer = studio.get("healthy", "/samples", first=0)
+        assert (answer.status_code, answer.json()["code"]) == (400, "window-too-wide")
+        assert "96 samples" in answer.json()["error"]
+        assert studio.get("healthy", "/samples", first=0, last=1).status_code == 200
 
     def test_those_with_a_picture_say_so(self, studio: Asked) -> None:
         rows = studio.data("healthy", "/samples", first=0, last=0)
