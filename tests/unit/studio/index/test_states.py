@@ -72,18 +72,16 @@ def test_a_run_that_is_gone_is_no_longer_looked_at(tmp_path: Path) -> None:
     assert states.look_again() == {}
 
 
-@pytest.mark.parametrize(
-    "lease",
-    [
-        {},
-        {"state": "weird"},
-        {"state": "running", "worker": 7, "attempt": "x"},
-        {"attempt": 0, "worker": "worker_0", "state": "running"},
-    ],
-)
-def test_a_lease_that_says_nonsense_is_an_unknown_state(lease: dict[str, object], tmp_path: Path) -> None:
+@pytest.mark.parametrize("lease", [{}, {"state": "weird"}, {"state": "running", "worker": 7, "attempt": "x"}])
+def test_what_is_no_lease_is_a_lost_one(lease: dict[str, object], tmp_path: Path) -> None:
     run = make_run(tmp_path / "a")
     run.write_document("leases/train-worker_0-0.json", lease)
-    states = States()
-    assert states.look("a", str(run.path), "ended") == "unknown"
-    states.look_again()
+    assert States().look("a", str(run.path), "ended") == "lost"
+
+
+def test_a_lease_of_a_process_that_cannot_be_one_is_an_unknown_state(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "a", state=None)
+    lease = run.document("leases/train-worker_0-0.json")
+    assert lease is not None
+    run.write_document("leases/train-worker_0-0.json", {**lease, "pid": "everybody"})
+    assert States().look("a", str(run.path), "ended") == "unknown"
