@@ -1,16 +1,22 @@
 // The rows of the table as they are known: pages of them, fetched as they come into sight. A refresh asks again for what
 // is in sight and marks the rest as old; what is shown stays until the new answer is there.
 
-import { ApiError, getPage } from "../../api/client";
+import { ApiError, getPage, type PageOf } from "../../api/client";
 import type { RunRow } from "../../api/schema";
 import type { Query } from "../../lib/address";
 import { pagesOf } from "../../components/virtual";
 
 export const PAGE = 100;
 
+export type AskRuns = (query: Query, signal: AbortSignal) => Promise<PageOf<RunRow>>;
+
 export class RunRows {
   total = $state<number | null>(null);
   error = $state.raw<ApiError | undefined>(undefined);
+  /** Whether the rows that are shown answer an earlier question. */
+  stale = $state(false);
+  /** Where the table was scrolled to when it was left. */
+  left = 0;
   /** Counts the answers, so that the table draws again. */
   version = $state(0);
 
@@ -21,12 +27,16 @@ export class RunRows {
   private key = "";
   private shown = "";
 
+  constructor(private readonly askRuns: AskRuns = (query, signal) => getPage<RunRow>("runs", query, signal)) {}
+
   /** What to ask for. Another question forgets the rows of the last one once the first new page is there. */
   ask(query: Query): boolean {
     const key = JSON.stringify(query);
     if (key === this.key) return false;
     this.key = key;
     this.query = query;
+    this.left = 0;
+    this.stale = this.pages.size > 0;
     this.fresh.clear();
     this.stop();
     return true;
@@ -74,13 +84,14 @@ export class RunRows {
     this.version += 1;
   }
 
-  stop(): void {
+  private stop(): void {
     for (const one of this.asking.values()) one.abort();
     this.asking.clear();
   }
 
   private forget(): void {
     this.pages.clear();
+    this.stale = false;
     this.shown = "";
     this.total = null;
     this.version += 1;
@@ -91,10 +102,11 @@ export class RunRows {
     const key = this.key;
     this.asking.set(page, stop);
     try {
-      const found = await getPage<RunRow>("runs", { ...this.query, offset: page * PAGE, limit: PAGE }, stop.signal);
+      const found = await this.askRuns({ ...this.query, offset: page * PAGE, limit: PAGE }, stop.signal);
       if (stop.signal.aborted) return;
       if (this.shown !== key) this.pages.clear();
       this.shown = key;
+      this.stale = false;
       this.pages.set(page, found.data);
       this.fresh.add(page);
       this.total = found.total;
