@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cutaway.errors import CutawayError, RunDamaged
-from cutaway.rules.health import health_of
+from cutaway.rules.health import Health, health_of
 from cutaway.run.identity import Run
 from cutaway.run.leases import CHIEF, RunState, read_leases
 from cutaway.run.overlay_use import overlay_of
@@ -19,7 +19,7 @@ from cutaway.studio.previews import has_pictures
 from cutaway.studio.secrets import hidden
 from cutaway.studio.steps import steps_facts
 from cutaway.studio.tensor_rows import ModelTensors
-from cutaway.studio.wire import Attempt, CollectionRow, DamageRow, RunDetail, RunRow, State, TellingRow
+from cutaway.studio.wire import Attempt, CollectionRow, DamageRow, HealthRow, RunDetail, RunRow, State, TellingRow
 from cutaway.trial.trial import Trial
 
 __all__ = ["run_detail"]
@@ -50,13 +50,13 @@ def run_detail(trial: Trial, row: RunRow) -> RunDetail:
     meaning, following = state_words(state, command, steps.last, holder)
     if run.identity.get("kind") == "evaluation":
         meaning, following = "a run of evaluations only", "cutaway runs list"
-    health = health_of(run, findings_of(trial))
+    findings = findings_of(trial)
+    health = health_of(run, findings)
     trial.scalar_series()  # so that what is damaged of it is known
     trial.values_window(0, 0)
     attempts = _attempts(run, state, steps.last)
     return RunDetail(
-        # The table keeps a state until it has looked again; here it was looked at now, and both shall say the same.
-        row=row.model_copy(update={"state": attempts[-1].state}) if attempts else row,
+        row=_row_now(row, attempts, health, len(findings)),
         meaning=text(meaning),
         next=text(following),
         command=text(command),
@@ -76,6 +76,17 @@ def run_detail(trial: Trial, row: RunRow) -> RunDetail:
         previews=has_pictures(run),
         statistics=list(STATISTIC_COLUMNS) if tensors.states else [],
     )
+
+
+def _row_now(row: RunRow, attempts: list[Attempt], health: Health, findings: int) -> RunRow:
+    """Return the row with what was looked at just now: the table says how a run was when it looked last."""
+    now = {name: getattr(health, name) for name in ("verdict", "since", "warnings", "errors")}
+    known = row.health
+    if now != known.model_dump(include=set(now)):
+        # Otherwise the table's sentence stays, which says too what of the run is damaged.
+        known = HealthRow(**now, sentence=text(health.sentence))
+    state = attempts[-1].state if attempts else row.state
+    return row.model_copy(update={"state": state, "health": known, "findings": findings})
 
 
 def _config(run: Run, damage: list[Damage]) -> dict[str, Any]:

@@ -31,8 +31,6 @@ Points = Annotated[int, Query(ge=10, le=20_000, description="At most so many poi
 @router.get("")
 def show_run(studio: TheStudio, run: RunId) -> Data[RunDetail]:
     """Return everything about a run that fits on one screen."""
-    # The index looks at a run now and then; whoever opens it, or hears that it has changed, wants it as it is.
-    studio.index.read_again(run)
     row = run_row(studio.index.row_of(run))
     with studio.opened.trial(run) as trial:
         return Data(data=run_detail(trial, row))
