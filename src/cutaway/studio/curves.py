@@ -35,7 +35,7 @@ def wanted_curves(curves: Mapping[str, Curve], keys: Iterable[str], run: str) ->
 def curves_table(
     wanted: Sequence[Curve], steps: Columns, *, first: int | None, last: int | None, points: int
 ) -> pa.Table:
-    """Return series as columns, one after the other; the metadata says how many points each has before thinning."""
+    """Return series as columns, one after the other; the metadata says what each has before thinning."""
     epochs = _epochs(steps)
     parts = [curve_columns(_within(curve.points, first, last), epochs, points) for curve in wanted]
     counts = [len(part["step"]) for part in parts]
@@ -50,7 +50,9 @@ def curves_table(
         columns[name] = pa.array(joined, from_pandas=joined.dtype.kind == "f")
     whole = {one.key: len(_within(one.points, first, last).step) for one in wanted}
     thinned = [one.key for one, count in zip(wanted, counts, strict=True) if count < whole[one.key]]
-    return pa.table(columns).replace_schema_metadata({"points": json.dumps(whole), "thinned": json.dumps(thinned)})
+    approximate = {one.key: one.approximate for one in wanted if one.approximate}
+    about = {"points": whole, "thinned": thinned, "approximate": approximate}
+    return pa.table(columns).replace_schema_metadata({name: json.dumps(value) for name, value in about.items()})
 
 
 def curve_columns(series: Series, epochs: tuple[Ints, Floats], points: int) -> Columns:

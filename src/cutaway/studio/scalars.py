@@ -20,7 +20,8 @@ __all__ = ["Curve", "all_curves", "scalar_group", "scalar_rows"]
 Group = Literal["loss", "metric", "rate", "throughput", "other"]
 STEPS_RATE = "steps_per_second"
 SAMPLES_RATE = "samples_per_second"
-EVERYTHING = 2**62
+# As many as one answer may have of a series.
+MOST_POINTS = 20_000
 
 _GROUPS: tuple[Group, ...] = ("loss", "metric", "rate", "throughput", "other")
 _MODES = ("TRAIN", "GLOBAL", "EVAL", "PREDICT")
@@ -30,12 +31,13 @@ _OTHER = re.compile(r"(?i)(?:^|[/._-])(?:epoch|step|memory|gpu|cpu|norm|grad)")
 
 
 class Curve(NamedTuple):
-    """A series with what it is called and where it comes from."""
+    """A series with what it is called and where it comes from; `approximate` says where a point stands for several."""
 
     name: str
     mode: str
     points: Series
     derived: bool = False
+    approximate: str = ""
 
     @property
     def key(self) -> str:
@@ -130,12 +132,21 @@ def _curve(
 
 
 def _of_losses(trial: Trial, columns: Columns) -> Iterator[Curve]:
-    """Yield the mean of what registered losses returned, where no loss was saved as a number."""
-    for name in trial.tensor_names(collection="losses"):
-        window = trial.statistics_window(name, 0, EVERYTHING)
-        steps, values = window["step"], np.where(window["nonfinite"] > 0, np.nan, window["mean"])
-        places = np.searchsorted(columns["step"], steps)
+    """Yield the mean of what registered losses returned, where no loss was saved as a number.
+
+    Of a run with very many statistics not every row is read: a point is then the last of a stretch of steps.
+    """
+    losses = trial.collections().get("losses")
+    if losses is None or not len(columns["step"]):
+        return
+    for name in [one.name for one in trial.overviews.tensors() if losses.matches(one.name)]:
+        found = trial.overviews.series(name, columns=MOST_POINTS)
+        mean, nonfinite = found.statistics["mean"].last, found.statistics["nonfinite"].last
+        steps, values = found.ends, np.where(nonfinite > 0, np.nan, mean)
+        # A stretch ends where the next begins; the step that its last value is of is the last one recorded in it.
+        places = np.searchsorted(columns["step"], steps, side="right") - 1
+        steps, values, places = steps[places >= 0], values[places >= 0], places[places >= 0]
         for mode in dict.fromkeys(columns["mode"][places].tolist()):
             own = columns["mode"][places] == mode
             points = Series(steps[own], values[own], columns["time"][places[own]])
-            yield Curve(name, mode, points, derived=True)
+            yield Curve(name, mode, points, derived=True, approximate="" if found.exact else found.approximate)

@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cutaway.errors import ConfigurationError
+from cutaway.errors import ConfigurationError, TensorUnavailable, TensorUnavailableForStep
 from cutaway.studio.histograms import count_values
 from cutaway.studio.tensor_rows import ModelTensors
 from cutaway.studio.wire import Histogram
+from cutaway.trial.tensor import Tensor
 from cutaway.trial.trial import Trial
 
 __all__ = ["histogram_of", "overview_table", "series_table", "values_table"]
@@ -24,7 +25,7 @@ def series_table(trial: Trial, name: str, *, first: int | None, last: int | None
     """
     found = trial.overviews.series(name, first=first, last=last, columns=points)
     size = next((one.size for one in trial.overviews.tensors() if one.name == name), 0)
-    columns = {"step": pa.array(_ends(found.steps, exact=found.exact))}
+    columns = {"step": pa.array(found.ends)}
     for statistic, grid in found.statistics.items():
         if statistic == "nonfinite":
             columns[statistic] = pa.array(grid.greatest, from_pandas=True)
@@ -36,18 +37,13 @@ def series_table(trial: Trial, name: str, *, first: int | None, last: int | None
     return pa.table(columns).replace_schema_metadata(_about(found.approximate, exact=found.exact))
 
 
-def _ends(steps: npt.NDArray[np.int64], *, exact: bool) -> npt.NDArray[np.int64]:
-    """Return where each stretch ends, given where each begins and the last one ends."""
-    return steps[:-1] if exact else steps[1:] - 1
-
-
 def _about(approximate: str, *, exact: bool) -> dict[str, str]:
     return {"approximate": approximate, "exact": json.dumps(exact)}
 
 
 def histogram_of(trial: Trial, name: str, step: int, bins: int) -> Histogram:
     """Count the values of a tensor at a step that saved it in full; all of them, however many."""
-    tensor = trial.tensor(name)
+    tensor = _saved(trial, name, step)
     value = _real(tensor.value(step), name)
     found = count_values(value, bins)
     return Histogram(step=step, shape=list(value.shape), dtype=tensor.dtype(step), size=int(value.size), **vars(found))
@@ -55,7 +51,7 @@ def histogram_of(trial: Trial, name: str, step: int, bins: int) -> Histogram:
 
 def values_table(trial: Trial, name: str, step: int, *, offset: int, limit: int) -> pa.Table:
     """Return some values of a tensor in row-major order."""
-    tensor = trial.tensor(name)
+    tensor = _saved(trial, name, step)
     value = _real(tensor.value(step), name)
     part = np.ascontiguousarray(value.reshape(-1)[offset : offset + limit])
     if part.dtype == np.float16:
@@ -63,6 +59,16 @@ def values_table(trial: Trial, name: str, step: int, *, offset: int, limit: int)
         part = part.astype(np.float32)
     about = {"shape": json.dumps(list(value.shape)), "dtype": tensor.dtype(step), "size": json.dumps(int(value.size))}
     return pa.table({"value": pa.array(part)}).replace_schema_metadata(about)
+
+
+def _saved(trial: Trial, name: str, step: int) -> Tensor:
+    """Return a tensor that was saved at a step. Says why not without reading every row of its statistics."""
+    tensors = ModelTensors(trial)
+    if name not in tensors.states and name not in tensors.saved:
+        raise TensorUnavailable(name, trial.name, tensors.names)
+    if step not in tensors.saved_steps(name):
+        raise TensorUnavailableForStep(name, step)
+    return trial.tensor(name)
 
 
 def _real(value: npt.NDArray[np.generic], name: str) -> npt.NDArray[np.generic]:

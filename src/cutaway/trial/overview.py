@@ -67,6 +67,11 @@ class TensorSeries:
     exact: bool
     damage: tuple[Damage, ...]
 
+    @property
+    def ends(self) -> Ints:
+        """The last step of each stretch; where each stretch is one step, that step."""
+        return self.steps[:-1] if self.exact else self.steps[1:] - 1
+
 
 class OverviewReader:
     """Reads overviews of one run again and again: only what is new is read anew. Belongs to one thread at a time."""
