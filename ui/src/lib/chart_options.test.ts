@@ -38,3 +38,11 @@ it("labels a log scale at round values only", () => {
   const label = optionsOf({ ...wishes, log: true }).axes![1]!.values as unknown as (plot: null, splits: (number | null)[]) => string[];
   expect(label(null, [0.001329, 0.01, 0.02, 0.03, 1, 1000, null])).toEqual(["", "0.01", "0.02", "", "1", "1 000", ""]);
 });
+it("has ticks for the smallest and the largest values that a training can have", () => {
+  const { incrs, splits } = optionsOf(wishes).axes![1]! as unknown as { incrs: number[]; splits: (plot: null, axis: number, min: number, max: number, increment: number) => number[] };
+  expect(Math.min(...incrs)).toBeLessThan(1e-30);
+  expect(Math.max(...incrs)).toBeGreaterThan(3.4e38);
+  expect(incrs).toEqual([...incrs].sort((a, b) => a - b));
+  expect(splits(null, 1, -0.03, 0.32, 0.1)).toEqual([0, 0.1, 0.2, 0.3]);
+  expect(splits(null, 1, 0, 3.4e38, 1e38)).toEqual([0, 1e38, 2e38, 3e38]);
+});

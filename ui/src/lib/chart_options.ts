@@ -70,7 +70,7 @@ export function optionsOf(wishes: Wishes): uPlot.Options {
     },
     axes: [
       { ...axisOf(palette), size: wishes.kind === "clock" ? 40 : 26, space: 60, ...(wishes.kind === "clock" ? {} : { values: xValues(wishes.kind) }) },
-      { ...axisOf(palette), size: widthOf, space: 28, values: (_, splits) => splits.map((value) => (log && !isRound(value) ? "" : shortNumber(value))) },
+      { ...axisOf(palette), size: widthOf, space: 28, ...(log ? {} : { incrs: INCREMENTS, splits: splitsOf }), values: (_, splits) => splits.map((value) => (log && !isRound(value) ? "" : shortNumber(value))) },
     ],
     cursor: cursorOf(wishes),
     hooks: {
@@ -153,6 +153,15 @@ function isRound(value: number | null): boolean {
   if (value === null || value <= 0) return false;
   const lead = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
   return [1, 2, 5].some((one) => Math.abs(lead - one) < 1e-6);
+}
+
+// The library's own end at 1e32, where a loss that explodes in 32 bits does not.
+const INCREMENTS = Array.from({ length: 341 }, (_, i) => i - 32).flatMap((power) => [1, 2, 2.5, 5].map((lead) => Number(`${lead}e${power}`)));
+
+function splitsOf(_: uPlot, __: number, min: number, max: number, increment: number): number[] {
+  const first = Math.ceil(min / increment);
+  const count = Math.min(100, Math.floor(max / increment) - first + 1);
+  return Array.from({ length: Math.max(0, count) }, (___, i) => Number(((first + i) * increment).toPrecision(12)));
 }
 
 function widthOf(_: uPlot, values: string[] | null): number {

@@ -26,6 +26,9 @@ it("says modes where there are several, the commit and the overlay", () => {
   const known = values(detail({ state: "running" }, { steps: { by_mode: { TRAIN: 150, EVAL: 50 } }, identity: { git: "0123456789abcdef" }, overlay: "fixes" } as unknown as Partial<RunDetail>));
   expect(known).toMatchObject({ Steps: "200 (150 train, 50 eval)", Git: "0123456789", Overlay: "fixes", "So far": "1 min 40 s" });
 });
+it("says that a loss is not finite", () => {
+  expect(values(detail({ loss: { name: "loss", last: null, best: 0.25, values: [] } }))).toMatchObject({ loss: "not finite (best 0.25)" });
+});
 it("has nothing to warn of in a healthy run", () => {
   expect(warningsOf(detail())).toEqual([]);
 });
