@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -22,11 +23,12 @@ def state_words(state: RunState, path: str, last_step: int | None, holder: Mappi
     who = f"process {holder['pid']} on {holder['host']}" if "pid" in holder else "its process"
     upto = f"everything up to step {last_step} is here" if last_step is not None else "no step was written"
     resume = f"Hook(out_dir={path!r}, resume=True) continues it"
-    look = f"cutaway tensors {path}"
+    named = _shell_word(path)
+    look = f"cutaway tensors {named}"
     words = {
         RunState.RUNNING: StateWords(f"{who} is writing it now", f"{look} --follow")
         if not holder.get("paused")
-        else StateWords(f"{who} is paused", f"cutaway control {path} resume"),
+        else StateWords(f"{who} is paused", f"cutaway control {named} resume"),
         RunState.FINISHED: StateWords("the training closed it", look),
         RunState.FAILED: StateWords(f"an exception ended the training; {upto}", look),
         RunState.ENDED: StateWords(
@@ -37,3 +39,9 @@ def state_words(state: RunState, path: str, last_step: int | None, holder: Mappi
         RunState.CRASHED: StateWords(f"{who} is gone without a word (killed, out of memory?); {upto}", resume),
     }
     return words[state]
+
+
+def _shell_word(path: str) -> str:
+    """Quote a path where a shell would take it apart: what is copied from here is run as it is."""
+    home = "~/" if path.startswith("~/") else ""
+    return home + shlex.quote(path.removeprefix(home))

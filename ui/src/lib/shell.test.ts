@@ -6,6 +6,7 @@ it.each([
   [["cutaway", "runs", "show", "my run"], "cutaway runs show 'my run'"],
   [["--why", "it's NaN; rm -rf $HOME"], `--why 'it'\\''s NaN; rm -rf $HOME'`],
   [["a", ""], "a ''"],
+  [["cutaway", "watch", "~/runs/my run"], "cutaway watch ~/'runs/my run'"],
 ])("writes %j as %s", (words, line) => {
   expect(shellLine(words)).toBe(line);
 });

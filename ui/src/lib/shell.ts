@@ -1,8 +1,10 @@
 // Commands as a shell takes them.
 
-/** A word of a command, quoted where a shell would take it apart. */
+/** A word of a command, quoted where a shell would take it apart. The `~/` of a home is only understood without quotes. */
 export function shellWord(text: string): string {
-  return /^[\w@%+=:,./~-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  const home = text.startsWith("~/") ? "~/" : "";
+  const rest = text.slice(home.length);
+  return /^[\w@%+=:,./~-]+$/.test(text) ? text : `${home}'${rest.replaceAll("'", `'\\''`)}'`;
 }
 
 export function shellLine(words: readonly string[]): string {

@@ -148,9 +148,10 @@ function level(part: number): number {
   return part >= 1 ? 255 : part > 0 ? Math.floor(part * 256) : 0;
 }
 
-/** How many doublings the value farthest from the usual is away from it; a value of 0 is as far as can be. */
+/** How many doublings the value farthest from the usual is away from it; a value of 0 is as far below as can be, also
+ * where it is the usual one: a layer that was dead all the time must not look like a calm one. */
 function ratio(min: number, max: number, usual: number): number {
-  if (!(usual > 0)) return max > 0 ? Infinity : 0;
+  if (!(usual > 0)) return max > 0 ? Infinity : -Infinity;
   return max / usual > usual / min ? Math.log2(max / usual) : Math.log2(min / usual);
 }
 

@@ -28,7 +28,7 @@ export function statisticsOf(known: readonly string[]): string[] {
 export function legendText(legend: Legend, statistic: string): string {
   if (legend.kind === "none") return "";
   if (legend.kind === "median") return "own median";
-  if (legend.kind === "divided") return `÷ ${number(legend.value, 2)}`;
+  if (legend.kind === "divided") return `0 or ÷ ${number(legend.value, 2)}`;
   if (legend.kind === "times") return `× ${number(legend.value, 2)}`;
   if (legend.kind === "value") return number(legend.value, 3);
   const sign = legend.value > 0 ? "+ " : "− ";
