@@ -14,6 +14,17 @@ export default defineConfig({
     // An inlined asset would be a data: address, which the page's policy allows for pictures only.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // Pages of a run share nearly everything, and each small file would cost a request before the first curve.
+          groups: [
+            { name: "shared", test: /node_modules.svelte|src.(App|api|lib|components).(?!Chart|arrow)/, priority: 3 },
+            { name: "run", test: /src.pages.run[^s]|RunPage.svelte|Chart.svelte|uplot|flechette/, priority: 2 },
+          ],
+        },
+      },
+    },
   },
   // `npm run dev` beside a `cutaway studio` on this address.
   // The studio takes changes from its own page only: through this proxy the page is its own.

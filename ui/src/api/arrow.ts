@@ -15,10 +15,11 @@ export class Columns {
 
   /** A column of numbers; null becomes NaN, whole numbers of 64 bits become doubles. */
   numbers(name: string): Float64Array {
-    const column = this.column(name);
-    const found = new Float64Array(this.rows);
+    const values = this.column(name).toArray() as ArrayLike<number | bigint | null>;
+    if (values instanceof Float64Array) return values;
+    const found = new Float64Array(values.length);
     for (let i = 0; i < found.length; i++) {
-      const value: unknown = column.at(i);
+      const value = values[i];
       found[i] = value === null || value === undefined ? NaN : Number(value);
     }
     return found;

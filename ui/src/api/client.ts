@@ -75,10 +75,24 @@ export function ofRun(run: string, rest = ""): string {
   return `runs/${encodeURIComponent(run)}${rest ? `/${rest}` : ""}`;
 }
 
+const ahead = new Map<string, Promise<Response>>();
+
+/** Asks before anybody does; the answer is for the first who asks the same. */
+export function askAhead(path: string, query: Query): void {
+  const address = apiAddress(path, query);
+  const answer = fetch(address, { credentials: "same-origin" });
+  // Whoever takes it sees what went wrong; where nobody does, nothing was lost.
+  answer.catch(() => {});
+  ahead.set(address, answer);
+}
+
 async function ask(path: string, query: Query, init: RequestInit): Promise<Response> {
+  const address = apiAddress(path, query);
+  const early = init.method ? undefined : ahead.get(address);
+  ahead.delete(address);
   let answer: Response;
   try {
-    answer = await fetch(apiAddress(path, query), { credentials: "same-origin", ...init });
+    answer = await (early ?? fetch(address, { credentials: "same-origin", ...init }));
   } catch (cause) {
     if (init.signal?.aborted) throw cause;
     throw ApiError.from(cause);

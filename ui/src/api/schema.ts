@@ -1728,7 +1728,7 @@ export interface operations {
             query?: {
                 /** @description Words that name, project, tags or note hold. */
                 search?: string;
-                /** @description Conditions such as `config.lr < 0.1` or `state == 'running'`. */
+                /** @description Conditions such as `config.lr < 0.1` or `state = 'running'`. */
                 where?: string[];
                 /** @description A column; with a '-' before it, descending. */
                 sort?: string;

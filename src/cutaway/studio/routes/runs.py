@@ -27,7 +27,7 @@ def list_runs(
     *,
     search: Annotated[str, Query(max_length=200, description="Words that name, project, tags or note hold.")] = "",
     where: Annotated[
-        list[str], Query(max_length=20, description="Conditions such as `config.lr < 0.1` or `state == 'running'`.")
+        list[str], Query(max_length=20, description="Conditions such as `config.lr < 0.1` or `state = 'running'`.")
     ] = [],  # noqa: B006 - FastAPI copies it
     sort: Annotated[str, Query(max_length=200, description="A column; with a '-' before it, descending.")] = "-created",
     columns: Annotated[list[str], Query(max_length=100, description="Columns whose values `cells` shall have.")] = [],  # noqa: B006
