@@ -95,15 +95,16 @@ def load(kind: str, name: str) -> Any:
     >>> load("rules", "vanishinggradient").__name__
     'VanishingGradient'
     """
-    known = names(kind)
-    found = next((one for one in known if one.lower() == name.lower()), None)
-    if found is None:
-        noun = kind.removesuffix("s")
-        raise ConfigurationError(f"There is no {noun} {name!r}.{did_you_mean(name, known)} There are {_listed(known)}.")
-    if found in BUILT_IN[kind]:
-        module, _, attribute = BUILT_IN[kind][found].partition(":")
+    ours = next((one for one in BUILT_IN[kind] if one.lower() == name.lower()), None)
+    if ours is not None:  # before others' entry points are looked up, which takes milliseconds
+        module, _, attribute = BUILT_IN[kind][ours].partition(":")
         return getattr(import_module(module), attribute)
-    entry = _others(kind)[found]
+    others = _others(kind)
+    found = next((one for one in others if one.lower() == name.lower()), None)
+    if found is None:
+        known, noun = names(kind), kind.removesuffix("s")
+        raise ConfigurationError(f"There is no {noun} {name!r}.{did_you_mean(name, known)} There are {_listed(known)}.")
+    entry = others[found]
     try:
         return entry.load()
     except (ImportError, AttributeError) as error:
