@@ -1,0 +1,48 @@
+from benchmarks.figures import Verdict
+from benchmarks.studio import results
+
+
+def test_a_page_may_take_an_allowance_and_half_an_empty_page_more() -> None:
+    [row] = results.paint_rows({"ours": [440.0] * 9, "blank": [100.0] * 9})
+    assert (row.estimate.median, row.verdict) == (1.4, Verdict.MET)
+    [row] = results.paint_rows({"ours": [460.0] * 9, "blank": [100.0] * 9})
+    assert row.verdict is Verdict.MISSED
+
+
+def test_a_page_within_the_allowance_counts_as_nothing() -> None:
+    [row] = results.paint_rows({"ours": [250.0] * 5, "blank": [100.0] * 5})
+    assert row.estimate.median == 0
+
+
+def test_tensorboards_time_stands_over_ours() -> None:
+    [row] = results.curve_rows({"ours": [100.0] * 5, "theirs": [290.0] * 5, "series": 10, "steps": 10_000})
+    assert (row.estimate.median, row.verdict) == (2.9, Verdict.MISSED)
+    assert "290 / 100 ms" in row.figures
+
+
+def test_the_overview_is_held_to_its_bar_by_a_server_that_was_just_started() -> None:
+    found = {"first": [2100.0], "later": [50.0], "tensors": 2000, "steps": 10_000, "made": 9.0, "memory_mb": 300.0}
+    first, later = results.overview_rows(found)
+    assert (first.verdict, later.verdict) == (Verdict.MISSED, Verdict.NO_BAR)
+
+
+def test_the_worst_live_step_counts() -> None:
+    [row] = results.live_rows({"seconds": [0.4, 0.5, 2.1]})
+    assert (row.estimate.median, row.verdict) == (2.1, Verdict.MISSED)
+
+
+def test_the_table_of_runs_is_done_when_it_answered_a_click() -> None:
+    found = {"sorted": [900.0], "table": [500.0], "start": [2.0], "indexed": 40.0, "runs": 10_000}
+    first, second = results.run_rows(found)
+    assert (first.estimate.median, first.verdict) == (0.9, Verdict.MET)
+    assert "4.00 ms a run" in second.figures
+
+
+def test_memory_that_grows_by_more_than_a_twentieth_is_too_much() -> None:
+    assert results.memory_rows({"early": 100.0, "late": 106.0, "loads": 1000})[0].verdict is Verdict.MISSED
+    assert results.memory_rows({"early": 100.0, "late": 104.0, "loads": 1000})[0].verdict is Verdict.MET
+
+
+def test_scripts_have_a_bar() -> None:
+    assert results.size_rows(149.0)[0].verdict is Verdict.MET
+    assert results.size_rows(151.0)[0].verdict is Verdict.MISSED
