@@ -1,4 +1,4 @@
-"""Text that anybody may have written, made safe to pass on: bounded, and without what steers a screen or breaks JSON."""
+"""Text that anybody may have written, made safe to pass on: bounded, without what steers a screen or breaks JSON."""
 
 from __future__ import annotations
 
