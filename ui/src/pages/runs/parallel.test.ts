@@ -39,6 +39,8 @@ describe("brushCondition", () => {
   it("keeps the very ends inside", () => {
     const odd = axisOf(column("b"), [0.123456789, 0.987654321])!;
     expect(brushCondition(odd, -1, 2)!.value).toBe("0.123456789 0.987654321");
+    const logarithmic = axisOf(column("c"), [4, 2500])!;
+    expect(brushCondition(logarithmic, -1, 2)!.value).toBe("4 2500");
   });
   it("is none of a click", () => {
     expect(brushCondition(axis, 0.5, 0.5)).toBeNull();

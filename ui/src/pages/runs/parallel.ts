@@ -38,6 +38,9 @@ function numberAxis(base: Base, numbers: readonly number[]): Axis {
   const log = low > 0 && high / low >= DECADES_FOR_LOG && base.kind === "number";
   const [from, to] = log ? [Math.log10(low), Math.log10(high)] : [low, high];
   const value = (place: number): number => {
+    // Exactly: a power of a logarithm is a little less than the number it was of, and would leave out the largest run.
+    if (place <= 0) return low;
+    if (place >= 1) return high;
     const at = from + place * (to - from);
     return log ? 10 ** at : at;
   };
