@@ -22,6 +22,7 @@ it("has a series for every column, a band between extremes, and the page's range
 it.each([
   [false, 0, 10, [-0.6, 10.6]],
   [false, 3, 3, [2.7, 3.3]],
+  [false, 3, 3 + 1e-15, [2.7, 3.3]],
   [false, null, null, [0, 1]],
   [true, null, null, [1, 10]],
   [true, 0, 5, [1, 10]],

@@ -172,7 +172,9 @@ function widthOf(_: uPlot, values: string[] | null): number {
 
 function linearRange(_: uPlot, min: number | null, max: number | null): [number, number] {
   if (min === null || max === null || !Number.isFinite(min) || !Number.isFinite(max)) return [0, 1];
-  const room = max > min ? (max - min) * 0.06 : Math.abs(max) * 0.1 || 1;
+  // What differs in its last digits only is flat: smoothing a constant gives such.
+  const flat = max - min <= 1e-9 * Math.max(Math.abs(min), Math.abs(max));
+  const room = !flat ? (max - min) * 0.06 : Math.abs(max) * 0.1 || 1;
   return [min - room, max + room];
 }
 

@@ -10,3 +10,8 @@ export function shellWord(text: string): string {
 export function shellLine(words: readonly string[]): string {
   return words.map(shellWord).join(" ");
 }
+
+/** Whether what a run says comes next is a command; it may also be a line of code, or a sentence. */
+export function isCommand(text: string): boolean {
+  return text.startsWith("cutaway ");
+}
