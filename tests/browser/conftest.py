@@ -6,17 +6,24 @@ Which browser, see scripts/find_browser.py. Without one these tests are skipped 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cutaway.studio.page import STATIC
 from scripts.find_browser import BrowserError, browser_tests_are_skipped, find_installed
 from tests.browser.axe import serious_findings
+from tests.browser.hostile_run import IMAGE, train_hostile
+from tests.browser.studios import Shown, showing
+from tests.browser.trainings import MAKERS
 from tests.browser.watched_pages import WatchedPages
 
 HERE = Path(__file__).parent
+PATIENCE_MS = 6_000
+HOSTILE_RUN = IMAGE.replace("/", "")
 WITHOUT = "there is no Chromium or Chrome; `make test` installs one, CUTAWAY_BROWSER names one"
 
 
@@ -61,6 +68,8 @@ def browser_path() -> Path:
 def playwright() -> Iterator[Any]:
     """Playwright, started."""
     sync_api = pytest.importorskip("playwright.sync_api")
+    # What is waited for comes within a second; a machine that is busy with other things may take much longer.
+    sync_api.expect.set_options(timeout=PATIENCE_MS)
     with sync_api.sync_playwright() as started:
         yield started
 
@@ -103,3 +112,45 @@ def theme(request: pytest.FixtureRequest) -> str:
 def axe() -> Callable[[Any], list[str]]:
     """What axe finds on a page that is serious or critical."""
     return serious_findings
+
+
+@pytest.fixture(scope="session")
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    before = os.environ.get("XDG_CACHE_HOME")
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+    yield
+    os.environ.pop("XDG_CACHE_HOME")
+    if before is not None:
+        os.environ["XDG_CACHE_HOME"] = before
+
+
+@pytest.fixture(scope="session")
+def made_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run of every kind, trained for real, once. Nobody changes it: `runs` is a copy of it."""
+    if not (STATIC / "index.html").is_file():
+        pytest.fail("The page is not built; `make ui` builds it.")
+    pytest.importorskip("torch")
+    folder = tmp_path_factory.mktemp("made") / "runs"
+    for name, make in MAKERS.items():
+        make(folder / name)
+    train_hostile(folder / HOSTILE_RUN)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def runs(made_runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The runs for one file of tests, which may write into them."""
+    return Path(shutil.copytree(made_runs, tmp_path_factory.mktemp("runs") / "runs"))
+
+
+@pytest.fixture(scope="module")
+def studio(runs: Path, _own_cache: None) -> Iterator[Shown]:
+    """One studio over the runs for a file of tests."""
+    with showing(runs) as shown:
+        yield shown
+
+
+@pytest.fixture(scope="session")
+def hostile_run() -> str:
+    """The name of the run whose every text means harm."""
+    return HOSTILE_RUN
