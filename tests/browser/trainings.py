@@ -142,7 +142,7 @@ def train_long(path: Path) -> None:
     torch.manual_seed(3)
     model = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Linear(3, 3), torch.nn.Linear(3, 2))
     criterion, optimizer = torch.nn.MSELoss(), torch.optim.SGD(model.parameters(), lr=0.01)
-    with Hook(path, statistics_every=50) as hook:
+    with Hook(path) as hook:
         hook.register_module(model)
         hook.register_loss(criterion)
         hook.register_optimizer(optimizer)
@@ -201,7 +201,6 @@ with Hook(sys.argv[1]) as hook:
     hook.register_module(model)
     hook.register_loss(criterion)
     hook.register_optimizer(optimizer)
-    hook.on_checkpoint(lambda step: None)
     for step in range(100_000):
         optimizer.zero_grad()
         criterion(model(torch.randn(8, 4)), torch.zeros(8, dtype=torch.long)).backward()
