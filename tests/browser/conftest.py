@@ -83,16 +83,6 @@ def browser(playwright: Any, browser_path: Path) -> Iterator[Any]:
     opened.close()
 
 
-@pytest.fixture(scope="module")
-def firefox(playwright: Any) -> Iterator[Any]:
-    """Firefox, where playwright has installed it; it cannot drive another."""
-    if not Path(playwright.firefox.executable_path).exists():
-        pytest.skip("playwright has no Firefox here; `playwright install firefox` installs it")
-    opened = playwright.firefox.launch()
-    yield opened
-    opened.close()
-
-
 @pytest.fixture
 def open_page(browser: Any) -> Iterator[WatchedPages]:
     """Opens pages; at the end none of them may have complained or called another host."""
