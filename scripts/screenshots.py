@@ -7,6 +7,7 @@ import argparse
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -58,7 +59,7 @@ PAGES = (
     Page("tensors", "runs/{sick}/tensors", "[role=application] canvas"),
     Page("tensor", "runs/{sick}/tensors?name={tensor}", ".uplot canvas"),
     Page("layers", "runs/{sick}/layers", "table, [role=treegrid]"),
-    Page("findings", "runs/{sick}/findings", "main a[href*='/findings/']"),
+    Page("findings", "runs/{sick}/findings", "main a[href*='findings/']"),
     Page("finding", "runs/{sick}/findings/{finding}", "h2"),
     Page("samples", "runs/{sick}/samples?from=0&to=5", "main img, main table, main li"),
     Page("config", "runs/{healthy}/config", "h2"),
@@ -87,10 +88,17 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _train(folder: Path) -> Path:
+    """Train in a folder of its own, and stay there: what is shown then names no folder of this machine."""
     print("Training the demo's networks ...", flush=True)
+    project = folder / "digits"
+    project.mkdir()
+    variables = {name: value for name, value in os.environ.items() if name != "CUTAWAY_HOME"}
     command = [sys.executable, "-m", "cutaway", "demo", "--json"]
-    subprocess.run(command, check=True, env={**os.environ, "CUTAWAY_HOME": str(folder)}, stdout=subprocess.DEVNULL)
-    return folder / "runs"
+    subprocess.run(command, check=True, cwd=project, env=variables, stdout=subprocess.DEVNULL)
+    for config in project.glob("runs/*/config.yaml"):
+        config.write_text(re.sub(r"(?m)^(\s*- )/.*__main__\.py$", r"\1cutaway", config.read_text()))
+    os.chdir(project)
+    return project / "runs"
 
 
 @contextmanager
@@ -137,8 +145,8 @@ def _address(studio: str, page: Page) -> str:
     runs = _ids(studio)
     about = {"healthy": runs.healthy, "sick": runs.sick, "finding": "", "tensor": ""}
     if "{finding}" in page.address:
-        errors = _ask(studio, f"runs/{runs.sick}/findings?severity=error")
-        about["finding"] = errors[0]["id"]
+        rows = _ask(studio, f"runs/{runs.sick}/findings")
+        about["finding"] = next(row["id"] for row in rows if row["code"] == "DeadRelu")
     if "{tensor}" in page.address:
         names = [one["name"] for one in _ask(studio, f"runs/{runs.sick}/tensors?search=conv2")]
         about["tensor"] = quote(next(name for name in names if "gradient" in name))
