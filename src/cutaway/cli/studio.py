@@ -178,9 +178,10 @@ def _token_of(file: Path) -> str:
 
 
 def _say_what_makes_runs(folder: Path) -> None:
-    from cutaway.run import list_runs
+    from cutaway.studio.index.places import Places
 
-    if (folder / "run.json").exists() or list_runs(folder):
+    # By names alone, as the page finds them: opening thousands would keep whoever typed the command waiting.
+    if Places(folder).look():
         return
     _say(f"No runs in {shown_path(folder)} yet. Any of these makes one, and the page shows it at once:")
     width = max(len(command) for command, _ in _FIRST_RUNS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -24,6 +25,8 @@ LONGEST_TAG = 100
 LONGEST_NOTE = 100_000
 # Far above what the bounds allow: a larger file is not ours.
 _LARGEST = 4 << 20
+# Writing takes milliseconds: whoever holds the folder for longer does something else with it.
+LOCK_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
@@ -98,8 +101,8 @@ def _annotations(document: dict[str, Any]) -> Annotations:
 def _alone(run: Run) -> Iterator[None]:
     """Keep others who annotate this run out, so that of two changes at once none is lost.
 
-    The lock is on the folder: it leaves no file, and ends with its process. Where the file system has none, the last
-    one to write wins, whole.
+    The lock is on the folder: it leaves no file, and ends with its process. Where the file system has none, or somebody
+    keeps it for seconds, the last one to write wins, whole.
     """
     try:
         handle = os.open(run.path, os.O_RDONLY)
@@ -108,8 +111,22 @@ def _alone(run: Run) -> Iterator[None]:
         yield
         return
     try:
-        with contextlib.suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        _lock(handle)
         yield
     finally:
         os.close(handle)
+
+
+def _lock(handle: int) -> None:
+    until = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                return
+            time.sleep(0.01)
+        except OSError:
+            return
+        else:
+            return

@@ -14,10 +14,15 @@ from cutaway.errors import ConfigurationError, MissingExtraError, RunDamaged
 from cutaway.run.checksum import CHECKSUM, CRC32, CRC32C, checksum_function
 from cutaway.run.storage import Storage
 
-__all__ = ["read_document", "read_yaml", "write_document", "write_yaml"]
+__all__ = ["read_config", "read_document", "read_yaml", "write_document", "write_yaml"]
 
 _LAST_KEY = b'"crc": "'
 MOST_VALUES = 1_000_000
+# Far above what any of them holds: a larger one is not ours, and would fill the memory of whoever reads it.
+LARGEST_DOCUMENT = 32 << 20
+LARGEST_CONFIG = 4 << 20
+# The careful parser of YAML reads some 100 kB a second.
+LARGEST_NESTED = 256 << 10
 _KINDS = {b"%d:" % kind: kind for kind in (CRC32, CRC32C)}
 
 
@@ -34,7 +39,12 @@ def write_document(
 
 def read_document(storage: Storage, key: str) -> dict[str, Any]:
     """Read a JSON document. Raises `FileNotFoundError` where there is none, `RunDamaged` where it is not as written."""
-    data = storage.read(key)
+    if storage.size(key) > LARGEST_DOCUMENT:
+        raise RunDamaged(key, 0, f"it is larger than {LARGEST_DOCUMENT >> 20} MB")
+    try:
+        data = storage.read(key)
+    except IsADirectoryError as error:
+        raise RunDamaged(key, 0, "it is a folder") from error
     before, last_key, seal = data.rpartition(_LAST_KEY)
     kind = _KINDS.get(seal[:2])
     if kind is None:
@@ -48,6 +58,13 @@ def read_document(storage: Storage, key: str) -> dict[str, Any]:
         # Sealed by somebody, but not by us.
         raise RunDamaged(key, 0, "it is no JSON object") from error
     return content
+
+
+def read_config(storage: Storage, key: str = "config.yaml") -> dict[str, Any]:
+    """Read a configuration as `read_yaml` does; one that is too large to be one is refused with a `ValueError`."""
+    if storage.size(key) > LARGEST_CONFIG:
+        raise ValueError(f"it is larger than {LARGEST_CONFIG >> 20} MB")
+    return read_yaml(storage.read(key))
 
 
 def write_yaml(content: Mapping[str, Any]) -> bytes:
@@ -70,7 +87,10 @@ def read_yaml(data: bytes) -> dict[str, Any]:
     except ImportError:
         raise MissingExtraError("Reading config.yaml", "all") from None
     # Ten times as fast, but a file that is nested a hundred thousand deep ends its whole process.
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader) if _is_shallow(data) else yaml.SafeLoader
+    shallow = _is_shallow(data)
+    if not shallow and len(data) > LARGEST_NESTED:
+        raise ValueError(f"it is larger than {LARGEST_NESTED >> 10} kB, and has long lines or many brackets")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader) if shallow else yaml.SafeLoader
     try:
         content = dict(yaml.load(data, Loader=loader) or {})
         count = _values_in(content, {})

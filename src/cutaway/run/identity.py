@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cutaway.errors import ConfigurationError, RunDamaged, RunExists, RunFormatError, RunNotFound, StorageError
-from cutaway.run.documents import read_document, read_yaml, write_document, write_yaml
+from cutaway.run.documents import read_config, read_document, write_document, write_yaml
 from cutaway.run.findings import Finding, findings_from_table
 from cutaway.run.leases import CHIEF, Lease, RunState, free_attempt, refuse_live_writer, training_states
 from cutaway.run.schemas import FINDINGS, SCHEMAS, STEPS
@@ -103,8 +103,11 @@ class Run:
         except RunDamaged as error:
             # A damaged identity costs the name and date of a run, never its data.
             return cls(folder, {"name": folder.name}, [Damage(_IDENTITY, 0, None, error.reason)])
-        if identity.get("format", FORMAT) > FORMAT:
-            message = f"Run {folder.name!r} has format {identity['format']}; this release reads up to {FORMAT}."
+        version = identity.get("format", FORMAT)
+        if not isinstance(version, int):
+            return cls(folder, {**identity, "format": FORMAT}, [Damage(_IDENTITY, 0, None, "its format is no number")])
+        if version > FORMAT:
+            message = f"Run {folder.name!r} has format {version}; this release reads up to {FORMAT}."
             raise RunFormatError(message)
         return cls(folder, identity)
 
@@ -225,7 +228,7 @@ class Run:
     def config(self) -> dict[str, Any]:
         """Return what `config.yaml` says, or nothing where there is none."""
         try:
-            return read_yaml(self.storage.read("config.yaml"))
+            return read_config(self.storage)
         except FileNotFoundError:
             return {}
         except ValueError as error:

@@ -120,7 +120,7 @@ def overlay_of(run: Run) -> dict[str, Any] | None:
     """
     try:
         told = run.document(DOCUMENT)
-    except RunDamaged:
+    except (RunDamaged, OSError):
         return None
     return told if told is not None and _is_told(told) else None
 

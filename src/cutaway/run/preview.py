@@ -16,7 +16,7 @@ import pyarrow as pa
 from cutaway.errors import RunError
 from cutaway.run.checksum import checksum_function
 from cutaway.run.identity import Run
-from cutaway.run.segments import ENTRY, ENTRY_BYTES, Header, SegmentName, parse_header
+from cutaway.run.segments import ENTRY, ENTRY_BYTES, LARGEST_INDEX, Header, SegmentName, parse_header
 
 __all__ = ["last_batches", "preview"]
 
@@ -56,6 +56,8 @@ def _segments(run: Run, table: str) -> list[_Segment]:
     segments = []
     for name in sorted((name for name in names if name.worker == first), key=lambda name: (name.attempt, name.number)):
         try:
+            if run.storage.size(f"{table}/{name.stem}.idx") > LARGEST_INDEX:
+                continue
             index = run.storage.read(f"{table}/{name.stem}.idx")
             header = parse_header(index)
         except (RunError, OSError):

@@ -78,6 +78,9 @@ class RawFile:
             elif padded > SMALL_BYTES and not self._grows and hasattr(self._storage, "map"):
                 if self._mapped is None:
                     self._mapped = np.frombuffer(self._storage.map(self._path), np.uint8)
+                if self._storage.size(self._path) < len(self._mapped):
+                    # Reading a mapped page that its file no longer has would end the whole process.
+                    raise RunDamaged(self._path, offset, "it was cut short since it was opened")
                 return self._mapped[offset : offset + padded]
             return self._storage.read(self._path, offset, padded)
         except OSError as error:

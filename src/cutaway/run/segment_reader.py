@@ -15,7 +15,7 @@ from cutaway.run.checksum import CHECKSUM, checksums, checksums_of_rows
 from cutaway.run.raw_file import RawFile
 from cutaway.run.rows import Rows
 from cutaway.run.schemas import SCHEMAS
-from cutaway.run.segments import ENTRY, ENTRY_BYTES, Header, RawPlace, SegmentName, parse_header
+from cutaway.run.segments import ENTRY, ENTRY_BYTES, LARGEST_INDEX, Header, RawPlace, SegmentName, parse_header
 from cutaway.run.stacking import read_rows
 from cutaway.run.storage import Storage
 
@@ -188,6 +188,8 @@ class SegmentReader:
         """Read the header and the schema, from whichever copy is whole."""
         path = f"{self._stem}.idx"
         try:
+            if self._size("idx") > LARGEST_INDEX:
+                raise RunDamaged(path, 0, f"it is larger than {LARGEST_INDEX >> 20} MB")
             header = parse_header(self._read("idx"))
         except RunFormatError as error:
             header = self._header_from_stream()

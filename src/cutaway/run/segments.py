@@ -26,7 +26,17 @@ from cutaway.run.checksum import CHECKSUM, checksum, checksum_function
 from cutaway.run.schemas import SCHEMAS
 from cutaway.run.storage import Appender, Bytes, Storage
 
-__all__ = ["ENTRY", "ENTRY_BYTES", "Header", "RawPlace", "SegmentName", "TableWriter", "WriterId", "parse_header"]
+__all__ = [
+    "ENTRY",
+    "ENTRY_BYTES",
+    "LARGEST_INDEX",
+    "Header",
+    "RawPlace",
+    "SegmentName",
+    "TableWriter",
+    "WriterId",
+    "parse_header",
+]
 
 MAGIC = b"CUTAWAY\x00"
 VERSION = 0
@@ -35,6 +45,8 @@ HEADER = struct.Struct("<8sIIQII")
 _ENTRY = struct.Struct("<QQqII")
 ENTRY = np.dtype([("offset", "<u8"), ("length", "<u8"), ("step", "<i8"), ("crc", "<u4"), ("own", "<u4")])
 ENTRY_BYTES = ENTRY.itemsize
+# Of an index: millions of batches in one segment, far more than any has. What is larger is not ours.
+LARGEST_INDEX = 128 << 20
 # An entry of length 0 closes a segment: `offset` is its size, `step` the number of its batches.
 
 SEGMENT_BYTES = 64 << 20

@@ -27,6 +27,9 @@ MOST_BYTES = 1 << 30
 # What file systems answer that cannot link, or cannot sync a folder. Other errors are real ones.
 _NOT_SUPPORTED = frozenset((errno.EPERM, errno.EACCES, errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP))
 
+# A pipe in the place of a file, which somebody else's run may have, is an empty file and nothing to wait for.
+_READING = os.O_RDONLY | os.O_NONBLOCK
+
 Bytes = bytes | bytearray | memoryview
 
 
@@ -133,7 +136,7 @@ class LocalFile:
     """A file of the local file system, held open for reading until nobody needs it any more."""
 
     def __init__(self, path: Path) -> None:
-        self.descriptor = os.open(path, os.O_RDONLY)
+        self.descriptor = os.open(path, _READING)
         weakref.finalize(self, os.close, self.descriptor)
 
 
@@ -195,11 +198,11 @@ class LocalStorage:
 
     def read(self, key: str, offset: int = 0, length: int | None = None) -> bytes:
         """Read with `pread`, so that a file which grows meanwhile is read as a prefix."""
-        handle = os.open(self.path(key), os.O_RDONLY)
+        handle = os.open(self.path(key), _READING)
         try:
             if length is None:
                 length = max(os.fstat(handle).st_size - offset, 0)
-            return _read_fully(handle, offset, length)
+            return _read_fully(handle, offset, length) if length else b""
         finally:
             os.close(handle)
 
@@ -229,7 +232,7 @@ class LocalStorage:
 
     def map(self, key: str) -> memoryview:
         """Map a file that no longer grows; local only, so not part of the protocol."""
-        with self.path(key).open("rb") as file:
+        with open(os.open(self.path(key), _READING), "rb") as file:  # noqa: PTH123 - a descriptor
             if not os.fstat(file.fileno()).st_size:
                 return memoryview(b"")
             return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))

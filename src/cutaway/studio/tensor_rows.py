@@ -23,6 +23,7 @@ __all__ = ["ModelTensors", "tensor_detail", "tensor_page"]
 _EVERYWHERE = frozenset({"all", "default", "layers"})
 # More steps than a page can list.
 MOST_SAVED = 10_000
+MOST_FINDINGS = 1000
 
 
 @dataclass(frozen=True)
@@ -153,7 +154,7 @@ def tensor_detail(trial: Trial, name: str) -> TensorDetail:
         shape=shape,
         dtype=dtype,
         saved=saved[-MOST_SAVED:],
-        findings=[finding_row(one, trial.run) for one in tensors.findings.get(name, [])],
+        findings=[finding_row(one, trial.run) for one in tensors.findings.get(name, [])[:MOST_FINDINGS]],
     )
 
 

@@ -10,11 +10,14 @@ import pyarrow as pa
 
 from cutaway.run.rows import numbers
 from cutaway.run.schemas import SCALARS
-from cutaway.run.tables import Attempt, Batch
+from cutaway.run.tables import Attempt, Batch, Damage
 from cutaway.trial.follower import Follower
 
 __all__ = ["ScalarSeries", "Series"]
 
+
+# More than anybody looks at; a run in which each step named a series of its own would take all memory.
+MOST_SERIES = 10_000
 
 _Key = tuple[str, str]
 
@@ -37,6 +40,7 @@ class ScalarSeries:
         self._workers: dict[_Key, str] = {}
         self._waiting: dict[_Key, list[Series]] = {}
         self._joined: dict[_Key, Series] = {}
+        self._too_many = False
 
     def all(self) -> dict[tuple[str, str], Series]:
         """Return every series by its name and mode, in the order in which they began."""
@@ -82,8 +86,17 @@ class ScalarSeries:
             if code < 0:
                 continue
             key, places = (names[code // len(modes)], modes[code % len(modes)]), order[start:end]
+            if len(self._workers) >= MOST_SERIES and key not in self._workers:
+                self._name_too_many()
+                continue
             if self._workers.setdefault(key, batch.segment.worker) == batch.segment.worker:
                 self._waiting.setdefault(key, []).append(_picked(whole, places))
+
+    def _name_too_many(self) -> None:
+        if not self._too_many:
+            self._too_many = True
+            reason = f"there are more than {MOST_SERIES} series; the first {MOST_SERIES} are read"
+            self._follower.name_damage([Damage(SCALARS, 0, None, reason)])
 
 
 def _coded(column: pa.Array) -> tuple[list[str], npt.NDArray[np.int32]]:
