@@ -20,7 +20,7 @@ from cutaway.run.findings import Finding, findings_from_table
 from cutaway.run.leases import CHIEF, Lease, RunState, free_attempt, refuse_live_writer, training_states
 from cutaway.run.schemas import FINDINGS, SCHEMAS, STEPS
 from cutaway.run.segments import SegmentName, TableWriter, WriterId
-from cutaway.run.storage import LocalStorage
+from cutaway.run.storage import LocalStorage, UnmappedStorage
 from cutaway.run.tables import Attempt, Damage, TableReader
 
 __all__ = ["FORMAT", "Run", "runs_folder"]
@@ -37,9 +37,15 @@ def runs_folder() -> Path:
 class Run:
     """A run folder. Opening one reads a single small file; nothing is locked."""
 
-    def __init__(self, path: Path, identity: dict[str, Any], damage: list[Damage] | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        identity: dict[str, Any],
+        damage: list[Damage] | None = None,
+        storage: UnmappedStorage | None = None,
+    ) -> None:
         self.path = path
-        self.storage = LocalStorage(path)
+        self.storage = storage or LocalStorage(path)
         self.identity = identity
         self.damage = damage or []
         self._identity_seen: tuple[int, int, int] | None = None
@@ -93,23 +99,28 @@ class Run:
         return run
 
     @classmethod
-    def open(cls, path: Path | str) -> Run:
-        """Open a run folder for reading. Raises `RunNotFound` where there is none."""
+    def open(cls, path: Path | str, *, mapped: bool = True) -> Run:
+        """Open a run folder for reading. Raises `RunNotFound` where there is none.
+
+        Complete files are mapped, which saves copying them; without `mapped` they are read, whoever changes them.
+        """
         folder = Path(path).expanduser()
+        storage = LocalStorage(folder) if mapped else UnmappedStorage(folder)
         try:
-            identity = read_document(LocalStorage(folder), _IDENTITY)
+            identity = read_document(storage, _IDENTITY)
         except (FileNotFoundError, NotADirectoryError):
             raise RunNotFound(str(path), str(folder.parent)) from None
         except RunDamaged as error:
             # A damaged identity costs the name and date of a run, never its data.
-            return cls(folder, {"name": folder.name}, [Damage(_IDENTITY, 0, None, error.reason)])
+            return cls(folder, {"name": folder.name}, [Damage(_IDENTITY, 0, None, error.reason)], storage)
         version = identity.get("format", FORMAT)
         if not isinstance(version, int):
-            return cls(folder, {**identity, "format": FORMAT}, [Damage(_IDENTITY, 0, None, "its format is no number")])
+            damage = Damage(_IDENTITY, 0, None, "its format is no number")
+            return cls(folder, {**identity, "format": FORMAT}, [damage], storage)
         if version > FORMAT:
             message = f"Run {folder.name!r} has format {version}; this release reads up to {FORMAT}."
             raise RunFormatError(message)
-        return cls(folder, identity)
+        return cls(folder, identity, storage=storage)
 
     @property
     def id(self) -> str:

@@ -18,7 +18,7 @@ from typing import Protocol
 
 from cutaway.errors import ConfigurationError, StorageError
 
-__all__ = ["Appender", "LocalFile", "LocalStorage", "Storage"]
+__all__ = ["Appender", "LocalFile", "LocalStorage", "Storage", "UnmappedStorage"]
 
 # Linux refuses more pieces than this in one gathered write, and takes at most 2 GB; macOS refuses more than that.
 MOST_PIECES = 1024
@@ -140,14 +140,18 @@ class LocalFile:
         weakref.finalize(self, os.close, self.descriptor)
 
 
-class LocalStorage:
-    """A storage in a folder of the local (or a mounted) file system."""
+class UnmappedStorage:
+    """A storage in a folder of the local (or a mounted) file system, whose files are read and never mapped.
+
+    For those who look at many runs of others for a long time: a mapped file that somebody cuts short, or copies over,
+    ends the whole process.
+    """
 
     def __init__(self, root: Path | str) -> None:
         self.root = Path(root)
 
     def __repr__(self) -> str:
-        return f"LocalStorage({str(self.root)!r})"
+        return f"{type(self).__name__}({str(self.root)!r})"
 
     def path(self, key: str) -> Path:
         """Return the file behind a key, refusing keys that would leave the folder."""
@@ -230,13 +234,6 @@ class LocalStorage:
         """Open a file for reading many small pieces; local only, so not part of the protocol."""
         return LocalFile(self.path(key))
 
-    def map(self, key: str) -> memoryview:
-        """Map a file that no longer grows; local only, so not part of the protocol."""
-        with open(os.open(self.path(key), _READING), "rb") as file:  # noqa: PTH123 - a descriptor
-            if not os.fstat(file.fileno()).st_size:
-                return memoryview(b"")
-            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-
     def _make_folder(self, path: Path) -> None:
         """Make the folders of a key, but never the root: a run that was deleted must not come back as a ghost."""
         if path.parent.is_dir():
@@ -264,6 +261,17 @@ class LocalStorage:
                     raise
             if folder == self.root.parent:
                 return
+
+
+class LocalStorage(UnmappedStorage):
+    """The same, with complete files in place: nothing is copied that nobody asks for."""
+
+    def map(self, key: str) -> memoryview:
+        """Map a file that no longer grows; local only, so not part of the protocol."""
+        with open(os.open(self.path(key), _READING), "rb") as file:  # noqa: PTH123 - a descriptor
+            if not os.fstat(file.fileno()).st_size:
+                return memoryview(b"")
+            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def _link(beside: Path, path: Path) -> None:

@@ -77,7 +77,7 @@ def _files(run: Run) -> list[Path]:
 def _index(path: Path) -> _Places:
     places: _Places = {}
     try:
-        with pa.memory_map(str(path)) as source:
+        with pa.OSFile(str(path)) as source:
             reader = pa.ipc.open_file(source, options=pa.ipc.IpcReadOptions(included_fields=[0]))
             for number in range(reader.num_record_batches):
                 ids = reader.get_batch(number).column(0).to_pylist()
@@ -90,7 +90,7 @@ def _index(path: Path) -> _Places:
 
 def _read(path: Path, number: int, row: int) -> bytes | None:
     try:
-        with pa.memory_map(str(path)) as source:
+        with pa.OSFile(str(path)) as source:
             column = pa.ipc.open_file(source).get_batch(number).column(1)
             found = column[row].as_py()
     except (OSError, pa.ArrowException, ValueError, IndexError):

@@ -170,3 +170,12 @@ def test_a_run_that_is_being_written(tmp_path: Path) -> None:
                 assert studio.data("run", "/tensors")[0]["last_step"] == step
         scripted.end()
         assert studio.data("run")["attempts"][0]["state"] == "finished"
+
+
+def test_files_that_are_cut_short_while_their_run_is_open(studio: Asked, copied: Path) -> None:
+    """As when somebody copies a run over itself: a mapped page that its file no longer has ends the whole process."""
+    assert max(statuses(studio).values()) < 500
+    for path in (*copied.rglob("*.arrow"), *copied.rglob("*.bin")):
+        os.truncate(path, 0)
+    assert max(statuses(studio).values()) < 500
+    assert not hasattr(studio.studio.index.run_of(studio.id_of("run")).storage, "map")

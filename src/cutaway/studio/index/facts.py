@@ -121,7 +121,7 @@ def read_facts(place: Place, memory: Memory | None = None) -> RunFacts:
     reason = place.reason
     if not reason:
         try:
-            return _facts(place, Run.open(place.path), memory or Memory())
+            return _facts(place, Run.open(place.path, mapped=False), memory or Memory())
         except RunDamaged as error:
             reason = f"{error.path} is damaged: {error.reason}"
         except RunNotFound:

@@ -107,7 +107,7 @@ class RunIndex:
         if place.reason:
             raise RunFormatError(f"Run {place.name!r} cannot be opened: {place.reason}. Mend or remove its folder.")
         try:
-            return Run.open(place.path)
+            return Run.open(place.path, mapped=False)
         except RunNotFound:
             raise RunNotFound(run, self.root.name) from None
 
