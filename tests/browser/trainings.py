@@ -103,7 +103,7 @@ def train_sick(path: Path) -> None:
             losses.mean().backward()
             optimizer.step()
             hook.save_sample_values(rows, loss=losses.tolist())
-            hook.save_scalar("loss", float(losses.mean()))
+            hook.save_scalar("loss", float(losses.detach().mean()))
     model.eval()
     evaluate(Dataset.from_arrays(images.numpy(), labels.numpy(), channel_dim=1), model, path, keep_model=False)
     _watch(path)
