@@ -15,7 +15,7 @@ from cutaway.studio.wire import LayerRow
 from cutaway.trial.overview import TensorSummary
 from cutaway.trial.trial import Trial
 
-__all__ = ["layer_rows"]
+__all__ = ["findings_of_layer", "layer_rows"]
 
 # What a loss receives and returns belongs to no layer of the model.
 _NOT_OF_MODEL = frozenset({"losses", "labels", "predictions", "metrics"})
@@ -78,6 +78,17 @@ def layer_rows(trial: Trial) -> list[LayerRow]:
     for layer in sums:
         children.setdefault(next(_parents(layer), None), []).append(layer)
     return [_row(layer, sums[layer], own.get(layer, [])) for layer in _in_order(children)]
+
+
+def findings_of_layer(trial: Trial, layer: str) -> set[str]:
+    """Return the ids of the findings that `layer_rows` counts for a layer: those that name a tensor of it, or in it."""
+    tensors = ModelTensors(trial)
+    return {
+        one.id
+        for name in tensors.names
+        if not _NOT_OF_MODEL & set(tensors.collections(name)) and layer in (own := tensors.layer(name), *_parents(own))
+        for one in tensors.findings.get(name, ())
+    }
 
 
 def _row(layer: str, sums: _Sums, tensors: list[str]) -> LayerRow:

@@ -205,6 +205,12 @@ class TestLayers:
         assert all(row["severity"] == "error" and row["nonfinite"] > 0 for row in rows.values())
         assert rows["0"]["weight"] is None
 
+    def test_the_findings_of_a_layer_are_as_many_as_it_says(self, studio: Asked) -> None:
+        for row in studio.data("sick", "/layers"):
+            found = studio.data("sick", "/findings", layer=row["name"])
+            assert len(found) == row["findings"]
+        assert studio.data("sick", "/findings", layer="nowhere") == []
+
     def test_parts_hold_what_is_in_them(self, tmp_path: Path) -> None:
         run = ScriptedRun()
         names = [f"Net_blocks.{i}.fc.weight" for i in range(12)] + ["Net_head.weight", "dense/kernel:0"]

@@ -2391,6 +2391,8 @@ export interface operations {
                 code?: string;
                 /** @description Samples: what analyses found. */
                 about?: "training" | "samples" | "all";
+                /** @description Only those that name a tensor of this layer. */
+                layer?: string;
                 /** @description How many rows to leave out at the start. */
                 offset?: number;
                 /** @description How many rows to return at most. */

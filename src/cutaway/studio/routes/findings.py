@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query
 
 from cutaway.studio.findings import chosen_findings, finding_detail, finding_row, findings_of
+from cutaway.studio.layers import findings_of_layer
 from cutaway.studio.paging import Limit, Offset
 from cutaway.studio.routes.runs import RunId
 from cutaway.studio.the_studio import TheStudio
@@ -25,12 +26,16 @@ def list_findings(
     severity: Annotated[list[Literal["info", "warning", "error"]], Query(max_length=3)] = [],  # noqa: B006
     code: Annotated[str, Query(max_length=200)] = "",
     about: Annotated[Literal["training", "samples", "all"], Query(description="Samples: what analyses found.")] = "all",
+    layer: Annotated[str, Query(max_length=2000, description="Only those that name a tensor of this layer.")] = "",
     offset: Offset = 0,
     limit: Limit = 100,
 ) -> Page[FindingRow]:
     """Return the findings of a run, the newest step first."""
     with studio.opened.trial(run) as trial:
         chosen = chosen_findings(findings_of(trial), severities=severity, code=code, about=about)
+        if layer:
+            known = findings_of_layer(trial, layer)
+            chosen = [one for one in chosen if one.id in known]
         rows = [finding_row(one, trial.run) for one in chosen[offset : offset + limit]]
     return Page(data=rows, total=len(chosen), offset=offset, limit=limit)
 
