@@ -22,7 +22,7 @@ from tests.browser.trainings import MAKERS
 from tests.browser.watched_pages import WatchedPages
 
 HERE = Path(__file__).parent
-PATIENCE_MS = 6_000
+PATIENCE_MS = 30_000
 HOSTILE_RUN = IMAGE.replace("/", "")
 WITHOUT = "there is no Chromium or Chrome; `make test` installs one, CUTAWAY_BROWSER names one"
 

@@ -40,10 +40,15 @@ def test_a_layer_leads_to_its_tensors(open_page: WatchedPages, studio: Shown) ->
 
 def test_the_findings_of_a_layer_are_those_that_are_counted(open_page: WatchedPages, studio: Shown) -> None:
     page = open_page(studio.address("sick", "layers"))
+    everything = len(studio.ask(f"runs/{studio.id_of('sick')}/findings"))
     counted = line(page, "dead_relu").get_by_role("cell").last.get_by_role("link")
     number = int(counted.inner_text())
+    assert 0 < number < everything
     counted.click()
-    expect(page.get_by_role("table", name="Findings").locator("tbody").get_by_role("row")).to_have_count(number)
+    listed = page.get_by_role("table", name="Findings").locator("tbody").get_by_role("row")
+    expect(listed).to_have_count(number)
+    page.get_by_role("button", name="Show all findings").click()
+    expect(listed).to_have_count(everything)
 
 
 def test_three_layers_and_five_hundred_are_both_a_table(open_page: WatchedPages, studio: Shown) -> None:
