@@ -87,6 +87,10 @@ class Gathering:
             entry = self._entries.get(run)
         return entry.place if entry is not None else None
 
+    def is_inside(self, place: Place) -> bool:
+        """Whether a place still leads to a folder of the root: it, or a folder above it, may be a link by now."""
+        return self._places.is_inside(place.path)
+
     def row(self, run: str) -> RunFacts | None:
         """Return the row of an id; reads it now where that has not happened yet."""
         with self._lock:
@@ -99,7 +103,7 @@ class Gathering:
         """Read a run now, whoever asks; a state that takes looking twice is unknown until the background knows."""
         with self._lock:
             entry = self._entries.get(run)
-        if entry is None:
+        if entry is None or not (entry.place.reason or self.is_inside(entry.place)):
             return None
         facts = read_facts(entry.place)
         if entry.row is not None:
@@ -171,6 +175,9 @@ class Gathering:
         return quick_mark(entry.place.path) != entry.mark[:2]
 
     def _read_in_background(self, entry: _Entry) -> None:
+        if not entry.place.reason and not self.is_inside(entry.place):
+            # The next look finds it gone, or names it a link.
+            return
         mark = mark_of(entry.place.path)
         began = time.monotonic()
         memory = entry.memory or Memory()

@@ -128,7 +128,7 @@ class Places:
         before = known.runs.get(entry.name) if known is not None else None
         if entry.is_symlink():
             # A link to a run of this folder shows nothing new; one that leads out is named, and not followed.
-            if entry.is_dir() and not self._is_inside(entry.path) and _is_run(entry.path):
+            if entry.is_dir() and not self.is_inside(entry.path) and _is_run(entry.path):
                 reason = "it is a link that leads out of the studio's folder, and is not followed"
                 folder.runs[entry.name] = self._place(inside, entry.path, reason)
         elif not entry.is_dir(follow_symlinks=False):
@@ -140,7 +140,8 @@ class Places:
         elif depth + 1 < DEEPEST:
             folder.folders.append(inside)
 
-    def _is_inside(self, path: str) -> bool:
+    def is_inside(self, path: str) -> bool:
+        """Whether a path leads to something in the root, links followed."""
         with contextlib.suppress(OSError, ValueError):
             real, root = os.path.realpath(path), os.path.realpath(self.root)
             return os.path.commonpath((real, root)) == root

@@ -102,7 +102,7 @@ class RunIndex:
         """Open the run of an id. Raises `RunNotFound` where there is none, `RunFormatError` where it is unreadable."""
         self._be_asked()
         place = self._runs.place(run)
-        if place is None:
+        if place is None or not (place.reason or self._runs.is_inside(place)):
             raise RunNotFound(run, self.root.name)
         if place.reason:
             raise RunFormatError(f"Run {place.name!r} cannot be opened: {place.reason}. Mend or remove its folder.")

@@ -57,6 +57,25 @@ def test_an_id_opens_its_run_and_no_other_word_does(tmp_path: Path, opened: Open
     assert str(tmp_path) not in str(caught.value)
 
 
+@pytest.mark.parametrize("swapped", ["group", "group/a"])
+def test_a_run_that_becomes_a_link_that_leads_out_is_not_followed_before_the_next_look(
+    swapped: str, tmp_path: Path, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_module, "LOOK_SECONDS", 60.0)
+    root = tmp_path / "root"
+    make_run(root / "group" / "a")
+    shutil.copytree(root / "group", tmp_path / "outside" / "group")
+    index = opened(root)
+    (row,) = index.table().rows
+    assert index.run_of(row.id).path == root / "group" / "a"
+    shutil.rmtree(root / swapped)
+    (root / swapped).symlink_to(tmp_path / "outside" / swapped)
+    with pytest.raises(RunNotFound):
+        index.run_of(row.id)
+    with pytest.raises(RunNotFound):
+        index.read_again(row.id)
+
+
 def test_what_cannot_be_opened_is_listed_and_refused(tmp_path: Path, opened: Open) -> None:
     run = make_run(tmp_path / "a")
     run.identity["format"] = 99
