@@ -96,7 +96,7 @@ def _train(folder: Path) -> Path:
     command = [sys.executable, "-m", "cutaway", "demo", "--json"]
     subprocess.run(command, check=True, cwd=project, env=variables, stdout=subprocess.DEVNULL)
     for config in project.glob("runs/*/config.yaml"):
-        config.write_text(re.sub(r"(?m)^(\s*- )/.*__main__\.py$", r"\1cutaway", config.read_text()))
+        config.write_text(re.sub(r"(?m)^(\s*- )/.*__main__\.py$", r"\1cutaway/__main__.py", config.read_text()))
     os.chdir(project)
     return project / "runs"
 
