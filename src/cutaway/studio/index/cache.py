@@ -11,6 +11,7 @@ import hashlib
 import json
 import logging
 import os
+import stat
 import zlib
 from collections.abc import Sequence
 from dataclasses import fields
@@ -31,6 +32,8 @@ log = logging.getLogger("cutaway.studio")
 # With every change of what is kept.
 _FORMAT = 1
 _ROWS_A_LINE = 100
+# Some hundred thousand runs.
+_LARGEST = 256 << 20
 _NAMES = [one.name for one in fields(RunFacts) if one.name not in ("keys", "values")]
 
 
@@ -46,7 +49,7 @@ def cache_file(root: Path) -> Path:
 def read_cache(path: Path) -> dict[str, tuple[Mark, RunFacts]]:
     """Return the rows that were kept, by their ids; none where there is no file that can be used."""
     try:
-        about, _, body = path.read_bytes().partition(b"\n")
+        about, _, body = _content(path).partition(b"\n")
         head = json.loads(about)
         if head.get("format") != _FORMAT or head.get("version") != __version__ or head["crc"] != zlib.crc32(body):
             return {}
@@ -56,6 +59,15 @@ def read_cache(path: Path) -> dict[str, tuple[Mark, RunFacts]]:
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError) as error:
         log.info("The kept index %s is not used (%s); runs are read again.", path.name, type(error).__name__)
         return {}
+
+
+def _content(path: Path) -> bytes:
+    """Return what a file holds. Raises `ValueError` for what is none, or too large for memory: neither was ours."""
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123 - a descriptor
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
+            raise ValueError(path.name)
+        return file.read()
 
 
 def write_cache(path: Path, rows: Sequence[tuple[Mark, RunFacts]]) -> None:

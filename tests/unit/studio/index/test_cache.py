@@ -1,6 +1,7 @@
 """What is kept between two starts is the same or nothing."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,19 @@ def test_a_damaged_file_is_thrown_away_wherever_the_damage_is(file: Path) -> Non
 @pytest.mark.parametrize("content", [b"", b"\n", b"{}\n", b"[]\n[]", b"7\n7", b'{"crc": 0}\n', b"[" * 100_000, b"\xff"])
 def test_a_file_of_somebody_else_is_thrown_away(content: bytes, file: Path) -> None:
     file.write_bytes(content)
+    assert read_cache(file) == {}
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "huge"])
+def test_what_is_no_file_of_ours_is_not_waited_for_nor_read(kind: str, file: Path) -> None:
+    file.unlink()
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "folder":
+        file.mkdir()
+    else:
+        with file.open("wb") as huge:
+            huge.truncate(20 << 30)
     assert read_cache(file) == {}
 
 
