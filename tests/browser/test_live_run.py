@@ -132,3 +132,18 @@ def test_a_training_is_paused_changed_resumed_and_stopped(open_page: WatchedPage
 def learning_rate(studio: Shown) -> float:
     rows = studio.ask(f"runs/{studio.id_of('live')}/scalars")
     return float(next(row["last"] for row in rows if row["name"] == "lr"))
+
+
+@pytest.mark.usefixtures("_own_cache")
+def test_a_training_that_was_killed_is_said_to_be_gone_with_how_to_go_on(
+    open_page: WatchedPages, tmp_path: Path
+) -> None:
+    with live_training(tmp_path / "killed") as process, showing(tmp_path) as studio:
+        page = open_page(studio.address("killed", "steering"))
+        expect(state(page, "running")).to_be_visible()
+        process.kill()
+        expect(state(page, "crashed")).to_be_visible()
+        expect(page.get_by_role("button", name="Pause", exact=True)).to_have_count(0)
+        expect(page.get_by_role("main")).to_contain_text("resume=True")
+        # Closed before its studio is: it would complain that nobody answers.
+        page.close()
