@@ -102,7 +102,7 @@ def demo(
         emit_json(report)
     else:
         print_report(report)
-        end_with_the_studio(trained.run.path.parent, report)
+        end_with_the_studio(trained.run.path.parent)
 
 
 def train(epochs: int, say: Callable[[str], None]) -> Trained:

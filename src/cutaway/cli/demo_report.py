@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -80,10 +81,11 @@ def print_report(report: Facts) -> None:
     _print_sick(screen, report["sick"])
     _print_labels(screen, report["labels"])
     screen.line()
-    screen.line(Text("Next", style="bold"))
+    screen.line(Text("Next; in the studio begin with Tensors and Findings of the sick run", style="bold"))
     told = ("what every tensor did, a line each", "the run on one page")
     labels = report["labels"]["path"]
     commands = [
+        (f"cutaway studio {shown_path(Path(report['path']).parent)}", "all of it as a page"),
         *zip(report["next"], told, strict=True),
         (f"cutaway watch {report['sick']['path']}", "all rules again"),
         (f"cutaway analyze {labels} mislabeled", "which labels are wrong, and why"),
