@@ -9,6 +9,6 @@ it("leaves out what is not known", () => {
   expect(commandsOf({ next: "", command: "my run", config: {} }).map(({ text }) => text)).toEqual(["cutaway runs show 'my run'", "cutaway watch 'my run'"]);
 });
 it("starts a package by its name", () => {
-  const [again] = commandsOf({ next: "", command: "x", config: { command: ["/home/me/src/trainer/__main__.py", "--fast"] } });
+  const [again] = commandsOf({ next: "", command: "x", config: { command: ["src/trainer/__main__.py", "--fast"] } });
   expect(again?.text).toBe("python -m trainer --fast");
 });
