@@ -12,7 +12,8 @@ describe("curvesOf", () => {
   const columns = {
     texts: () => ["loss@TRAIN", "loss@TRAIN", "loss@TRAIN", "loss@EVAL", "loss@EVAL"],
     numbers: (name: string) => Float64Array.from(rows[name as keyof typeof rows]),
-    about: (key: string) => (key === "points" ? '{"loss@TRAIN": 30, "loss@EVAL": 2, "lr@TRAIN": 0}' : '["loss@TRAIN"]'),
+    about: (key: string) =>
+      ({ points: '{"loss@TRAIN": 30, "loss@EVAL": 2, "lr@TRAIN": 0}', thinned: '["loss@TRAIN"]', approximate: '{"loss@EVAL": "every 64 steps"}' })[key] ?? null,
   };
   it("takes an answer apart by series", () => {
     const found = curvesOf(columns);
@@ -22,6 +23,11 @@ describe("curvesOf", () => {
   });
   it("says how many values a point stands for", () => {
     expect(curvesOf(columns).get("loss@TRAIN")).toMatchObject({ whole: 30, every: 10 });
+  });
+  it("says where points were not read one by one, also with a tail", () => {
+    const found = curvesOf(columns).get("loss@EVAL")!;
+    expect(shownNote([appended(found, curve([6, 7]))])).toBe("every 64 steps");
+    expect(shownNote([curvesOf(columns).get("loss@TRAIN")!])).toBe("1 in 10 of 30 values");
   });
   it("has series without a point, empty", () => {
     expect(curvesOf(columns).get("lr@TRAIN")!.step).toHaveLength(0);

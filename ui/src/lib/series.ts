@@ -16,6 +16,8 @@ export interface Curve {
   whole: number;
   /** How many of them one point stands for: 1 where nothing is thinned. */
   every: number;
+  /** Where points were not read one by one: how, in words. */
+  approximate?: string;
 }
 
 type Part = "step" | "epoch" | "time" | "value" | "min" | "max" | "nonfinite";
@@ -33,6 +35,7 @@ export function curvesOf(columns: CurveColumns): Map<string, Curve> {
   const parts = PARTS.map((name) => columns.numbers(name));
   const whole = JSON.parse(columns.about("points") ?? "{}") as Record<string, number>;
   const thinned = new Set(JSON.parse(columns.about("thinned") ?? "[]") as string[]);
+  const approximate = JSON.parse(columns.about("approximate") ?? "{}") as Record<string, string>;
   const found = new Map<string, Curve>();
   const cut = (from: number, to: number): Curve =>
     ({ ...Object.fromEntries(PARTS.map((name, i) => [name, parts[i]!.subarray(from, to)])), whole: to - from, every: 1 }) as unknown as Curve;
@@ -46,7 +49,7 @@ export function curvesOf(columns: CurveColumns): Map<string, Curve> {
   for (const [key, curve] of found) {
     const values = whole[key] ?? curve.whole;
     const every = thinned.has(key) ? Math.max(2, Math.round(values / Math.max(1, curve.step.length))) : 1;
-    found.set(key, { ...curve, whole: values, every });
+    found.set(key, { ...curve, whole: values, every, ...(approximate[key] ? { approximate: approximate[key] } : {}) });
   }
   return found;
 }
@@ -131,7 +134,9 @@ export class AxisMap {
 export function shownNote(curves: readonly Curve[]): string {
   const whole = Math.max(0, ...curves.map((curve) => curve.whole));
   const every = Math.max(1, ...curves.map((curve) => curve.every));
+  const { approximate } = saidOf(curves);
   if (whole === 0) return "";
+  if (approximate) return approximate;
   return every > 1 ? `1 in ${every} of ${grouped(whole)} values` : whole === 1 ? "1 value" : `all ${grouped(whole)} values`;
 }
 
@@ -158,7 +163,7 @@ function firstAt(sorted: ArrayLike<number>, value: number): number {
 
 function slice(curve: Curve, from: number, to: number): Curve {
   const parts = Object.fromEntries(PARTS.map((name) => [name, curve[name].subarray(from, to)])) as unknown as Curve;
-  return { ...parts, whole: to - from, every: curve.every };
+  return { ...parts, whole: to - from, every: curve.every, ...saidOf([curve]) };
 }
 
 function joined(curves: readonly Curve[]): Curve {
@@ -172,5 +177,10 @@ function joined(curves: readonly Curve[]): Curve {
     }
     return [name, all];
   });
-  return { ...(Object.fromEntries(parts) as unknown as Curve), whole: length, every: 1 };
+  return { ...(Object.fromEntries(parts) as unknown as Curve), whole: length, every: 1, ...saidOf(curves) };
+}
+
+function saidOf(curves: readonly Curve[]): Pick<Curve, "approximate"> {
+  const approximate = curves.find((curve) => curve.approximate)?.approximate;
+  return approximate ? { approximate } : {};
 }
