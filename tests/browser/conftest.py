@@ -9,7 +9,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -56,10 +56,14 @@ def browser_path() -> Path:
     """The browser that is there."""
     found = find_installed()
     if found is None:
-        if os.environ.get("CI", "").lower() in {"", "0", "false"}:
-            pytest.skip(WITHOUT)
-        pytest.fail(WITHOUT)
+        _without(WITHOUT)
     return found
+
+
+def _without(reason: str) -> NoReturn:
+    if os.environ.get("CI", "").lower() in {"", "0", "false"}:
+        pytest.skip(reason)
+    pytest.fail(reason)
 
 
 # Of a module and not of the session: while playwright is open this thread has a running event loop, and the tests of
@@ -118,7 +122,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def made_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a run of every kind, trained for real, once. Nobody changes it: `runs` is a copy of it."""
     if not (STATIC / "index.html").is_file():
-        pytest.fail("The page is not built; `make ui` builds it.")
+        _without("the page is not built; `make ui` builds it")
     pytest.importorskip("torch")
     folder = tmp_path_factory.mktemp("made") / "runs"
     for name, make in MAKERS.items():

@@ -46,7 +46,7 @@ def train_hostile(path: Path) -> None:
             optimizer.step()
             for text in HOSTILE:
                 hook.save_scalar(text[:300], float(step))
-            hook.save_sample_values(ids, **{IMAGE: [1.0] * len(ids)})
+            hook.save_sample_values(ids, subset="training", **{IMAGE: [1.0] * len(ids)})
     run = Run.open(path)
     writer = run.writer("findings", WriterId("watch", "watcher_0", 0))
     append_findings(writer, [_finding(Finding, text) for text in HOSTILE])

@@ -141,7 +141,10 @@ def test_a_training_that_was_killed_is_said_to_be_gone_with_how_to_go_on(
     with live_training(tmp_path / "killed") as process, showing(tmp_path) as studio:
         page = open_page(studio.address("killed", "steering"))
         expect(state(page, "running")).to_be_visible()
+        # What happens between the first answer and the beginning of the stream is told by the next change only.
+        expect(page.locator("header").get_by_role("status")).to_have_text("Live")
         process.kill()
+        process.wait()
         expect(state(page, "crashed")).to_be_visible()
         expect(page.get_by_role("button", name="Pause", exact=True)).to_have_count(0)
         expect(page.get_by_role("main")).to_contain_text("resume=True")

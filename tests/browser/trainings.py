@@ -83,11 +83,11 @@ def train_sick(path: Path) -> None:
     model.add_module("flatten", torch.nn.Flatten())
     model.add_module("first", torch.nn.Linear(64, 24))
     model.add_module("first_relu", torch.nn.ReLU())
-    model.add_module(DEAD_LAYER, torch.nn.Linear(24, 24))
+    dead = torch.nn.Linear(24, 24)
+    torch.nn.init.constant_(dead.bias, -100.0)
+    model.add_module(DEAD_LAYER, dead)
     model.add_module("dead_relu", torch.nn.ReLU())
     model.add_module("head", torch.nn.Linear(24, 10))
-    with torch.no_grad():
-        model.get_submodule(DEAD_LAYER).bias.fill_(-100.0)  # type: ignore[operator, union-attr]
     criterion, optimizer = torch.nn.CrossEntropyLoss(reduction="none"), torch.optim.SGD(model.parameters(), lr=0.05)
     with Hook(path, include_collections=["weights", "gradients", "losses", "relu_outputs"]) as hook:
         hook.register_module(model)
@@ -116,7 +116,8 @@ def train_broken(path: Path) -> None:
     from cutaway.torch import Hook
 
     torch.manual_seed(2)
-    model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+    first = torch.nn.Linear(4, 8)
+    model = torch.nn.Sequential(first, torch.nn.ReLU(), torch.nn.Linear(8, 3))
     criterion, optimizer = torch.nn.CrossEntropyLoss(), torch.optim.SGD(model.parameters(), lr=0.1)
     with Hook(path) as hook:
         hook.register_module(model)
@@ -130,7 +131,7 @@ def train_broken(path: Path) -> None:
             hook.save_scalar("score", float("nan") if 20 <= step < 30 else float(step))
             if step == 40:
                 with torch.no_grad():
-                    model[0].weight[0, 0] = float("nan")
+                    first.weight[0, 0] = float("nan")
     _watch(path)
 
 

@@ -10,8 +10,8 @@ const POLL_MS = 2000;
 const PATIENCE_MS = 8000;
 
 class Live {
-  /** For the mark in the top bar: streaming, polling, paused while hidden, or off. */
-  state = $state<"off" | "streaming" | "polling" | "paused">("off");
+  /** For the mark in the top bar: connecting at first, then streaming or polling; paused while hidden, or off. */
+  state = $state<"off" | "connecting" | "streaming" | "polling" | "paused">("off");
 
   private watchers = new Map<string, Set<Handler>>();
   private source: EventSource | undefined;
@@ -62,6 +62,7 @@ class Live {
   }
 
   private stream(topics: string[]): void {
+    if (this.state === "off" || this.state === "paused") this.state = "connecting";
     const source = new EventSource(apiAddress("live", { topic: topics }));
     this.source = source;
     const giveUp = (): void => {
