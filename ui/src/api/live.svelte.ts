@@ -13,6 +13,9 @@ class Live {
   /** For the mark in the top bar: connecting at first, then streaming or polling; paused while hidden, or off. */
   state = $state<"off" | "connecting" | "streaming" | "polling" | "paused">("off");
 
+  /** How often listening has begun: what changed between a page's first answer and that was told to nobody. */
+  begun = $state(0);
+
   private watchers = new Map<string, Set<Handler>>();
   private source: EventSource | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -75,6 +78,7 @@ class Live {
     source.onopen = () => {
       clearTimeout(this.timer);
       this.state = "streaming";
+      this.begun += 1;
     };
     source.onmessage = (message: MessageEvent<string>) => {
       clearTimeout(this.timer);
@@ -92,6 +96,7 @@ class Live {
     try {
       const found = await get<Events>("changes", { topic: topics, since: this.since });
       if (asked !== this.topics || document.hidden) return;
+      if (this.since === "") this.begun += 1;
       this.since = found.since;
       for (const event of found.events) this.tell(event);
     } catch {
