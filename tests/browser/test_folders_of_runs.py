@@ -26,6 +26,7 @@ def test_an_empty_folder_shows_the_commands_that_make_a_run(open_page: WatchedPa
             expect(page.locator("code").filter(has_text=command)).to_be_visible()
         page.goto(f"{studio.url}/compare")
         expect(page.get_by_role("button", name="Add a run")).to_be_visible()
+        open_page.close()
 
 
 def test_a_run_that_appears_on_disk_appears_on_the_page(
@@ -42,6 +43,7 @@ def test_a_run_that_appears_on_disk_appears_on_the_page(
         expect(page.get_by_role("link", name="healthy", exact=True)).to_be_visible()
         shutil.rmtree(folder / "sick")
         expect(page.get_by_role("link", name="sick", exact=True)).to_have_count(0)
+        open_page.close()
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +72,4 @@ def test_thousands_of_runs_are_scrolled_without_loading_all(open_page: WatchedPa
         assert lines.count() < 100
         # The first rows and the last ones, not the two thousand between them.
         assert len(asked) - before <= 4
+        open_page.close()

@@ -147,5 +147,4 @@ def test_a_training_that_was_killed_is_said_to_be_gone_with_how_to_go_on(
         expect(state(page, "crashed")).to_be_visible()
         expect(page.get_by_role("button", name="Pause", exact=True)).to_have_count(0)
         expect(page.get_by_role("main")).to_contain_text("resume=True")
-        # Closed before its studio is: it would complain that nobody answers.
-        page.close()
+        open_page.close()

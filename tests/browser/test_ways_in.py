@@ -91,6 +91,7 @@ def test_below_a_path_everything_works(open_page: WatchedPages, few_runs: Path) 
         other.get_by_role("link", name="Cutaway, all runs").click()
         expect(other.get_by_role("table", name="Runs")).to_be_visible()
         assert all(url.startswith(studio.url + "/") for url in asked)
+        open_page.close()
 
 
 @pytest.mark.usefixtures("_own_cache")

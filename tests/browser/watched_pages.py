@@ -42,9 +42,10 @@ class WatchedPages:
         return [one for one in self._heard if not any(pattern.search(one) for pattern in self._expected)]
 
     def close(self) -> None:
-        """Close every page."""
+        """Close every page; before its studio ends, or it would complain that nobody answers."""
         for context in self._contexts:
             context.close()
+        self._contexts.clear()
 
     def _watch(self, page: Any, url: str) -> None:
         host = urlsplit(url).netloc
