@@ -1,12 +1,29 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
-import { defineConfig } from "vite";
+import { defineConfig, type Plugin } from "vite";
 
 const studio = process.env.CUTAWAY_API ?? "http://127.0.0.1:8600";
+
+// The pages of a run are asked for with the first script, not after it has run: people come for a run.
+function fetchRunEarly(): Plugin {
+  return {
+    name: "fetch-run-early",
+    transformIndexHtml: {
+      order: "post",
+      handler: (_html, { bundle }) =>
+        Object.values(bundle ?? {}).flatMap((file) => {
+          if (!/assets\/run-.*\.(js|css)$/.test(file.fileName)) return [];
+          const script = file.fileName.endsWith(".js");
+          const attrs = { rel: script ? "modulepreload" : "stylesheet", href: `./${file.fileName}`, crossorigin: true };
+          return [{ tag: "link", attrs, injectTo: "head" as const }];
+        }),
+    },
+  };
+}
 
 // Addresses are relative to <base>, which the server sets: the page works below any path of a proxy.
 export default defineConfig({
   base: "./",
-  plugins: [svelte()],
+  plugins: [svelte(), fetchRunEarly()],
   build: {
     target: "es2022",
     outDir: "../src/cutaway/studio/static",
