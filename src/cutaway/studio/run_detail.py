@@ -19,7 +19,17 @@ from cutaway.studio.previews import has_pictures
 from cutaway.studio.secrets import hidden
 from cutaway.studio.steps import steps_facts
 from cutaway.studio.tensor_rows import ModelTensors
-from cutaway.studio.wire import Attempt, CollectionRow, DamageRow, HealthRow, RunDetail, RunRow, State, TellingRow
+from cutaway.studio.wire import (
+    Attempt,
+    CollectionRow,
+    DamageRow,
+    HealthRow,
+    RunDetail,
+    RunRow,
+    State,
+    StepsFacts,
+    TellingRow,
+)
 from cutaway.trial.trial import Trial
 
 __all__ = ["run_detail"]
@@ -56,7 +66,7 @@ def run_detail(trial: Trial, row: RunRow) -> RunDetail:
     trial.values_window(0, 0)
     attempts = _attempts(run, state, steps.last)
     return RunDetail(
-        row=_row_now(row, attempts, health, len(findings)),
+        row=_row_now(row, steps, attempts, health, len(findings)),
         meaning=text(meaning),
         next=text(following),
         command=text(command),
@@ -78,7 +88,7 @@ def run_detail(trial: Trial, row: RunRow) -> RunDetail:
     )
 
 
-def _row_now(row: RunRow, attempts: list[Attempt], health: Health, findings: int) -> RunRow:
+def _row_now(row: RunRow, steps: StepsFacts, attempts: list[Attempt], health: Health, findings: int) -> RunRow:
     """Return the row with what was looked at just now: the table says how a run was when it looked last."""
     now = {name: getattr(health, name) for name in ("verdict", "since", "warnings", "errors")}
     known = row.health
@@ -86,7 +96,8 @@ def _row_now(row: RunRow, attempts: list[Attempt], health: Health, findings: int
         # Otherwise the table's sentence stays, which says too what of the run is damaged.
         known = HealthRow(**now, sentence=text(health.sentence))
     state = attempts[-1].state if attempts else row.state
-    return row.model_copy(update={"state": state, "health": known, "findings": findings})
+    so_far = row.steps if steps.last is None else steps.last + 1
+    return row.model_copy(update={"state": state, "health": known, "findings": findings, "steps": so_far})
 
 
 def _config(run: Run, damage: list[Damage]) -> dict[str, Any]:
