@@ -53,6 +53,7 @@ class TestDetail:
     def test_it_says_what_the_run_is(self, studio: Asked) -> None:
         detail = studio.data("healthy")
         assert detail["row"]["name"] == "healthy"
+        assert detail["row"]["steps"] == detail["steps"]["last"] + 1
         assert detail["meaning"] == "the training closed it"
         assert detail["next"].startswith("cutaway tensors ")
         assert detail["steps"] == {
