@@ -18,11 +18,41 @@ from cutaway.studio.guards.origins import OwnOrigin
 from cutaway.studio.guards.routes import UnderRootPath
 from cutaway.studio.guards.tokens import TokenAsked
 from cutaway.studio.page import Bundle, ThePage
-from cutaway.studio.routes import about, findings, live, requests, run, runs, tensors
+from cutaway.studio.routes import (
+    about,
+    findings,
+    flips,
+    insights,
+    jobs,
+    live,
+    models,
+    population,
+    requests,
+    run,
+    runs,
+    sample,
+    tensors,
+)
 from cutaway.studio.the_studio import Studio
 from cutaway.studio.wire import ErrorAnswer
 
 __all__ = ["Guards", "create_app"]
+
+_PARTS = (
+    about,
+    runs,
+    run,
+    tensors,
+    findings,
+    requests,
+    live,
+    population,
+    sample,
+    models,
+    insights,
+    jobs,
+    flips,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +79,7 @@ def create_app(studio: Studio, *, guards: Guards | None = None, bundle: Bundle |
         lifespan=_life,
     )
     app.state.studio = studio
-    for part in (about, runs, run, tensors, findings, requests, live):
+    for part in _PARTS:
         app.include_router(part.router, prefix="/api", responses={"default": {"model": ErrorAnswer}})
     answer_errors(app)
     _stand_guard(app, studio, guards or Guards(), bundle if bundle is not None else Bundle.load())

@@ -56,12 +56,17 @@ export async function getBytes(path: string, query: Query = {}, signal?: AbortSi
   return (await ask(path, query, { signal })).arrayBuffer();
 }
 
-export async function send<T>(method: "POST" | "PATCH", path: string, body: unknown): Promise<T> {
-  const answer = await ask(path, {}, {
-    method,
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
+export async function send<T>(method: "POST" | "PATCH" | "DELETE", path: string, body: unknown = undefined, query: Query = {}): Promise<T> {
+  const json = body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  return read<T>(await ask(path, query, { method, ...json }));
+}
+
+/** Sends the bytes of a file as they are. */
+export async function sendFile<T>(path: string, file: Blob, query: Query = {}): Promise<T> {
+  return read<T>(await ask(path, query, { method: "POST", headers: { "content-type": "application/octet-stream" }, body: file }));
+}
+
+async function read<T>(answer: Response): Promise<T> {
   return (answer.status === 204 ? undefined : ((await answer.json()) as { data: T }).data) as T;
 }
 

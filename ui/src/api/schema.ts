@@ -541,6 +541,549 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{run}/population": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Population
+         * @description Return the population of an evaluation: what it has, what can be drawn, and what was analysed.
+         */
+        get: operations["show_population_api_runs__run__population_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/population/points.arrow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Points
+         * @description Return the map as Arrow: columns row (uint32), x, y (float32), NaN where a sample has no place.
+         *
+         *     The order is drawn once for an evaluation, so that the first rows are a fair sample of all. With `like` the samples
+         *     are those of that evaluation in its order, where they lie in this one.
+         */
+        get: operations["points_api_runs__run__population_points_arrow_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/population/columns.arrow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Columns
+         * @description Return columns as Arrow, in the order of the points: numbers as floats, everything else as a dictionary.
+         */
+        get: operations["columns_api_runs__run__population_columns_arrow_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/population/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rows
+         * @description Return some samples by row or by id, in the order in which they were asked for; unknown ids are left out.
+         */
+        get: operations["rows_api_runs__run__population_rows_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/population/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search
+         * @description Return the samples that a text or conditions fit, sorted.
+         */
+        get: operations["search_api_runs__run__population_search_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/population/samples.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download
+         * @description Return samples as CSV: all their columns, or a list to label, which `cutaway fix --from` takes back.
+         */
+        get: operations["download_api_runs__run__population_samples_csv_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/population/clusters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Clusters
+         * @description Return the clusters of the map with what distinguishes each, the largest first.
+         */
+        get: operations["clusters_api_runs__run__population_clusters_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/selections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Selections
+         * @description Return the selections that were kept in the run.
+         */
+        get: operations["list_selections_api_runs__run__selections_get"];
+        put?: never;
+        /**
+         * Keep Selection
+         * @description Keep a selection under a name; one of the same name is replaced.
+         */
+        post: operations["keep_selection_api_runs__run__selections_post"];
+        /**
+         * Drop Selection
+         * @description Remove a selection.
+         */
+        delete: operations["drop_selection_api_runs__run__selections_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/sample": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Sample
+         * @description Return everything that is known of a sample without asking the model.
+         */
+        get: operations["show_sample_api_runs__run__sample_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/sample/visuals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Visuals
+         * @description Return the sample as the visualizers of its binding show it; asks the model where they need its prediction.
+         */
+        get: operations["visuals_api_runs__run__sample_visuals_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/sample/heat-maps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Heat Maps
+         * @description Return where the model looked in a sample, a map for each class and layer.
+         */
+        get: operations["heat_maps_api_runs__run__sample_heat_maps_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/sample/similar": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Similar
+         * @description Return the samples that the model sees most alike.
+         */
+        get: operations["similar_api_runs__run__sample_similar_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/model": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Model
+         * @description Return the model of an evaluation: formats, inputs, outputs and layers.
+         */
+        get: operations["show_model_api_runs__run__model_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/model/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start Model
+         * @description Open the model in its own process, where that is not done yet, and say how it is; does not wait for it.
+         */
+        post: operations["start_model_api_runs__run__model_start_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/model/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try Model
+         * @description Ask the model about a file that is sent as the body: a picture, an array (`.npy`) or a text.
+         */
+        post: operations["try_model_api_runs__run__model_try_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/insights": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Insights
+         * @description Return what is systematically wrong, the gravest first.
+         */
+        get: operations["list_insights_api_runs__run__insights_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/suggestions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Suggestions
+         * @description Return the samples whose label is likely wrong, the likeliest first.
+         */
+        get: operations["list_suggestions_api_runs__run__suggestions_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/decisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide
+         * @description Accept or reject the correction of a label, or take that back; the data themselves are never touched.
+         */
+        post: operations["decide_api_runs__run__decisions_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run}/tests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Tests
+         * @description Return the tests of a run and what becomes of them on an evaluation.
+         */
+        get: operations["list_tests_api_runs__run__tests_get"];
+        put?: never;
+        /**
+         * Add Test
+         * @description Add a test to the run; one of the same name is replaced.
+         */
+        post: operations["add_test_api_runs__run__tests_post"];
+        /**
+         * Drop Test
+         * @description Remove a test, by its name or its line.
+         */
+        delete: operations["drop_test_api_runs__run__tests_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tests By Run
+         * @description Return the tests of one run as several runs do on them.
+         */
+        get: operations["tests_by_run_api_tests_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Jobs
+         * @description Return the jobs of all runs, the newest first.
+         */
+        get: operations["list_jobs_api_jobs_get"];
+        put?: never;
+        /**
+         * Start Job
+         * @description Start a job; where the same is running already, that one is returned.
+         */
+        post: operations["start_job_api_jobs_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{job}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Job
+         * @description Return how far a job is.
+         */
+        get: operations["show_job_api_jobs__job__get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{job}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Job
+         * @description End a job; what it kept so far stays.
+         */
+        post: operations["cancel_job_api_jobs__job__cancel_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{job}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Job Log
+         * @description Return what a job wrote, from a line on.
+         */
+        get: operations["job_log_api_jobs__job__log_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/compare/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Flips
+         * @description Return what two runs' models say differently of the same samples, by their last evaluations.
+         */
+        get: operations["flips_api_compare_samples_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/compare/samples.arrow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Flip Points
+         * @description Return the samples that both have, as Arrow: row, x, y of the map of `after`, flip, and the change of the loss.
+         */
+        get: operations["flip_points_api_compare_samples_arrow_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -565,6 +1108,20 @@ export interface components {
              * @description Whether this studio asks for a token.
              */
             token: boolean;
+        };
+        /**
+         * AnalysisRow
+         * @description An analysis of this population: whether it was made, whether it applies, and where not, why.
+         */
+        AnalysisRow: {
+            /** Analysis */
+            analysis: string;
+            /** Made */
+            made: boolean;
+            /** Applies */
+            applies: boolean;
+            /** Reason */
+            reason: string;
         };
         /**
          * Annotations
@@ -622,6 +1179,41 @@ export interface components {
             host: string;
             /** Pid */
             pid: number | null;
+        };
+        /**
+         * ClassScore
+         * @description A class as a sample sees it: the model's probability, and how far its centre is.
+         */
+        ClassScore: {
+            /** Name */
+            name: string;
+            /** Probability */
+            probability: number | null;
+            /** Distance */
+            distance: number | null;
+        };
+        /**
+         * ClusterRow
+         * @description A cluster of the map and what distinguishes it, in words.
+         */
+        ClusterRow: {
+            /** Cluster */
+            cluster: number;
+            /** Count */
+            count: number;
+            /** Words */
+            words: string;
+            /**
+             * X
+             * @description Where on the map its name goes.
+             */
+            x: number | null;
+            /** Y */
+            y: number | null;
+            /** Loss */
+            loss: number | null;
+            /** Accuracy */
+            accuracy: number | null;
         };
         /**
          * CollectionRow
@@ -749,6 +1341,16 @@ export interface components {
             ok: true;
             data: components["schemas"]["Comparison"];
         };
+        /** Data[DecisionRow] */
+        Data_DecisionRow_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["DecisionRow"];
+        };
         /** Data[Events] */
         Data_Events_: {
             /**
@@ -769,6 +1371,26 @@ export interface components {
             ok: true;
             data: components["schemas"]["FindingDetail"];
         };
+        /** Data[FlipsAnswer] */
+        Data_FlipsAnswer_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["FlipsAnswer"];
+        };
+        /** Data[HeatMapAnswer] */
+        Data_HeatMapAnswer_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["HeatMapAnswer"];
+        };
         /** Data[Histogram] */
         Data_Histogram_: {
             /**
@@ -778,6 +1400,66 @@ export interface components {
              */
             ok: true;
             data: components["schemas"]["Histogram"];
+        };
+        /** Data[InsightsAnswer] */
+        Data_InsightsAnswer_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["InsightsAnswer"];
+        };
+        /** Data[JobLog] */
+        Data_JobLog_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["JobLog"];
+        };
+        /** Data[JobRow] */
+        Data_JobRow_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["JobRow"];
+        };
+        /** Data[ModelDetail] */
+        Data_ModelDetail_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["ModelDetail"];
+        };
+        /** Data[ModelState] */
+        Data_ModelState_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["ModelState"];
+        };
+        /** Data[PopulationDetail] */
+        Data_PopulationDetail_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["PopulationDetail"];
         };
         /** Data[RunDetail] */
         Data_RunDetail_: {
@@ -789,6 +1471,36 @@ export interface components {
             ok: true;
             data: components["schemas"]["RunDetail"];
         };
+        /** Data[SampleDetail] */
+        Data_SampleDetail_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["SampleDetail"];
+        };
+        /** Data[SelectionRow] */
+        Data_SelectionRow_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["SelectionRow"];
+        };
+        /** Data[SimilarAnswer] */
+        Data_SimilarAnswer_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["SimilarAnswer"];
+        };
         /** Data[TensorDetail] */
         Data_TensorDetail_: {
             /**
@@ -798,6 +1510,57 @@ export interface components {
              */
             ok: true;
             data: components["schemas"]["TensorDetail"];
+        };
+        /** Data[TestRow] */
+        Data_TestRow_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["TestRow"];
+        };
+        /** Data[TestsOfRun] */
+        Data_TestsOfRun_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["TestsOfRun"];
+        };
+        /** Data[TestsTable] */
+        Data_TestsTable_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["TestsTable"];
+        };
+        /** Data[Tried] */
+        Data_Tried_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["Tried"];
+        };
+        /** Data[list[ClusterRow]] */
+        Data_list_ClusterRow__: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            /** Data */
+            data: components["schemas"]["ClusterRow"][];
         };
         /** Data[list[Column]] */
         Data_list_Column__: {
@@ -821,6 +1584,17 @@ export interface components {
             /** Data */
             data: components["schemas"]["LayerRow"][];
         };
+        /** Data[list[PopulationRow]] */
+        Data_list_PopulationRow__: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            /** Data */
+            data: components["schemas"]["PopulationRow"][];
+        };
         /** Data[list[ScalarRow]] */
         Data_list_ScalarRow__: {
             /**
@@ -831,6 +1605,68 @@ export interface components {
             ok: true;
             /** Data */
             data: components["schemas"]["ScalarRow"][];
+        };
+        /** Data[list[SelectionRow]] */
+        Data_list_SelectionRow__: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            /** Data */
+            data: components["schemas"]["SelectionRow"][];
+        };
+        /** Data[list[VisualRow]] */
+        Data_list_VisualRow__: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            /** Data */
+            data: components["schemas"]["VisualRow"][];
+        };
+        /**
+         * DecisionRow
+         * @description A decision as it was kept, and the overlay that carries it out.
+         */
+        DecisionRow: {
+            /** Sample */
+            sample: string;
+            /**
+             * Decision
+             * @enum {string}
+             */
+            decision: "accepted" | "rejected" | "undone";
+            /** Label */
+            label: string | null;
+            /** Overlay */
+            overlay: string | null;
+            /**
+             * Corrections
+             * @description How many corrections that overlay has now.
+             */
+            corrections: number;
+        };
+        /**
+         * DifferenceRow
+         * @description A figure before and after: the change with a 95 % interval, and the p of a paired test.
+         */
+        DifferenceRow: {
+            /** Before */
+            before: number | null;
+            /** After */
+            after: number | null;
+            /** Change */
+            change: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /** P */
+            p: number | null;
         };
         /**
          * ErrorAnswer
@@ -858,6 +1694,37 @@ export interface components {
             request: string;
         };
         /**
+         * EvaluationRow
+         * @description An evaluation of a run: a model on every sample of some subsets.
+         */
+        EvaluationRow: {
+            /** Number */
+            number: number;
+            /** Created */
+            created: number | null;
+            /** Finished */
+            finished: boolean;
+            /**
+             * Model
+             * @description The name of the model's file, or what it was.
+             */
+            model: string;
+            /** Samples */
+            samples: number;
+            /** Subsets */
+            subsets: {
+                [key: string]: number;
+            };
+            /** Spaces */
+            spaces: string[];
+            /** Accuracy */
+            accuracy: number | null;
+            /** Loss */
+            loss: number | null;
+            /** Has Map */
+            has_map: boolean;
+        };
+        /**
          * Event
          * @description That something has changed; whoever cares asks for it.
          */
@@ -871,7 +1738,7 @@ export interface components {
              * What
              * @enum {string}
              */
-            what: "listed" | "state" | "steps" | "scalars" | "findings" | "requests" | "annotations" | "indexing";
+            what: "listed" | "state" | "steps" | "scalars" | "findings" | "requests" | "annotations" | "samples" | "jobs" | "indexing";
             /** Run */
             run?: string | null;
             /** Step */
@@ -889,6 +1756,18 @@ export interface components {
             events: components["schemas"]["Event"][];
             /** Since */
             since: string;
+        };
+        /**
+         * Fact
+         * @description A column's value for one sample, and where that lies among all: the share of samples with a smaller one.
+         */
+        Fact: {
+            /** Name */
+            name: string;
+            /** Value */
+            value: string | number | boolean | null;
+            /** Rank */
+            rank: number | null;
         };
         /**
          * FindingDetail
@@ -966,6 +1845,69 @@ export interface components {
             replaced: boolean;
         };
         /**
+         * FlipRow
+         * @description A sample on which two models differ.
+         */
+        FlipRow: {
+            /** Sample */
+            sample: string;
+            /** Row */
+            row: number;
+            /**
+             * Flip
+             * @description `worse` or `better`; without classes which way the loss went.
+             */
+            flip: string;
+            /** Score */
+            score: number | null;
+            /** Reason */
+            reason: string;
+            /** Label */
+            label: string | null;
+            /** Before */
+            before: string | null;
+            /** After */
+            after: string | null;
+            /** Loss Change */
+            loss_change: number | null;
+            /** Preview */
+            preview: boolean;
+        };
+        /**
+         * FlipsAnswer
+         * @description Two models on the same samples. `flips` has the first hundred of `total`, those that got worst first.
+         */
+        FlipsAnswer: {
+            /** Before */
+            before: string;
+            /** After */
+            after: string;
+            /** Evaluation Before */
+            evaluation_before: number;
+            /** Evaluation After */
+            evaluation_after: number;
+            /** Count */
+            count: number;
+            /** Counts */
+            counts: {
+                [key: string]: number;
+            } | null;
+            accuracy: components["schemas"]["DifferenceRow"] | null;
+            loss: components["schemas"]["DifferenceRow"] | null;
+            /** Flips */
+            flips: components["schemas"]["FlipRow"][];
+            /** Total */
+            total: number;
+            /** Slices */
+            slices: components["schemas"]["SliceRow"][];
+            /** Regions */
+            regions: components["schemas"]["RegionRow"][] | null;
+            /** Words */
+            words: string[];
+            /** Notes */
+            notes: string[];
+        };
+        /**
          * HealthRow
          * @description What the findings of a run come to.
          */
@@ -983,6 +1925,59 @@ export interface components {
             warnings: number;
             /** Errors */
             errors: number;
+        };
+        /**
+         * HeatMapAnswer
+         * @description Heat maps, and what else can be asked for: methods that apply, classes and layers.
+         */
+        HeatMapAnswer: {
+            /** Maps */
+            maps: components["schemas"]["HeatMapRow"][];
+            /**
+             * Methods
+             * @description Every method; the text says why it does not apply, empty if it does.
+             */
+            methods: {
+                [key: string]: string;
+            };
+            /** Layers */
+            layers: string[];
+            /** Classes */
+            classes: string[];
+            /** Seconds */
+            seconds: number;
+        };
+        /**
+         * HeatMapRow
+         * @description Where the model looked in a sample: `values` is an array as visualizers have them (dtype, shape, base64).
+         */
+        HeatMapRow: {
+            /** Target */
+            target: string | null;
+            /** Layer */
+            layer: string | null;
+            /** Method */
+            method: string;
+            /** Input */
+            input: string;
+            /** Score */
+            score: number | null;
+            /** Signed */
+            signed: boolean;
+            /** Values */
+            values: {
+                [key: string]: unknown;
+            };
+            /**
+             * Visuals
+             * @description The same through the binding's own heat-map visualizers.
+             */
+            visuals: components["schemas"]["VisualRow"][];
+            sanity: components["schemas"]["SanityRow"] | null;
+            /** Completeness */
+            completeness: number | null;
+            /** Notes */
+            notes: string[];
         };
         /**
          * Histogram
@@ -1027,6 +2022,137 @@ export interface components {
             done: number;
             /** Total */
             total: number;
+        };
+        /**
+         * InsightRow
+         * @description One thing that is systematically wrong, with figures, samples that show it, and what to do about it.
+         */
+        InsightRow: {
+            /** Id */
+            id: string;
+            /** Kind */
+            kind: string;
+            /** Words */
+            words: string;
+            /** Severity */
+            severity: number | null;
+            /** Count */
+            count: number;
+            /** Share */
+            share: number | null;
+            /** Subset */
+            subset: string;
+            /** Where */
+            where: string[];
+            /** Measure */
+            measure: string;
+            /** Inside */
+            inside: number | null;
+            /** Outside */
+            outside: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /** P */
+            p: number | null;
+            /** Action */
+            action: string;
+            /** Buys */
+            buys: string;
+            /**
+             * Samples
+             * @description At most 12, those that show it best first.
+             */
+            samples: string[];
+            /** Previews */
+            previews: boolean;
+            /**
+             * Test
+             * @description The line of a test that would keep it from coming back; null where none can.
+             */
+            test: string | null;
+        };
+        /**
+         * InsightsAnswer
+         * @description The insights of an evaluation, the gravest first. `made` is false where they were not looked for yet.
+         */
+        InsightsAnswer: {
+            /** Evaluation */
+            evaluation: number;
+            /** Made */
+            made: boolean;
+            /** Insights */
+            insights: components["schemas"]["InsightRow"][];
+            /** Notes */
+            notes: string[];
+        };
+        /**
+         * JobLog
+         * @description What a job wrote: lines from `offset` on; `next` is where to go on.
+         */
+        JobLog: {
+            /** Lines */
+            lines: string[];
+            /** Next */
+            next: number;
+            /** Ended */
+            ended: boolean;
+        };
+        /**
+         * JobRow
+         * @description A job: what it does, how far it is, and how it ended.
+         */
+        JobRow: {
+            /** Id */
+            id: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "analyze" | "evaluate" | "compare";
+            /** Run */
+            run: string;
+            /** Run Name */
+            run_name: string;
+            /** What */
+            what: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "waiting" | "running" | "finished" | "failed" | "cancelled" | "lost";
+            /** Stage */
+            stage: string;
+            /** Done */
+            done: number;
+            /** Total */
+            total: number | null;
+            /** Unit */
+            unit: string;
+            /**
+             * Rate
+             * @description How many a second.
+             */
+            rate: number | null;
+            /**
+             * Eta
+             * @description Seconds that are left at this rate.
+             */
+            eta: number | null;
+            /** Created */
+            created: number | null;
+            /** Ended */
+            ended: number | null;
+            /** Error */
+            error: string;
+            /** Hint */
+            hint: string;
+            /**
+             * Command
+             * @description The command that does the same in a terminal.
+             */
+            command: string;
         };
         /**
          * LayerRow
@@ -1076,6 +2202,163 @@ export interface components {
             token: string;
         };
         /**
+         * ModelDetail
+         * @description The model of an evaluation.
+         */
+        ModelDetail: {
+            /** Evaluation */
+            evaluation: number;
+            /** Format */
+            format: string;
+            /** Inputs */
+            inputs: components["schemas"]["ModelTensor"][];
+            /** Outputs */
+            outputs: components["schemas"]["ModelTensor"][];
+            /** Layers */
+            layers: components["schemas"]["ModelLayer"][];
+            /** Files */
+            files: components["schemas"]["ModelFile"][];
+            /**
+             * Differentiable
+             * @description Why gradients cannot be had; empty where they can.
+             */
+            differentiable: string;
+            /**
+             * Limits
+             * @description What its process may not do.
+             */
+            limits: string[];
+            /** Training */
+            training: {
+                [key: string]: string;
+            };
+            /**
+             * Uploads
+             * @description What can be tried with it: kinds of files; empty where only samples can.
+             */
+            uploads: string[];
+            /** Notes */
+            notes: string[];
+        };
+        /**
+         * ModelFile
+         * @description A file of the model that the run keeps or names: its name alone, its format and size.
+         */
+        ModelFile: {
+            /** Name */
+            name: string;
+            /** Format */
+            format: string;
+            /** Bytes */
+            bytes: number | null;
+            /**
+             * Kept
+             * @description Whether the run folder has a copy.
+             */
+            kept: boolean;
+            /** Digest */
+            digest: string;
+        };
+        /**
+         * ModelLayer
+         * @description A layer whose values can be asked for.
+         */
+        ModelLayer: {
+            /** Name */
+            name: string;
+            /** Kind */
+            kind: string;
+            /** Shape */
+            shape: (number | null)[];
+            /** Parameters */
+            parameters: number | null;
+            /**
+             * Latent
+             * @description Whether the latent space is made of it.
+             */
+            latent: boolean;
+        };
+        /**
+         * ModelState
+         * @description Whether the model can be asked: it is opened in a process of its own, when somebody looks at a sample.
+         */
+        ModelState: {
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "off" | "starting" | "ready" | "unavailable";
+            /** Reason */
+            reason: string;
+            /**
+             * Seconds
+             * @description How long opening it took.
+             */
+            seconds: number | null;
+        };
+        /**
+         * ModelTensor
+         * @description An input or output of a model; an axis of any length is null.
+         */
+        ModelTensor: {
+            /** Name */
+            name: string;
+            /** Shape */
+            shape: (number | null)[];
+            /** Dtype */
+            dtype: string;
+        };
+        /**
+         * NewDecision
+         * @description What a person decided about the label of a sample. `undo` takes an earlier decision back.
+         */
+        NewDecision: {
+            /** Sample */
+            sample: string;
+            /**
+             * Decision
+             * @enum {string}
+             */
+            decision: "accept" | "reject" | "undo";
+            /**
+             * Label
+             * @description For accept: another than the suggested one.
+             */
+            label?: string | null;
+            /** Evaluation */
+            evaluation?: number | null;
+        };
+        /**
+         * NewJob
+         * @description Work to start on a run. `evaluate` asks the model of an earlier evaluation about its data set once more.
+         */
+        NewJob: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "analyze" | "evaluate" | "compare";
+            /** Run */
+            run: string;
+            /**
+             * Evaluation
+             * @description The last finished one by default.
+             */
+            evaluation?: number | null;
+            /**
+             * What
+             * @description For analyze: one analysis; all that apply where empty.
+             * @default
+             */
+            what: string;
+            /**
+             * Other
+             * @description For compare: the run that it is compared with.
+             * @default
+             */
+            other: string;
+        };
+        /**
          * NewRequest
          * @description A request to a running training. `set` takes one of `lr` and `lr_factor`; the others take no arguments.
          */
@@ -1100,6 +2383,50 @@ export interface components {
              */
             id?: string | null;
         };
+        /**
+         * NewSelection
+         * @description A selection under a name.
+         */
+        NewSelection: {
+            /** Name */
+            name: string;
+            /** Evaluation */
+            evaluation?: number | null;
+            selected: components["schemas"]["Selected"];
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+        };
+        /**
+         * NewTest
+         * @description A test to add: its line, such as `accuracy where label = 4 at least 0.95`, or conditions to make one of.
+         */
+        NewTest: {
+            /**
+             * Line
+             * @default
+             */
+            line: string;
+            /** Where */
+            where?: string[];
+            /**
+             * Name
+             * @default
+             */
+            name: string;
+            /**
+             * Why
+             * @default
+             */
+            why: string;
+            /**
+             * Insight
+             * @default false
+             */
+            insight: boolean;
+        };
         /** Page[FindingRow] */
         Page_FindingRow_: {
             /**
@@ -1110,6 +2437,40 @@ export interface components {
             ok: true;
             /** Data */
             data: components["schemas"]["FindingRow"][];
+            /** Total */
+            total: number;
+            /** Offset */
+            offset: number;
+            /** Limit */
+            limit: number;
+        };
+        /** Page[JobRow] */
+        Page_JobRow_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            /** Data */
+            data: components["schemas"]["JobRow"][];
+            /** Total */
+            total: number;
+            /** Offset */
+            offset: number;
+            /** Limit */
+            limit: number;
+        };
+        /** Page[PopulationRow] */
+        Page_PopulationRow_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            /** Data */
+            data: components["schemas"]["PopulationRow"][];
             /** Total */
             total: number;
             /** Offset */
@@ -1185,6 +2546,23 @@ export interface components {
             /** Limit */
             limit: number;
         };
+        /** Page[SuggestionRow] */
+        Page_SuggestionRow_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            /** Data */
+            data: components["schemas"]["SuggestionRow"][];
+            /** Total */
+            total: number;
+            /** Offset */
+            offset: number;
+            /** Limit */
+            limit: number;
+        };
         /** Page[TensorRow] */
         Page_TensorRow_: {
             /**
@@ -1201,6 +2579,149 @@ export interface components {
             offset: number;
             /** Limit */
             limit: number;
+        };
+        /**
+         * PopulationColumn
+         * @description A column that points can be coloured, sized, filtered and counted by.
+         */
+        PopulationColumn: {
+            /** Name */
+            name: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "number" | "category" | "yes-or-no" | "text";
+            /**
+             * Group
+             * @enum {string}
+             */
+            group: "sample" | "answer" | "score" | "metadata" | "metric" | "analysis";
+            /**
+             * Values
+             * @description How many different values it has; null where that is not known.
+             */
+            values: number | null;
+            /** Missing */
+            missing: number;
+            /** Min */
+            min: number | null;
+            /** Max */
+            max: number | null;
+            /**
+             * Strength
+             * @description How closely the loss follows it, from 0 to 1, where that was analysed.
+             */
+            strength: number | null;
+        };
+        /**
+         * PopulationDetail
+         * @description Everything about the population of an evaluation but its points.
+         */
+        PopulationDetail: {
+            /** Evaluation */
+            evaluation: number;
+            /** Evaluations */
+            evaluations: components["schemas"]["EvaluationRow"][];
+            /** Samples */
+            samples: number;
+            /** Failed */
+            failed: number;
+            /** Subsets */
+            subsets: {
+                [key: string]: number;
+            };
+            /** Classes */
+            classes: string[];
+            /** Space */
+            space: string;
+            /** Spaces */
+            spaces: string[];
+            /** Columns */
+            columns: components["schemas"]["PopulationColumn"][];
+            /**
+             * Maps
+             * @description The methods by which there is a map; the first is shown.
+             */
+            maps: string[];
+            /** Trustworthiness */
+            trustworthiness: number | null;
+            /** Map Notes */
+            map_notes: string[];
+            /** Analyses */
+            analyses: components["schemas"]["AnalysisRow"][];
+            /**
+             * Clusters
+             * @description How many clusters there are; null where none were looked for.
+             */
+            clusters: number | null;
+            /** Previews */
+            previews: boolean;
+            /**
+             * Notes
+             * @description What could not be read, and what was left out.
+             */
+            notes: string[];
+        };
+        /**
+         * PopulationRow
+         * @description A sample as a row of the table beside the map.
+         */
+        PopulationRow: {
+            /** Row */
+            row: number;
+            /** Sample */
+            sample: string;
+            /** Subset */
+            subset: string;
+            /** Label */
+            label: string | null;
+            /** Prediction */
+            prediction: string | null;
+            /** Correct */
+            correct: boolean | null;
+            /** Loss */
+            loss: number | null;
+            /** Preview */
+            preview: boolean;
+            /**
+             * Suspicion
+             * @description The probability that its label is wrong, where that was analysed.
+             */
+            suspicion: number | null;
+            /** Suggested */
+            suggested: string | null;
+            /**
+             * Decision
+             * @description What was decided about the suggestion.
+             */
+            decision: ("accepted" | "rejected") | null;
+        };
+        /**
+         * RegionRow
+         * @description A place on the map where flips lie more densely than elsewhere.
+         */
+        RegionRow: {
+            /** Flip */
+            flip: string;
+            /** X */
+            x: number | null;
+            /** Y */
+            y: number | null;
+            /** Width */
+            width: number | null;
+            /** Height */
+            height: number | null;
+            /** Count */
+            count: number;
+            /** Flips */
+            flips: number;
+            /** Expected */
+            expected: number | null;
+            /** P */
+            p: number | null;
+            /** Found */
+            found: boolean;
         };
         /**
          * RequestRow
@@ -1356,6 +2877,103 @@ export interface components {
             };
         };
         /**
+         * SampleDetail
+         * @description A sample of an evaluation. A part that was not analysed is null or empty, and `notes` say what to run.
+         */
+        SampleDetail: {
+            /** Sample */
+            sample: string;
+            /** Row */
+            row: number;
+            /** Subset */
+            subset: string;
+            /** Evaluation */
+            evaluation: number;
+            /** Label */
+            label: string | null;
+            /** Prediction */
+            prediction: string | null;
+            /** Correct */
+            correct: boolean | null;
+            /** Loss */
+            loss: number | null;
+            /**
+             * Failed
+             * @description Why the evaluation of this sample failed; empty where it did not.
+             */
+            failed: string;
+            /**
+             * Classes
+             * @description The likeliest and the nearest first, at most 50, label included.
+             */
+            classes: components["schemas"]["ClassScore"][];
+            /** Class Count */
+            class_count: number;
+            /** Metadata */
+            metadata: components["schemas"]["Fact"][];
+            /** Metrics */
+            metrics: components["schemas"]["Fact"][];
+            visits: components["schemas"]["SampleVisits"] | null;
+            /** Twins */
+            twins: components["schemas"]["TwinRow"][];
+            suggestion: components["schemas"]["Suggestion"] | null;
+            /** Cluster */
+            cluster: number | null;
+            /** Cluster Words */
+            cluster_words: string;
+            /** X */
+            x: number | null;
+            /** Y */
+            y: number | null;
+            /** Preview */
+            preview: boolean;
+            /**
+             * Previous
+             * @description The sample before it in the evaluation.
+             */
+            previous: string | null;
+            /** Next */
+            next: string | null;
+            /** Notes */
+            notes: string[];
+        };
+        /**
+         * SampleVisits
+         * @description What the training saw of a sample each time: its loss, and what else was saved of it.
+         */
+        SampleVisits: {
+            /** Steps */
+            steps: number[];
+            /** Epochs */
+            epochs: (number | null)[];
+            /** Losses */
+            losses: (number | null)[];
+            /** Mode */
+            mode: string[];
+        };
+        /**
+         * SanityRow
+         * @description How far a heat map can be trusted: what taking away what it points at does, beside maps that know nothing.
+         */
+        SanityRow: {
+            /** Deletion */
+            deletion: number | null;
+            /** Random Best */
+            random_best: number | null;
+            /** Random Median */
+            random_median: number | null;
+            /** Magnitude */
+            magnitude: number | null;
+            /** Random Weights */
+            random_weights: number | null;
+            /** Better Than Random */
+            better_than_random: boolean;
+            /** Sentence */
+            sentence: string;
+            /** Notes */
+            notes: string[];
+        };
+        /**
          * ScalarRow
          * @description A series of numbers of one mode. `derived` ones (throughput, seconds of each phase) come from the steps.
          */
@@ -1410,6 +3028,105 @@ export interface components {
             prediction: string | null;
             /** Preview */
             preview: boolean;
+        };
+        /**
+         * Selected
+         * @description Which samples are meant: those for which all conditions hold, inside a lasso, and among those named.
+         */
+        Selected: {
+            /** Where */
+            where?: string[];
+            /**
+             * Lasso
+             * @description Corners of a polygon on the map.
+             */
+            lasso?: number[][];
+            /** Samples */
+            samples?: string[];
+        };
+        /**
+         * SelectionRow
+         * @description A selection that was kept in the run.
+         */
+        SelectionRow: {
+            /** Name */
+            name: string;
+            /** Evaluation */
+            evaluation: number;
+            selected: components["schemas"]["Selected"];
+            /** Note */
+            note: string;
+            /**
+             * Count
+             * @description How many samples it is now; null where it no longer fits the evaluation.
+             */
+            count: number | null;
+            /** Created */
+            created: number | null;
+        };
+        /**
+         * SimilarAnswer
+         * @description The nearest samples, how many of them have each label, and the latent units that make them similar.
+         */
+        SimilarAnswer: {
+            /** Similar */
+            similar: components["schemas"]["SimilarRow"][];
+            /** Labels */
+            labels: {
+                [key: string]: number;
+            };
+            /** Units */
+            units: components["schemas"]["UnitRow"][];
+            /** Notes */
+            notes: string[];
+        };
+        /**
+         * SimilarRow
+         * @description A sample that is like the one that was asked about.
+         */
+        SimilarRow: {
+            /** Sample */
+            sample: string;
+            /** Row */
+            row: number;
+            /** Distance */
+            distance: number | null;
+            /** Subset */
+            subset: string;
+            /** Label */
+            label: string | null;
+            /** Prediction */
+            prediction: string | null;
+            /** Correct */
+            correct: boolean | null;
+            /** Loss */
+            loss: number | null;
+            /** Preview */
+            preview: boolean;
+        };
+        /**
+         * SliceRow
+         * @description A slice and what became of it.
+         */
+        SliceRow: {
+            /** Slice */
+            slice: string;
+            /** Count */
+            count: number;
+            /** Worse */
+            worse: number;
+            /** Better */
+            better: number;
+            /** Before */
+            before: number | null;
+            /** After */
+            after: number | null;
+            /** Change */
+            change: number | null;
+            /** P */
+            p: number | null;
+            /** Found */
+            found: boolean;
         };
         /**
          * Sparkline
@@ -1486,6 +3203,55 @@ export interface components {
              * @description Whether steps say which samples they were fed.
              */
             samples_known: boolean;
+        };
+        /**
+         * Suggestion
+         * @description What the analysis of labels says of a sample, and what was decided about it.
+         */
+        Suggestion: {
+            /** Label */
+            label: string | null;
+            /** Suggested */
+            suggested: string | null;
+            /** Score */
+            score: number | null;
+            /** Reason */
+            reason: string;
+            /** Decision */
+            decision: ("accepted" | "rejected") | null;
+            /**
+             * Decided Label
+             * @description The label in the overlay, where one was accepted.
+             */
+            decided_label: string | null;
+            /** Overlay */
+            overlay: string | null;
+        };
+        /**
+         * SuggestionRow
+         * @description A sample whose label is likely wrong.
+         */
+        SuggestionRow: {
+            /** Sample */
+            sample: string;
+            /** Row */
+            row: number;
+            /** Subset */
+            subset: string;
+            /** Label */
+            label: string | null;
+            /** Suggested */
+            suggested: string | null;
+            /** Score */
+            score: number | null;
+            /** Reason */
+            reason: string;
+            /** Preview */
+            preview: boolean;
+            /** Decision */
+            decision: ("accepted" | "rejected") | null;
+            /** Decided Label */
+            decided_label: string | null;
         };
         /**
          * TellingRow
@@ -1577,6 +3343,144 @@ export interface components {
              */
             severity: ("info" | "warning" | "error") | null;
         };
+        /**
+         * TestRow
+         * @description A test and what became of it on one run. `value` is what the slice reaches, with its 95 % interval.
+         */
+        TestRow: {
+            /** Name */
+            name: string;
+            /** Line */
+            line: string;
+            /** Why */
+            why: string;
+            /** Insight */
+            insight: boolean;
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "passed" | "failed" | "not judged";
+            /** Reason */
+            reason: string;
+            /** Value */
+            value: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /** Samples */
+            samples: number;
+        };
+        /**
+         * TestsOfRun
+         * @description The tests of a run on one of its evaluations.
+         */
+        TestsOfRun: {
+            /** Run */
+            run: string;
+            /** Name */
+            name: string;
+            /** Evaluation */
+            evaluation: number | null;
+            /** Tests */
+            tests: components["schemas"]["TestRow"][];
+            /**
+             * Error
+             * @description Why they could not be run on this run; empty where they could.
+             */
+            error: string;
+        };
+        /**
+         * TestsTable
+         * @description The same tests on several runs, those of the first run's file.
+         */
+        TestsTable: {
+            /** Runs */
+            runs: components["schemas"]["TestsOfRun"][];
+        };
+        /**
+         * Tried
+         * @description What the model says to an input that somebody brought, where it looked, and which samples are like it.
+         */
+        Tried: {
+            /** Prediction */
+            prediction: string | null;
+            /** Classes */
+            classes: components["schemas"]["ClassScore"][];
+            /**
+             * Outputs
+             * @description The first 1,000 values of each output.
+             */
+            outputs: {
+                [key: string]: (number | null)[];
+            };
+            input: components["schemas"]["VisualRow"];
+            heat_map: components["schemas"]["HeatMapRow"] | null;
+            /** Similar */
+            similar: components["schemas"]["SimilarRow"][];
+            /** Notes */
+            notes: string[];
+        };
+        /**
+         * TwinRow
+         * @description Another sample that is the same, or nearly.
+         */
+        TwinRow: {
+            /** Sample */
+            sample: string;
+            /** Subset */
+            subset: string;
+            /** Label */
+            label: string | null;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "duplicate" | "leakage";
+            /** Score */
+            score: number | null;
+            /** Reason */
+            reason: string;
+            /** Preview */
+            preview: boolean;
+        };
+        /**
+         * UnitRow
+         * @description A latent unit behind a similarity.
+         */
+        UnitRow: {
+            /** Unit */
+            unit: number;
+            /** Share */
+            share: number | null;
+            /** Active */
+            active: boolean;
+        };
+        /**
+         * VisualRow
+         * @description What a visualizer of the binding made of a sample, as data: `type` and the fields that such a type has.
+         */
+        VisualRow: {
+            /** Name */
+            name: string;
+            /** Type */
+            type: string;
+            /** Data */
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * Printed
+             * @description What the user's own code printed meanwhile.
+             */
+            printed: string;
+            /**
+             * Error
+             * @description Why it could not be drawn; empty where it was.
+             */
+            error: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -1585,10 +3489,13 @@ export interface components {
     pathItems: never;
 }
 export type About = components['schemas']['About'];
+export type AnalysisRow = components['schemas']['AnalysisRow'];
 export type Annotations = components['schemas']['Annotations'];
 export type AnnotationsChange = components['schemas']['AnnotationsChange'];
 export type Answered = components['schemas']['Answered'];
 export type Attempt = components['schemas']['Attempt'];
+export type ClassScore = components['schemas']['ClassScore'];
+export type ClusterRow = components['schemas']['ClusterRow'];
 export type CollectionRow = components['schemas']['CollectionRow'];
 export type Column = components['schemas']['Column'];
 export type Comparison = components['schemas']['Comparison'];
@@ -1598,42 +3505,107 @@ export type DataAbout = components['schemas']['Data_About_'];
 export type DataAnnotations = components['schemas']['Data_Annotations_'];
 export type DataAnswered = components['schemas']['Data_Answered_'];
 export type DataComparison = components['schemas']['Data_Comparison_'];
+export type DataDecisionRow = components['schemas']['Data_DecisionRow_'];
 export type DataEvents = components['schemas']['Data_Events_'];
 export type DataFindingDetail = components['schemas']['Data_FindingDetail_'];
+export type DataFlipsAnswer = components['schemas']['Data_FlipsAnswer_'];
+export type DataHeatMapAnswer = components['schemas']['Data_HeatMapAnswer_'];
 export type DataHistogram = components['schemas']['Data_Histogram_'];
+export type DataInsightsAnswer = components['schemas']['Data_InsightsAnswer_'];
+export type DataJobLog = components['schemas']['Data_JobLog_'];
+export type DataJobRow = components['schemas']['Data_JobRow_'];
+export type DataModelDetail = components['schemas']['Data_ModelDetail_'];
+export type DataModelState = components['schemas']['Data_ModelState_'];
+export type DataPopulationDetail = components['schemas']['Data_PopulationDetail_'];
 export type DataRunDetail = components['schemas']['Data_RunDetail_'];
+export type DataSampleDetail = components['schemas']['Data_SampleDetail_'];
+export type DataSelectionRow = components['schemas']['Data_SelectionRow_'];
+export type DataSimilarAnswer = components['schemas']['Data_SimilarAnswer_'];
 export type DataTensorDetail = components['schemas']['Data_TensorDetail_'];
+export type DataTestRow = components['schemas']['Data_TestRow_'];
+export type DataTestsOfRun = components['schemas']['Data_TestsOfRun_'];
+export type DataTestsTable = components['schemas']['Data_TestsTable_'];
+export type DataTried = components['schemas']['Data_Tried_'];
+export type DataListClusterRow = components['schemas']['Data_list_ClusterRow__'];
 export type DataListColumn = components['schemas']['Data_list_Column__'];
 export type DataListLayerRow = components['schemas']['Data_list_LayerRow__'];
+export type DataListPopulationRow = components['schemas']['Data_list_PopulationRow__'];
 export type DataListScalarRow = components['schemas']['Data_list_ScalarRow__'];
+export type DataListSelectionRow = components['schemas']['Data_list_SelectionRow__'];
+export type DataListVisualRow = components['schemas']['Data_list_VisualRow__'];
+export type DecisionRow = components['schemas']['DecisionRow'];
+export type DifferenceRow = components['schemas']['DifferenceRow'];
 export type ErrorAnswer = components['schemas']['ErrorAnswer'];
+export type EvaluationRow = components['schemas']['EvaluationRow'];
 export type Event = components['schemas']['Event'];
 export type Events = components['schemas']['Events'];
+export type Fact = components['schemas']['Fact'];
 export type FindingDetail = components['schemas']['FindingDetail'];
 export type FindingRow = components['schemas']['FindingRow'];
+export type FlipRow = components['schemas']['FlipRow'];
+export type FlipsAnswer = components['schemas']['FlipsAnswer'];
 export type HealthRow = components['schemas']['HealthRow'];
+export type HeatMapAnswer = components['schemas']['HeatMapAnswer'];
+export type HeatMapRow = components['schemas']['HeatMapRow'];
 export type Histogram = components['schemas']['Histogram'];
 export type Indexing = components['schemas']['Indexing'];
+export type InsightRow = components['schemas']['InsightRow'];
+export type InsightsAnswer = components['schemas']['InsightsAnswer'];
+export type JobLog = components['schemas']['JobLog'];
+export type JobRow = components['schemas']['JobRow'];
 export type LayerRow = components['schemas']['LayerRow'];
 export type Login = components['schemas']['Login'];
+export type ModelDetail = components['schemas']['ModelDetail'];
+export type ModelFile = components['schemas']['ModelFile'];
+export type ModelLayer = components['schemas']['ModelLayer'];
+export type ModelState = components['schemas']['ModelState'];
+export type ModelTensor = components['schemas']['ModelTensor'];
+export type NewDecision = components['schemas']['NewDecision'];
+export type NewJob = components['schemas']['NewJob'];
 export type NewRequest = components['schemas']['NewRequest'];
+export type NewSelection = components['schemas']['NewSelection'];
+export type NewTest = components['schemas']['NewTest'];
 export type PageFindingRow = components['schemas']['Page_FindingRow_'];
+export type PageJobRow = components['schemas']['Page_JobRow_'];
+export type PagePopulationRow = components['schemas']['Page_PopulationRow_'];
 export type PageRequestRow = components['schemas']['Page_RequestRow_'];
 export type PageRunRow = components['schemas']['Page_RunRow_'];
 export type PageSeenSample = components['schemas']['Page_SeenSample_'];
 export type PageStepRow = components['schemas']['Page_StepRow_'];
+export type PageSuggestionRow = components['schemas']['Page_SuggestionRow_'];
 export type PageTensorRow = components['schemas']['Page_TensorRow_'];
+export type PopulationColumn = components['schemas']['PopulationColumn'];
+export type PopulationDetail = components['schemas']['PopulationDetail'];
+export type PopulationRow = components['schemas']['PopulationRow'];
+export type RegionRow = components['schemas']['RegionRow'];
 export type RequestRow = components['schemas']['RequestRow'];
 export type RunDetail = components['schemas']['RunDetail'];
 export type RunRow = components['schemas']['RunRow'];
+export type SampleDetail = components['schemas']['SampleDetail'];
+export type SampleVisits = components['schemas']['SampleVisits'];
+export type SanityRow = components['schemas']['SanityRow'];
 export type ScalarRow = components['schemas']['ScalarRow'];
 export type SeenSample = components['schemas']['SeenSample'];
+export type Selected = components['schemas']['Selected'];
+export type SelectionRow = components['schemas']['SelectionRow'];
+export type SimilarAnswer = components['schemas']['SimilarAnswer'];
+export type SimilarRow = components['schemas']['SimilarRow'];
+export type SliceRow = components['schemas']['SliceRow'];
 export type Sparkline = components['schemas']['Sparkline'];
 export type StepRow = components['schemas']['StepRow'];
 export type StepsFacts = components['schemas']['StepsFacts'];
+export type Suggestion = components['schemas']['Suggestion'];
+export type SuggestionRow = components['schemas']['SuggestionRow'];
 export type TellingRow = components['schemas']['TellingRow'];
 export type TensorDetail = components['schemas']['TensorDetail'];
 export type TensorRow = components['schemas']['TensorRow'];
+export type TestRow = components['schemas']['TestRow'];
+export type TestsOfRun = components['schemas']['TestsOfRun'];
+export type TestsTable = components['schemas']['TestsTable'];
+export type Tried = components['schemas']['Tried'];
+export type TwinRow = components['schemas']['TwinRow'];
+export type UnitRow = components['schemas']['UnitRow'];
+export type VisualRow = components['schemas']['VisualRow'];
 export type $defs = Record<string, never>;
 export interface operations {
     about_api_about_get: {
@@ -2592,6 +4564,1129 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    show_population_api_runs__run__population_get: {
+        parameters: {
+            query?: {
+                /** @description Which evaluation; the last finished one by default. */
+                evaluation?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_PopulationDetail_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    points_api_runs__run__population_points_arrow_get: {
+        parameters: {
+            query?: {
+                /** @description Which evaluation; the last finished one by default. */
+                evaluation?: number | null;
+                /** @description umap, tsne or pca, where there is such a map. */
+                method?: string;
+                /** @description Another evaluation whose samples and order are meant. */
+                like?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.arrow.stream": string;
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.arrow.stream": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    columns_api_runs__run__population_columns_arrow_get: {
+        parameters: {
+            query: {
+                /** @description Which evaluation; the last finished one by default. */
+                evaluation?: number | null;
+                /** @description Columns, by name. */
+                column: string[];
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.arrow.stream": string;
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.arrow.stream": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    rows_api_runs__run__population_rows_get: {
+        parameters: {
+            query?: {
+                /** @description Which evaluation; the last finished one by default. */
+                evaluation?: number | null;
+                /** @description Rows, as `points.arrow` numbers them. */
+                row?: number[];
+                /** @description Ids of samples. */
+                sample?: string[];
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_list_PopulationRow__"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    search_api_runs__run__population_search_get: {
+        parameters: {
+            query?: {
+                /** @description Which evaluation; the last finished one by default. */
+                evaluation?: number | null;
+                /** @description A part of an id, or of a text column. */
+                text?: string;
+                /** @description Conditions such as `label = 4` or `loss > 1.5`; all of them hold. */
+                where?: string[];
+                /** @description Corners of a polygon on the map: `x,y x,y x,y`. */
+                lasso?: string;
+                /** @description A column; with a '-' before it, descending. */
+                sort?: string;
+                /** @description How many rows to leave out at the start. */
+                offset?: number;
+                /** @description How many rows to return at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_PopulationRow_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    download_api_runs__run__population_samples_csv_get: {
+        parameters: {
+            query?: {
+                /** @description Which evaluation; the last finished one by default. */
+                evaluation?: number | null;
+                /** @description Conditions such as `label = 4` or `loss > 1.5`; all of them hold. */
+                where?: string[];
+                /** @description Corners of a polygon on the map: `x,y x,y x,y`. */
+                lasso?: string;
+                /** @description The name of a selection that was kept. */
+                selection?: string;
+                /** @description label: for `cutaway fix --from`. */
+                form?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    clusters_api_runs__run__population_clusters_get: {
+        parameters: {
+            query?: {
+                /** @description Which evaluation; the last finished one by default. */
+                evaluation?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_list_ClusterRow__"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_selections_api_runs__run__selections_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_list_SelectionRow__"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    keep_selection_api_runs__run__selections_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSelection"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_SelectionRow_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    drop_selection_api_runs__run__selections_delete: {
+        parameters: {
+            query: {
+                name: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    show_sample_api_runs__run__sample_get: {
+        parameters: {
+            query: {
+                /** @description The id of a sample, such as `validation/12`. */
+                sample: string;
+                /** @description Which evaluation; the last finished one by default. */
+                evaluation?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_SampleDetail_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    visuals_api_runs__run__sample_visuals_get: {
+        parameters: {
+            query: {
+                /** @description The id of a sample, such as `validation/12`. */
+                sample: string;
+                /** @description Which evaluation; the last finished one by default. */
+                evaluation?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_list_VisualRow__"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    heat_maps_api_runs__run__sample_heat_maps_get: {
+        parameters: {
+            query: {
+                /** @description The id of a sample, such as `validation/12`. */
+                sample: string;
+                /** @description Which evaluation; the last finished one by default. */
+                evaluation?: number | null;
+                /** @description The first that suits the model where empty. */
+                method?: string;
+                /** @description Classes; the predicted one where none. */
+                target?: string[];
+                layer?: string[];
+                /** @description What raises and lowers the loss instead. */
+                loss?: boolean;
+                /** @description Whether to say how far the map can be trusted, which takes longer. */
+                sanity?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_HeatMapAnswer_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    similar_api_runs__run__sample_similar_get: {
+        parameters: {
+            query: {
+                /** @description One sample, or several. */
+                sample: string[];
+                /** @description Which evaluation; the last finished one by default. */
+                evaluation?: number | null;
+                count?: number;
+                /** @description Conditions such as `label = 4` or `loss > 1.5`; all of them hold. */
+                where?: string[];
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_SimilarAnswer_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    show_model_api_runs__run__model_get: {
+        parameters: {
+            query?: {
+                /** @description Which evaluation; the last finished one by default. */
+                evaluation?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_ModelDetail_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    start_model_api_runs__run__model_start_post: {
+        parameters: {
+            query?: {
+                /** @description Which evaluation; the last finished one by default. */
+                evaluation?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_ModelState_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    try_model_api_runs__run__model_try_post: {
+        parameters: {
+            query?: {
+                /** @description Which evaluation; the last finished one by default. */
+                evaluation?: number | null;
+                /** @description The name of the file. */
+                name?: string;
+                /** @description The class to explain. */
+                target?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Tried_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_insights_api_runs__run__insights_get: {
+        parameters: {
+            query?: {
+                /** @description Which evaluation; the last finished one by default. */
+                evaluation?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_InsightsAnswer_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_suggestions_api_runs__run__suggestions_get: {
+        parameters: {
+            query?: {
+                /** @description Which evaluation; the last finished one by default. */
+                evaluation?: number | null;
+                decided?: "open" | "decided" | "all";
+                /** @description How many rows to leave out at the start. */
+                offset?: number;
+                /** @description How many rows to return at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_SuggestionRow_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    decide_api_runs__run__decisions_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDecision"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_DecisionRow_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_tests_api_runs__run__tests_get: {
+        parameters: {
+            query?: {
+                /** @description Which evaluation; the last finished one by default. */
+                evaluation?: number | null;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_TestsOfRun_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    add_test_api_runs__run__tests_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_TestRow_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    drop_test_api_runs__run__tests_delete: {
+        parameters: {
+            query: {
+                name: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    tests_by_run_api_tests_get: {
+        parameters: {
+            query: {
+                /** @description Runs; the first one's tests are meant. */
+                run: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_TestsTable_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    list_jobs_api_jobs_get: {
+        parameters: {
+            query?: {
+                /** @description Only those of this run. */
+                run?: string;
+                /** @description How many rows to leave out at the start. */
+                offset?: number;
+                /** @description How many rows to return at most. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_JobRow_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    start_job_api_jobs_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewJob"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_JobRow_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    show_job_api_jobs__job__get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a job, as `GET /api/jobs` lists it. */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_JobRow_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    cancel_job_api_jobs__job__cancel_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of a job, as `GET /api/jobs` lists it. */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_JobRow_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    job_log_api_jobs__job__log_get: {
+        parameters: {
+            query?: {
+                from?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a job, as `GET /api/jobs` lists it. */
+                job: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_JobLog_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    flips_api_compare_samples_get: {
+        parameters: {
+            query: {
+                /** @description The run that is compared with. */
+                before: string;
+                /** @description The run that may be better. */
+                after: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_FlipsAnswer_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    flip_points_api_compare_samples_arrow_get: {
+        parameters: {
+            query: {
+                /** @description The run that is compared with. */
+                before: string;
+                /** @description The run that may be better. */
+                after: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.arrow.stream": string;
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.arrow.stream": components["schemas"]["ErrorAnswer"];
                 };
             };
         };

@@ -1,14 +1,32 @@
 // Addresses of pages: from a path and query to a route and back. Knows no window.
 
-export type PageName = "runs" | "run" | "layers" | "config" | "tensors" | "findings" | "finding" | "samples" | "steering" | "compare" | "missing";
+export type PageName =
+  | "runs"
+  | "run"
+  | "population"
+  | "sample"
+  | "insights"
+  | "model"
+  | "layers"
+  | "config"
+  | "tensors"
+  | "findings"
+  | "finding"
+  | "samples"
+  | "steering"
+  | "compare"
+  | "jobs"
+  | "job"
+  | "missing";
 
 export interface Route {
   page: PageName;
   run?: string;
   finding?: string;
+  job?: string;
 }
 
-const TABS: readonly PageName[] = ["layers", "config", "tensors", "findings", "samples", "steering"];
+const TABS: readonly PageName[] = ["population", "sample", "insights", "model", "layers", "config", "tensors", "findings", "samples", "steering"];
 
 /** What a path below the studio's root shows. */
 export function routeOf(path: string): Route {
@@ -16,6 +34,8 @@ export function routeOf(path: string): Route {
   const [first, run, tab, item] = parts;
   if (parts.length === 0 || (first === "runs" && parts.length === 1)) return { page: "runs" };
   if (first === "compare" && parts.length === 1) return { page: "compare" };
+  if (first === "jobs" && parts.length === 1) return { page: "jobs" };
+  if (first === "jobs" && run !== undefined && parts.length === 2) return { page: "job", job: run };
   if (first !== "runs" || run === undefined) return { page: "missing" };
   if (parts.length === 2) return { page: "run", run };
   if (tab === "findings" && item !== undefined && parts.length === 4) return { page: "finding", run, finding: item };
@@ -26,7 +46,8 @@ export function routeOf(path: string): Route {
 /** The path of a route, relative to the studio's root. */
 export function pathOf(route: Route): string {
   if (route.page === "runs" || route.page === "missing") return "runs";
-  if (route.page === "compare") return "compare";
+  if (route.page === "compare" || route.page === "jobs") return route.page;
+  if (route.page === "job") return `jobs/${encodeURIComponent(route.job ?? "")}`;
   const run = `runs/${encodeURIComponent(route.run ?? "")}`;
   if (route.page === "run") return run;
   if (route.page === "finding") return `${run}/findings/${encodeURIComponent(route.finding ?? "")}`;

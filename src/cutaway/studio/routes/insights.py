@@ -1,0 +1,82 @@
+"""What is systematically wrong, which labels are likely wrong, what was decided, and the tests of a run."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+
+from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.paging import Limit, Offset
+from cutaway.studio.routes.population import EvaluationNumber
+from cutaway.studio.routes.runs import RunId
+from cutaway.studio.the_studio import TheStudio
+from cutaway.studio.wire import (
+    Data,
+    DecisionRow,
+    InsightsAnswer,
+    NewDecision,
+    NewTest,
+    Page,
+    SuggestionRow,
+    TestRow,
+    TestsOfRun,
+    TestsTable,
+)
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["insights"])
+
+
+@router.get("/runs/{run}/insights")
+def list_insights(studio: TheStudio, run: RunId, evaluation: EvaluationNumber = None) -> Data[InsightsAnswer]:
+    """Return what is systematically wrong, the gravest first."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.get("/runs/{run}/suggestions")
+def list_suggestions(
+    studio: TheStudio,
+    *,
+    run: RunId,
+    evaluation: EvaluationNumber = None,
+    decided: Annotated[Literal["open", "decided", "all"], Query()] = "all",
+    offset: Offset = 0,
+    limit: Limit = 100,
+) -> Page[SuggestionRow]:
+    """Return the samples whose label is likely wrong, the likeliest first."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.post("/runs/{run}/decisions")
+def decide(studio: TheStudio, run: RunId, decision: NewDecision) -> Data[DecisionRow]:
+    """Accept or reject the correction of a label, or take that back; the data themselves are never touched."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.get("/runs/{run}/tests")
+def list_tests(studio: TheStudio, run: RunId, evaluation: EvaluationNumber = None) -> Data[TestsOfRun]:
+    """Return the tests of a run and what becomes of them on an evaluation."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.post("/runs/{run}/tests", status_code=201)
+def add_test(studio: TheStudio, run: RunId, test: NewTest) -> Data[TestRow]:
+    """Add a test to the run; one of the same name is replaced."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.delete("/runs/{run}/tests", status_code=204)
+def drop_test(studio: TheStudio, run: RunId, name: Annotated[str, Query(max_length=2000)]) -> None:
+    """Remove a test, by its name or its line."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.get("/tests")
+def tests_by_run(
+    studio: TheStudio,
+    run: Annotated[list[str], Query(min_length=1, max_length=20, description="Runs; the first one's tests are meant.")],
+) -> Data[TestsTable]:
+    """Return the tests of one run as several runs do on them."""
+    raise Refusal(501, "not-built", "not built yet")

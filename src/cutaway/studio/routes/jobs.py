@@ -1,0 +1,54 @@
+"""Work that takes longer than a click: starting it, how far it is, what it wrote, and cancelling it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.paging import Limit, Offset
+from cutaway.studio.the_studio import TheStudio
+from cutaway.studio.wire import Data, JobLog, JobRow, NewJob, Page
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/jobs", tags=["jobs"])
+
+JobId = Annotated[str, Path(max_length=200, description="The id of a job, as `GET /api/jobs` lists it.")]
+
+
+@router.get("")
+def list_jobs(
+    studio: TheStudio,
+    *,
+    run: Annotated[str, Query(max_length=200, description="Only those of this run.")] = "",
+    offset: Offset = 0,
+    limit: Limit = 100,
+) -> Page[JobRow]:
+    """Return the jobs of all runs, the newest first."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.post("", status_code=201)
+def start_job(studio: TheStudio, job: NewJob) -> Data[JobRow]:
+    """Start a job; where the same is running already, that one is returned."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.get("/{job}")
+def show_job(studio: TheStudio, job: JobId) -> Data[JobRow]:
+    """Return how far a job is."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.post("/{job}/cancel")
+def cancel_job(studio: TheStudio, job: JobId) -> Data[JobRow]:
+    """End a job; what it kept so far stays."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.get("/{job}/log")
+def job_log(studio: TheStudio, job: JobId, start: Annotated[int, Query(alias="from", ge=0)] = 0) -> Data[JobLog]:
+    """Return what a job wrote, from a line on."""
+    raise Refusal(501, "not-built", "not built yet")

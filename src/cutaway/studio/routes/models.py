@@ -1,0 +1,43 @@
+"""The model of an evaluation: what it is, whether it can be asked, and what it says to an input."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+
+from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.routes.population import EvaluationNumber
+from cutaway.studio.routes.runs import RunId
+from cutaway.studio.the_studio import TheStudio
+from cutaway.studio.wire import Data, ModelDetail, ModelState, Tried
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/runs/{run}/model", tags=["model"])
+
+
+@router.get("")
+def show_model(studio: TheStudio, run: RunId, evaluation: EvaluationNumber = None) -> Data[ModelDetail]:
+    """Return the model of an evaluation: formats, inputs, outputs and layers."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.post("/start")
+def start_model(studio: TheStudio, run: RunId, evaluation: EvaluationNumber = None) -> Data[ModelState]:
+    """Open the model in its own process, where that is not done yet, and say how it is; does not wait for it."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.post("/try")
+async def try_model(
+    studio: TheStudio,
+    *,
+    run: RunId,
+    request: Request,
+    evaluation: EvaluationNumber = None,
+    name: Annotated[str, Query(max_length=200, description="The name of the file.")] = "",
+    target: Annotated[str, Query(max_length=2000, description="The class to explain.")] = "",
+) -> Data[Tried]:
+    """Ask the model about a file that is sent as the body: a picture, an array (`.npy`) or a text."""
+    raise Refusal(501, "not-built", "not built yet")

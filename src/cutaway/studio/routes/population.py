@@ -1,0 +1,144 @@
+"""The population of an evaluation: its map, its columns, its rows and its clusters."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from cutaway.studio.arrow import ArrowResponse
+from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.paging import Limit, Offset
+from cutaway.studio.routes.runs import RunId
+from cutaway.studio.the_studio import TheStudio
+from cutaway.studio.wire import (
+    ClusterRow,
+    Data,
+    NewSelection,
+    Page,
+    PopulationDetail,
+    PopulationRow,
+    SelectionRow,
+)
+
+__all__ = ["EvaluationNumber", "SampleId", "Where", "router"]
+
+router = APIRouter(prefix="/runs/{run}", tags=["population"])
+
+EvaluationNumber = Annotated[
+    int | None, Query(ge=0, le=2**31, description="Which evaluation; the last finished one by default.")
+]
+SampleId = Annotated[str, Query(max_length=2000, description="The id of a sample, such as `validation/12`.")]
+Where = Annotated[
+    list[Annotated[str, Query(max_length=2000)]],
+    Query(max_length=50, description="Conditions such as `label = 4` or `loss > 1.5`; all of them hold."),
+]
+Lasso = Annotated[str, Query(max_length=8000, description="Corners of a polygon on the map: `x,y x,y x,y`.")]
+
+
+@router.get("/population")
+def show_population(studio: TheStudio, run: RunId, evaluation: EvaluationNumber = None) -> Data[PopulationDetail]:
+    """Return the population of an evaluation: what it has, what can be drawn, and what was analysed."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.get("/population/points.arrow", response_class=ArrowResponse)
+def points(
+    studio: TheStudio,
+    *,
+    run: RunId,
+    evaluation: EvaluationNumber = None,
+    method: Annotated[str, Query(max_length=20, description="umap, tsne or pca, where there is such a map.")] = "",
+    like: Annotated[
+        int | None, Query(ge=0, le=2**31, description="Another evaluation whose samples and order are meant.")
+    ] = None,
+) -> ArrowResponse:
+    """Return the map as Arrow: columns row (uint32), x, y (float32), NaN where a sample has no place.
+
+    The order is drawn once for an evaluation, so that the first rows are a fair sample of all. With `like` the samples
+    are those of that evaluation in its order, where they lie in this one.
+    """
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.get("/population/columns.arrow", response_class=ArrowResponse)
+def columns(
+    studio: TheStudio,
+    *,
+    run: RunId,
+    evaluation: EvaluationNumber = None,
+    column: Annotated[list[str], Query(min_length=1, max_length=50, description="Columns, by name.")],
+) -> ArrowResponse:
+    """Return columns as Arrow, in the order of the points: numbers as floats, everything else as a dictionary."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.get("/population/rows")
+def rows(
+    studio: TheStudio,
+    *,
+    run: RunId,
+    evaluation: EvaluationNumber = None,
+    row: Annotated[list[int], Query(max_length=500, description="Rows, as `points.arrow` numbers them.")] = [],  # noqa: B006
+    sample: Annotated[list[str], Query(max_length=500, description="Ids of samples.")] = [],  # noqa: B006
+) -> Data[list[PopulationRow]]:
+    """Return some samples by row or by id, in the order in which they were asked for; unknown ids are left out."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.get("/population/search")
+def search(
+    studio: TheStudio,
+    *,
+    run: RunId,
+    evaluation: EvaluationNumber = None,
+    text: Annotated[str, Query(max_length=200, description="A part of an id, or of a text column.")] = "",
+    where: Where = [],  # noqa: B006
+    lasso: Lasso = "",
+    sort: Annotated[str, Query(max_length=200, description="A column; with a '-' before it, descending.")] = "-loss",
+    offset: Offset = 0,
+    limit: Limit = 100,
+) -> Page[PopulationRow]:
+    """Return the samples that a text or conditions fit, sorted."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.get("/population/samples.csv", response_class=Response)
+def download(
+    studio: TheStudio,
+    *,
+    run: RunId,
+    evaluation: EvaluationNumber = None,
+    where: Where = [],  # noqa: B006
+    lasso: Lasso = "",
+    selection: Annotated[str, Query(max_length=100, description="The name of a selection that was kept.")] = "",
+    form: Annotated[
+        str, Query(pattern="^(samples|label)$", description="label: for `cutaway fix --from`.")
+    ] = "samples",
+) -> Response:
+    """Return samples as CSV: all their columns, or a list to label, which `cutaway fix --from` takes back."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.get("/population/clusters")
+def clusters(studio: TheStudio, run: RunId, evaluation: EvaluationNumber = None) -> Data[list[ClusterRow]]:
+    """Return the clusters of the map with what distinguishes each, the largest first."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.get("/selections")
+def list_selections(studio: TheStudio, run: RunId) -> Data[list[SelectionRow]]:
+    """Return the selections that were kept in the run."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.post("/selections", status_code=201)
+def keep_selection(studio: TheStudio, run: RunId, selection: NewSelection) -> Data[SelectionRow]:
+    """Keep a selection under a name; one of the same name is replaced."""
+    raise Refusal(501, "not-built", "not built yet")
+
+
+@router.delete("/selections", status_code=204)
+def drop_selection(studio: TheStudio, run: RunId, name: Annotated[str, Query(max_length=100)]) -> None:
+    """Remove a selection."""
+    raise Refusal(501, "not-built", "not built yet")

@@ -1,0 +1,141 @@
+"""The population of an evaluation: what can be drawn, its rows, its clusters, and selections of it.
+
+Positions and columns themselves travel as Arrow, in the one order that `points.arrow` gives.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from cutaway.studio.wire.base import Number, Wire
+
+__all__ = [
+    "AnalysisRow",
+    "ClusterRow",
+    "EvaluationRow",
+    "NewSelection",
+    "Point",
+    "PopulationColumn",
+    "PopulationDetail",
+    "PopulationRow",
+    "Selected",
+    "SelectionRow",
+]
+
+Point = Annotated[list[float], Field(min_length=2, max_length=2)]
+
+
+class EvaluationRow(Wire):
+    """An evaluation of a run: a model on every sample of some subsets."""
+
+    number: int
+    created: Number
+    finished: bool
+    model: str = Field(description="The name of the model's file, or what it was.")
+    samples: int
+    subsets: dict[str, int]
+    spaces: list[str]
+    accuracy: Number
+    loss: Number
+    has_map: bool
+
+
+class PopulationColumn(Wire):
+    """A column that points can be coloured, sized, filtered and counted by."""
+
+    name: str
+    kind: Literal["number", "category", "yes-or-no", "text"]
+    group: Literal["sample", "answer", "score", "metadata", "metric", "analysis"]
+    values: int | None = Field(description="How many different values it has; null where that is not known.")
+    missing: int
+    min: Number
+    max: Number
+    strength: Number = Field(description="How closely the loss follows it, from 0 to 1, where that was analysed.")
+
+
+class AnalysisRow(Wire):
+    """An analysis of this population: whether it was made, whether it applies, and where not, why."""
+
+    analysis: str
+    made: bool
+    applies: bool
+    reason: str
+
+
+class PopulationDetail(Wire):
+    """Everything about the population of an evaluation but its points."""
+
+    evaluation: int
+    evaluations: list[EvaluationRow]
+    samples: int
+    failed: int
+    subsets: dict[str, int]
+    classes: list[str]
+    space: str
+    spaces: list[str]
+    columns: list[PopulationColumn]
+    maps: list[str] = Field(description="The methods by which there is a map; the first is shown.")
+    trustworthiness: Number
+    map_notes: list[str]
+    analyses: list[AnalysisRow]
+    clusters: int | None = Field(description="How many clusters there are; null where none were looked for.")
+    previews: bool
+    notes: list[str] = Field(description="What could not be read, and what was left out.")
+
+
+class PopulationRow(Wire):
+    """A sample as a row of the table beside the map."""
+
+    row: int
+    sample: str
+    subset: str
+    label: str | None
+    prediction: str | None
+    correct: bool | None
+    loss: Number
+    preview: bool
+    suspicion: Number = Field(description="The probability that its label is wrong, where that was analysed.")
+    suggested: str | None
+    decision: Literal["accepted", "rejected"] | None = Field(description="What was decided about the suggestion.")
+
+
+class ClusterRow(Wire):
+    """A cluster of the map and what distinguishes it, in words."""
+
+    cluster: int
+    count: int
+    words: str
+    x: Number = Field(description="Where on the map its name goes.")
+    y: Number
+    loss: Number
+    accuracy: Number
+
+
+class Selected(Wire):
+    """Which samples are meant: those for which all conditions hold, inside a lasso, and among those named."""
+
+    where: list[Annotated[str, Field(max_length=2000)]] = Field(default_factory=list, max_length=50)
+    lasso: list[Point] = Field(default_factory=list, max_length=200, description="Corners of a polygon on the map.")
+    samples: list[Annotated[str, Field(max_length=2000)]] = Field(default_factory=list, max_length=10_000)
+
+
+class NewSelection(Wire):
+    """A selection under a name."""
+
+    name: str = Field(min_length=1, max_length=100)
+    evaluation: int | None = Field(default=None, ge=0)
+    selected: Selected
+    note: str = Field(default="", max_length=10_000)
+
+
+class SelectionRow(Wire):
+    """A selection that was kept in the run."""
+
+    name: str
+    evaluation: int
+    selected: Selected
+    note: str
+    count: int | None = Field(description="How many samples it is now; null where it no longer fits the evaluation.")
+    created: Number
