@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cutaway.cli.demo_planting import TRAINING_IMAGES
 from cutaway.cli.opening import shown_path
 from cutaway.errors import ConfigurationError, MissingExtraError
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Cost", "demo", "train", "train_sick"]
 
-TRAINING_IMAGES = 1500
 BATCH = 64
 # Epochs that are also trained without the hook, before and after, to measure what the hook costs.
 COMPARED_EPOCHS = range(2, 9)
