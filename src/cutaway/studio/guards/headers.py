@@ -21,6 +21,8 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "script-src 'self'",
         "style-src 'self'",
         "img-src 'self' data: blob:",
+        # What a visualizer returned as sound is played from the page's own memory.
+        "media-src 'self' blob:",
         "connect-src 'self'",
         "font-src 'self'",
         "base-uri 'self'",

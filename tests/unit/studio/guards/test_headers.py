@@ -8,8 +8,9 @@ from tests.unit.studio.asking import Inside, ask, scope_of
 
 def test_the_policy_is_exactly_this() -> None:
     assert CONTENT_SECURITY_POLICY == (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-        "font-src 'self'; base-uri 'self'; form-action 'self'; frame-ancestors 'none'"
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+        "media-src 'self' blob:; connect-src 'self'; font-src 'self'; base-uri 'self'; "
+        "form-action 'self'; frame-ancestors 'none'"
     )
 
 
