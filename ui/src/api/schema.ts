@@ -2118,6 +2118,17 @@ export interface components {
             /** What */
             what: string;
             /**
+             * Evaluation
+             * @description Which evaluation was asked for; null for the last one.
+             */
+            evaluation?: number | null;
+            /**
+             * Other
+             * @description For compare: the run that it is compared with.
+             * @default
+             */
+            other: string;
+            /**
              * State
              * @enum {string}
              */

@@ -31,6 +31,8 @@ class JobRow(Wire):
     run: str
     run_name: str
     what: str
+    evaluation: int | None = Field(default=None, description="Which evaluation was asked for; null for the last one.")
+    other: str = Field(default="", description="For compare: the run that it is compared with.")
     state: Literal["waiting", "running", "finished", "failed", "cancelled", "lost"]
     stage: str
     done: int
