@@ -25,6 +25,37 @@ export class Columns {
     return found;
   }
 
+  /** A column of numbers as narrow as it was sent; null becomes NaN. */
+  floats(name: string): Float32Array | Float64Array {
+    const column = this.column(name);
+    const sent = column.nullCount === 0 ? (column.toArray() as unknown) : null;
+    if (sent instanceof Float32Array || sent instanceof Float64Array) return sent;
+    const wide = !column.data.every((batch) => batch.values instanceof Float32Array);
+    const found = wide ? new Float64Array(column.length) : new Float32Array(column.length);
+    let next = 0;
+    for (const batch of column.data) {
+      const values = batch.values as ArrayLike<number | bigint>;
+      for (let i = 0; i < batch.length; i++) found[next++] = batch.nullCount > 0 && !batch.isValid(i) ? NaN : Number(values[i]);
+    }
+    return found;
+  }
+
+  /** A column of a dictionary: what each row is as a number into `names`, -1 where it is missing. Makes no text for each row. */
+  codes(name: string): { codes: Int32Array; names: string[] } {
+    const column = this.column(name);
+    const codes = new Int32Array(column.length);
+    let names: string[] = [];
+    let next = 0;
+    for (const batch of column.data) {
+      if (!("dictionary" in batch)) throw new Error(`Column ${name} has no dictionary.`);
+      names = Array.from(batch.dictionary as Iterable<unknown>, (one) => String(one));
+      const keys = batch.values as unknown as ArrayLike<number>;
+      const whole = batch.nullCount === 0;
+      for (let i = 0; i < batch.length; i++) codes[next++] = whole || batch.isValid(i) ? Number(keys[i]) : -1;
+    }
+    return { codes, names };
+  }
+
   texts(name: string): (string | null)[] {
     const column = this.column(name);
     return Array.from({ length: this.rows }, (_, i) => (column.at(i) as string | null) ?? null);
