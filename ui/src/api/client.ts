@@ -1,6 +1,7 @@
 // The one place that talks to the server. Answers come out of their envelope; what goes wrong is an ApiError.
 
-import { queryText, type Query } from "../lib/address";
+import { pairsOf, queryText, type Query } from "../lib/address";
+import { askCopy, copy, frozen, NOTHING, pictureAddress } from "./frozen";
 import type { ErrorAnswer } from "./schema";
 
 const api = new URL("api/", document.baseURI).pathname;
@@ -72,6 +73,7 @@ async function read<T>(answer: Response): Promise<T> {
 
 /** The address of something that the browser fetches itself: a picture, the stream of events, a download. */
 export function apiAddress(path: string, query: Query = {}): string {
+  if (frozen) return path.endsWith("/preview") ? pictureAddress(String(query.sample)) : NOTHING;
   return api + path + queryText(query);
 }
 
@@ -84,6 +86,7 @@ const ahead = new Map<string, Promise<Response>>();
 
 /** Asks before anybody does; the answer is for the first who asks the same. */
 export function askAhead(path: string, query: Query): void {
+  if (frozen) return;
   const address = apiAddress(path, query);
   const answer = fetch(address, { credentials: "same-origin" });
   // Whoever takes it sees what went wrong; where nobody does, nothing was lost.
@@ -92,6 +95,7 @@ export function askAhead(path: string, query: Query): void {
 }
 
 async function ask(path: string, query: Query, init: RequestInit): Promise<Response> {
+  if (frozen) return taken(await answerOfCopy(path, query, init), path);
   const address = apiAddress(path, query);
   const early = init.method ? undefined : ahead.get(address);
   ahead.delete(address);
@@ -102,6 +106,18 @@ async function ask(path: string, query: Query, init: RequestInit): Promise<Respo
     if (init.signal?.aborted) throw cause;
     throw ApiError.from(cause);
   }
+  return taken(answer, path);
+}
+
+/** What a frozen copy answers in the studio's place. */
+async function answerOfCopy(path: string, query: Query, init: RequestInit): Promise<Response> {
+  const held = init.method ? null : await askCopy(path, pairsOf(query));
+  if (init.signal?.aborted) throw init.signal.reason;
+  if (held) return new Response(held.bytes, { status: held.status });
+  throw new ApiError("This copy does not hold that.", `Open the run in the studio: ${copy.command}`, 404, "not-frozen", "");
+}
+
+async function taken(answer: Response, path: string): Promise<Response> {
   if (answer.ok) return answer;
   const error = await readError(answer);
   if (error.status === 401 && path !== "login") onUnauthorized();

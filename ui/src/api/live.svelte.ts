@@ -2,6 +2,7 @@
 // stream does not get through (a proxy that buffers), the same by asking every two seconds.
 
 import { apiAddress, get } from "./client";
+import { frozen } from "./frozen";
 import type { Event as LiveEvent, Events } from "./schema";
 
 type Handler = (event: LiveEvent) => void;
@@ -51,7 +52,8 @@ class Live {
     const woken = force && this.state === "paused" && !document.hidden;
     this.topics = key;
     this.close();
-    if (topics.length === 0) this.state = "off";
+    // Nothing happens in a frozen copy.
+    if (topics.length === 0 || frozen) this.state = "off";
     else if (document.hidden) this.state = "paused";
     else this.stream(topics);
     // What happened while nobody looked was not heard: every watcher looks once.

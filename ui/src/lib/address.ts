@@ -56,16 +56,24 @@ export function pathOf(route: Route): string {
 
 export type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>;
 
-/** A query string with its `?`, or nothing; what is empty is left out. */
+/** Names and values of a query in their order; what is empty is left out. */
+export function pairsOf(query: Query): [string, string][] {
+  return Object.entries(query).flatMap(([key, value]): [string, string][] => {
+    if (value === null || value === undefined || value === "" || value === false) return [];
+    return typeof value === "object" ? value.map((one): [string, string] => [key, one]) : [[key, String(value)]];
+  });
+}
+
+/** A query string with its `?`, or nothing. */
 export function queryText(query: Query): string {
-  const search = new URLSearchParams();
-  for (const [key, value] of Object.entries(query)) {
-    if (value === null || value === undefined || value === "" || value === false) continue;
-    if (typeof value === "object") for (const one of value) search.append(key, one);
-    else search.append(key, String(value));
-  }
-  const text = search.toString();
+  const text = new URLSearchParams(pairsOf(query)).toString();
   return text ? `?${text}` : "";
+}
+
+/** The path and the query behind the `#` of an address. */
+export function placeIn(hash: string): { path: string; search: string } {
+  const [path = "", ...query] = hash.replace(/^#\/?/, "").split("?");
+  return { path, search: query.length ? `?${query.join("?")}` : "" };
 }
 
 function decoded(part: string): string {
