@@ -18,7 +18,8 @@ export interface PaletteGroup {
   found?: boolean;
 }
 
-const MOST = 8;
+// As many as a run has pages.
+const MOST = 10;
 
 /** The groups with what answers in them; a group without an answer is left out. */
 export function offered(groups: readonly PaletteGroup[], typed: string): PaletteGroup[] {

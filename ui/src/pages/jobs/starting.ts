@@ -1,11 +1,30 @@
-// What can be started, and whether a job is the one that is meant. Knows no server.
+// What can be started, why not, and whether a job is the one that is meant. Knows no server.
 
-import type { JobRow, NewJob } from "../../api/schema";
+import type { JobRow, NewJob, PopulationDetail } from "../../api/schema";
 import { isGoing } from "./words";
 
+export const KINDS: readonly JobRow["kind"][] = ["analyze", "evaluate", "compare"];
+
+export const kindWords: Record<JobRow["kind"], { title: string; about: string }> = {
+  analyze: { title: "Analyze", about: "The map, clusters, likely wrong labels, duplicates, insights: what the model sees in its samples." },
+  evaluate: { title: "Evaluate again", about: "Asks the model of an earlier evaluation about its data set once more." },
+  compare: { title: "Compare", about: "Which samples another run gets right that this one does not, and the reverse." },
+};
+
+/** Why this cannot be started yet; empty where it can. */
+export function whyNot(wanted: Pick<NewJob, "run" | "kind" | "what" | "other">, population: Pick<PopulationDetail, "analyses"> | undefined, error: string): string {
+  if (!wanted.run) return "Choose a run.";
+  if (error) return error;
+  if (!population) return "Looking at what this run has.";
+  if (wanted.kind === "compare") return wanted.other ? "" : "Choose the run that it is compared with.";
+  const chosen = wanted.kind === "analyze" ? population.analyses.find((one) => one.analysis === wanted.what) : undefined;
+  return chosen && !chosen.applies ? chosen.reason : "";
+}
+
 /** Whether a job that still runs does what is wanted: another of that kind would do the same work twice. */
-export function sameJob(job: Pick<JobRow, "state" | "kind" | "what" | "run">, wanted: NewJob): boolean {
+export function sameJob(job: Pick<JobRow, "state" | "kind" | "what" | "other" | "run">, wanted: NewJob): boolean {
   if (!isGoing(job) || job.run !== wanted.run || job.kind !== wanted.kind) return false;
+  if (job.kind === "compare") return job.other === (wanted.other ?? "");
   // All analyses make the one that is wanted, too.
   return job.kind !== "analyze" || job.what === (wanted.what ?? "") || job.what === "";
 }

@@ -3,16 +3,16 @@ import type { JobRow } from "../../api/schema";
 import { doneShare, etaText, isGoing, isOver, progressText, rateText, spokenProgress, stateSentence, STATES, titleOf, tookSeconds } from "./words";
 
 const job: JobRow = {
-  id: "a", kind: "analyze", run: "r", run_name: "digits", what: "map", state: "running", stage: "placing samples", done: 1200, total: 70000,
+  id: "a", kind: "analyze", run: "r", run_name: "digits", what: "map", evaluation: null, other: "", state: "running", stage: "placing samples", done: 1200, total: 70000,
   unit: "samples", rate: 312, eta: 221, created: 100, ended: null, error: "", hint: "", command: "cutaway analyze digits map",
-} as JobRow;
+};
 
 describe("what a job does", () => {
   test("an analysis is named, without a name it is all of them", () => {
     expect(titleOf(job)).toBe("Analysis: map");
-    expect(titleOf({ kind: "analyze", what: "" })).toBe("All analyses");
-    expect(titleOf({ kind: "evaluate", what: "" })).toBe("Evaluation");
-    expect(titleOf({ kind: "compare", what: "digits-wide" })).toBe("Comparison with digits-wide");
+    expect(titleOf({ kind: "analyze", what: "", other: "" })).toBe("All analyses");
+    expect(titleOf({ kind: "evaluate", what: "", other: "" })).toBe("Evaluation");
+    expect(titleOf({ kind: "compare", what: "", other: "digits-wide" })).toBe("Comparison with digits-wide");
   });
   test("every state has a sentence, and only two of them go on", () => {
     for (const state of STATES) expect(stateSentence({ state, stage: "" })).toMatch(/^It.*\.$|^Its.*\.$/);

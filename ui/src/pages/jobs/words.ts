@@ -16,9 +16,9 @@ export function isGoing(job: Pick<JobRow, "state">): boolean {
 export const isOver = (job: Pick<JobRow, "state">): boolean => !isGoing(job);
 
 /** What a job does, without its run. */
-export function titleOf(job: Pick<JobRow, "kind" | "what">): string {
+export function titleOf(job: Pick<JobRow, "kind" | "what" | "other">): string {
   if (job.kind === "evaluate") return "Evaluation";
-  if (job.kind === "compare") return job.what ? `Comparison with ${job.what}` : "Comparison";
+  if (job.kind === "compare") return job.other ? `Comparison with ${job.other}` : "Comparison";
   return job.what ? `Analysis: ${job.what}` : "All analyses";
 }
 
