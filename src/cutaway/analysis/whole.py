@@ -19,7 +19,7 @@ from cutaway.analysis.samples import LOSS, SUBSET
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
 
-__all__ = ["Part", "analyze"]
+__all__ = ["ANALYSES", "Part", "analyze"]
 
 # Of clusters and curves, so many are put into words; the tables have all.
 MOST_SAID = 8
@@ -38,11 +38,13 @@ class Part:
     reason: str = ""
 
 
-def analyze(population: Population, *, seed: int = 0, progress: Listener | None = None) -> Iterator[Part]:
-    """Yield every analysis of a population as it is done; those that do not apply with the reason."""
+def analyze(
+    population: Population, *, only: str | None = None, seed: int = 0, progress: Listener | None = None
+) -> Iterator[Part]:
+    """Yield every analysis of a population as it is done, or one alone; those that do not apply with the reason."""
     for applies in population.applies():
         name = applies.analysis
-        if name not in _PARTS:
+        if name not in _PARTS or only not in (None, name):
             continue
         if not applies.applies:
             yield Part(name, reason=applies.reason)
@@ -225,5 +227,7 @@ _PARTS: dict[str, Callable[[Population, int, Listener | None], Part]] = {
     "to label": _to_label,
     "insights": _insights,
 }
+ANALYSES = tuple(_PARTS)
+"""The names of all analyses that `analyze` knows."""
 # The population keeps these, whoever asks for them.
 _KEEP_THEMSELVES = ("map", *RANKED, "insights")

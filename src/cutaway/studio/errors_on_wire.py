@@ -21,7 +21,7 @@ from cutaway import errors
 from cutaway.errors import CutawayError, split_hint
 from cutaway.studio.wire import ErrorAnswer
 
-__all__ = ["NothingUnforeseen", "Refusal", "answer_errors", "refuse", "request_id"]
+__all__ = ["NothingUnforeseen", "Refusal", "answer_errors", "presentable", "refuse", "request_id"]
 
 _logger = logging.getLogger("cutaway.studio")
 
@@ -70,9 +70,9 @@ class Refusal(Exception):
     def response(self, scope: Scope) -> JSONResponse:
         """Return this as an answer."""
         answer = ErrorAnswer(
-            error=_presentable(self.error),
+            error=presentable(self.error),
             code=self.code,
-            hint=_presentable(self.hint),
+            hint=presentable(self.hint),
             status=self.status,
             request=request_id(scope),
         )
@@ -178,7 +178,7 @@ _TRANSLATIONS: tuple[tuple[type[Exception], Callable[[Any], Refusal]], ...] = (
 )
 
 
-def _presentable(text: str) -> str:
+def presentable(text: str) -> str:
     """Cut a message to a bearable length, and the server's paths in it to their last part."""
     shown = _PATH.sub(r"\1", text[: 2 * MOST_CHARACTERS].replace("\0", "\\0"))
     return shown if len(shown) <= MOST_CHARACTERS else f"{shown[:MOST_CHARACTERS]} ..."

@@ -19,13 +19,15 @@ from cutaway.errors import ConfigurationError, CutawayError
 from cutaway.run.pulse import ASPECTS, Pulse
 from cutaway.studio.errors_on_wire import Refusal
 from cutaway.studio.index.the_index import RunIndex
+from cutaway.studio.jobs.the_jobs import Jobs
 from cutaway.studio.wire import Event, Indexing, State, What
 
-__all__ = ["MOST_STREAMS", "RUNS", "Feed", "Listener"]
+__all__ = ["JOBS", "MOST_STREAMS", "RUNS", "Feed", "Listener"]
 
 _logger = logging.getLogger("cutaway.studio")
 
 RUNS = "runs"
+JOBS = "jobs"
 MOST_STREAMS = 100
 MOST_TOPICS = 1000
 # Beyond so many events about single runs, one that says "all of them" takes their place.
@@ -65,11 +67,13 @@ class Feed:
     def __init__(
         self,
         index: RunIndex,
+        jobs: Jobs | None = None,
         *,
         seconds: float = LOOK_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._index = index
+        self._jobs = jobs
         self._seconds = seconds
         self._clock = clock
         self._name = secrets.token_hex(4)
@@ -168,16 +172,31 @@ class Feed:
     def _new_topic(self, topic: str) -> _Topic:
         if topic == RUNS:
             return self._topic_of_runs()
+        if topic == JOBS:
+            return self._topic_of_jobs()
         kind, _, run = topic.partition(":")
         if kind != "run" or not run:
-            message = f"There is no topic {topic[:100]!r}. Topics are `runs`, and `run:<id>` for one run."
+            message = f"There is no topic {topic[:100]!r}. Topics are `runs`, `jobs`, and `run:<id>` for one run."
             raise ConfigurationError(message)
         pulse = Pulse(self._index.run_of(run).storage)
 
         def events(aspects: Sequence[str]) -> list[Event]:
             return [Event(topic=topic, what=cast("What", aspect), run=run) for aspect in aspects]
 
-        return _Topic(lambda: events(pulse.look()), events(ASPECTS), 0)
+        jobs = None if self._jobs is None else self._jobs.watch(run)
+
+        def look() -> list[Event]:
+            return events([*pulse.look(), *([JOBS] if jobs is not None and jobs.look() else [])])
+
+        return _Topic(look, events([*ASPECTS, JOBS]), 0)
+
+    def _topic_of_jobs(self) -> _Topic:
+        watch = None if self._jobs is None else self._jobs.watch()
+
+        def look() -> list[Event]:
+            return [Event(topic=JOBS, what="jobs", run=run) for run in ([] if watch is None else watch.look())]
+
+        return _Topic(look, [Event(topic=JOBS, what="jobs")], 0)
 
     def _topic_of_runs(self) -> _Topic:
         number = self._index.last_change

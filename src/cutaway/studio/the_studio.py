@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 
 from cutaway.studio.guards.tokens import Gate
 from cutaway.studio.index import RunIndex
+from cutaway.studio.jobs.the_jobs import Jobs
 from cutaway.studio.live import Feed
 from cutaway.studio.opened import OpenedRuns
 from cutaway.studio.previews import Previews
@@ -25,6 +26,7 @@ class Studio:
     index: RunIndex
     opened: OpenedRuns
     previews: Previews
+    jobs: Jobs
     feed: Feed
     gate: Gate | None = None
 
@@ -33,11 +35,15 @@ class Studio:
         """Return a studio of a folder of runs, or of one run; with a gate it asks for a token."""
         index = RunIndex(root).start()
         opened = OpenedRuns(index.run_of)
-        return cls(root=root, index=index, opened=opened, previews=Previews(), feed=Feed(index), gate=gate)
+        jobs = Jobs(index)
+        return cls(
+            root=root, index=index, opened=opened, previews=Previews(), jobs=jobs, feed=Feed(index, jobs), gate=gate
+        )
 
     def close(self) -> None:
         """Let go of everything; open streams end. Closing twice is allowed."""
         self.feed.close()
+        self.jobs.close()
         self.index.close()
         self.opened.close()
 

@@ -1731,7 +1731,7 @@ export interface components {
         Event: {
             /**
              * Topic
-             * @description `runs`, or `run:<id>`.
+             * @description `runs`, `jobs`, or `run:<id>`.
              */
             topic: string;
             /**

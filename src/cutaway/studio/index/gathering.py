@@ -87,6 +87,11 @@ class Gathering:
             entry = self._entries.get(run)
         return entry.place if entry is not None else None
 
+    def places(self) -> list[Place]:
+        """Return where every run lies, also those that have not been read yet."""
+        with self._lock:
+            return [entry.place for entry in self._entries.values()]
+
     def is_inside(self, place: Place) -> bool:
         """Whether a place still leads to a folder of the root: it, or a folder above it, may be a link by now."""
         return self._places.is_inside(place.path)

@@ -111,6 +111,11 @@ class RunIndex:
         except RunNotFound:
             raise RunNotFound(run, self.root.name) from None
 
+    def folders(self) -> dict[str, Path]:
+        """Return where each run that can be opened lies, by its id."""
+        self._be_asked()
+        return {place.id: Path(place.path) for place in self._runs.places() if not place.reason}
+
     def row_of(self, run: str) -> RunFacts:
         """Return one run as the table has it, with its whole note; read now where it has not been."""
         self._be_asked()

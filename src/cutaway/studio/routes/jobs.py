@@ -6,7 +6,6 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from cutaway.studio.errors_on_wire import Refusal
 from cutaway.studio.paging import Limit, Offset
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire import Data, JobLog, JobRow, NewJob, Page
@@ -27,28 +26,29 @@ def list_jobs(
     limit: Limit = 100,
 ) -> Page[JobRow]:
     """Return the jobs of all runs, the newest first."""
-    raise Refusal(501, "not-built", "not built yet")
+    rows = studio.jobs.rows(run)
+    return Page(data=rows[offset : offset + limit], total=len(rows), offset=offset, limit=limit)
 
 
 @router.post("", status_code=201)
 def start_job(studio: TheStudio, job: NewJob) -> Data[JobRow]:
     """Start a job; where the same is running already, that one is returned."""
-    raise Refusal(501, "not-built", "not built yet")
+    return Data(data=studio.jobs.start(job))
 
 
 @router.get("/{job}")
 def show_job(studio: TheStudio, job: JobId) -> Data[JobRow]:
     """Return how far a job is."""
-    raise Refusal(501, "not-built", "not built yet")
+    return Data(data=studio.jobs.row(job))
 
 
 @router.post("/{job}/cancel")
 def cancel_job(studio: TheStudio, job: JobId) -> Data[JobRow]:
     """End a job; what it kept so far stays."""
-    raise Refusal(501, "not-built", "not built yet")
+    return Data(data=studio.jobs.cancel(job))
 
 
 @router.get("/{job}/log")
 def job_log(studio: TheStudio, job: JobId, start: Annotated[int, Query(alias="from", ge=0)] = 0) -> Data[JobLog]:
     """Return what a job wrote, from a line on."""
-    raise Refusal(501, "not-built", "not built yet")
+    return Data(data=studio.jobs.log(job, start))

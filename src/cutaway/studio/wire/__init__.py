@@ -18,7 +18,7 @@ from cutaway.studio.wire.insights import (
     TestsOfRun,
     TestsTable,
 )
-from cutaway.studio.wire.jobs import JobKind, JobLog, JobRow, NewJob
+from cutaway.studio.wire.jobs import JobKind, JobLog, JobRow, JobState, NewJob
 from cutaway.studio.wire.life import (
     Action,
     Answered,
@@ -116,6 +116,7 @@ __all__ = [
     "JobKind",
     "JobLog",
     "JobRow",
+    "JobState",
     "LayerRow",
     "Login",
     "ModelDetail",

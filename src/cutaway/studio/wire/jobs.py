@@ -8,9 +8,10 @@ from pydantic import Field
 
 from cutaway.studio.wire.base import Number, Wire
 
-__all__ = ["JobKind", "JobLog", "JobRow", "NewJob"]
+__all__ = ["JobKind", "JobLog", "JobRow", "JobState", "NewJob"]
 
 JobKind = Literal["analyze", "evaluate", "compare"]
+JobState = Literal["waiting", "running", "finished", "failed", "cancelled", "lost"]
 
 
 class NewJob(Wire):
@@ -33,7 +34,7 @@ class JobRow(Wire):
     what: str
     evaluation: int | None = Field(default=None, description="Which evaluation was asked for; null for the last one.")
     other: str = Field(default="", description="For compare: the run that it is compared with.")
-    state: Literal["waiting", "running", "finished", "failed", "cancelled", "lost"]
+    state: JobState
     stage: str
     done: int
     total: int | None

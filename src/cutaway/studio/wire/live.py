@@ -50,7 +50,7 @@ class Login(Wire):
 class Event(Wire):
     """That something has changed; whoever cares asks for it."""
 
-    topic: str = Field(description="`runs`, or `run:<id>`.")
+    topic: str = Field(description="`runs`, `jobs`, or `run:<id>`.")
     what: What
     run: str | None = None
     step: int | None = None

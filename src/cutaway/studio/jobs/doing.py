@@ -1,0 +1,124 @@
+"""What a job does, in its own process: analyse an evaluation, evaluate once more, or compare with another run.
+
+Nothing here is chosen by a file of the run but which of these three: analyses are named by us, and what an evaluation
+opens again follows the rules of `cutaway.evaluation.reopening`.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from cutaway.analysis.origin import chosen_evaluation
+from cutaway.analysis.population import Population
+from cutaway.analysis.whole import ANALYSES, Part, analyze
+from cutaway.errors import AnalysisUnavailable, ConfigurationError, StorageError
+from cutaway.evaluation import evaluate
+from cutaway.evaluation.reopening import reopen
+from cutaway.run.identity import Run
+from cutaway.run.jobs import Job
+from cutaway.studio.jobs.comparisons import keep_comparison
+from cutaway.studio.jobs.naming import SIMILAR
+from cutaway.studio.jobs.telling import Teller
+
+__all__ = ["do"]
+
+log = logging.getLogger("cutaway.jobs")
+
+
+def do(run: Run, job: Job, teller: Teller, other: Path | None) -> None:
+    """Do what a job asks for; what cannot be done raises, with the reason."""
+    unkept = _Unkept()
+    logging.getLogger("cutaway.analysis").addHandler(unkept)
+    if job.kind == "analyze":
+        _analyze(run, job, teller)
+    elif job.kind == "evaluate":
+        _evaluate(run, job, teller)
+    elif other is not None:
+        _compare(run, job, teller, other)
+    else:
+        raise ConfigurationError("A comparison needs another run. Give one.")
+    if unkept.said:
+        # To the one who asks in a terminal this is a warning beside the answer; a job has no answer but what is kept.
+        raise StorageError(unkept.said)
+
+
+def _analyze(run: Run, job: Job, teller: Teller) -> None:
+    teller.begin("reading samples")
+    with Population.open(run, evaluation=job.evaluation) as population:
+        if job.what == SIMILAR:
+            teller.begin(SIMILAR)
+            population.index(progress=teller.listen)
+            return
+        _say_begin(teller, job.what, 0)
+        for number, part in enumerate(analyze(population, only=job.what or None, progress=teller.listen), 1):
+            _write_down(part)
+            if part.reason and job.what:
+                raise AnalysisUnavailable(job.what, f"{part.reason}.")
+            _say_begin(teller, job.what, number)
+
+
+def _say_begin(teller: Teller, what: str, done: int) -> None:
+    if what:
+        teller.begin(what)
+    elif done < len(ANALYSES):
+        teller.begin(f"analysis {done + 1} of {len(ANALYSES)}")
+
+
+def _evaluate(run: Run, job: Job, teller: Teller) -> None:
+    teller.begin("opening the data set and the model")
+    earlier = chosen_evaluation(run, job.evaluation)
+    options = earlier.source.get("options")
+    options = options if isinstance(options, dict) else {}
+    with reopen(earlier) as opened:
+        for note in opened.notes:
+            log.info("%s", note)
+        teller.begin("evaluating")
+        found = evaluate(
+            opened.dataset,
+            opened.subject,
+            run,
+            epoch=_whole(options.get("epoch")),
+            batch_size=_whole(options.get("batch_size")) or 64,
+            latent_layer=options.get("latent_layer"),
+            loss=options.get("loss"),
+            metrics=options.get("metrics"),
+            subsets=list(earlier.source.get("subsets", {})) or None,
+            progress=teller.listen,
+        )
+    log.info("Evaluation %d is finished.", found.number)
+
+
+def _compare(run: Run, job: Job, teller: Teller, other: Path) -> None:
+    teller.begin("reading samples")
+    with Population.open(run, evaluation=job.evaluation) as before, Population.open(other) as after:
+        teller.begin("comparing")
+        found = before.comparison(after, progress=teller.listen)
+        for line in (*found.words, *found.notes):
+            log.info("%s", line)
+        if before.origin is None or after.origin is None:
+            raise ConfigurationError("Only evaluations of runs are compared here.")
+        keep_comparison(before.origin.evaluation, after.origin.evaluation, found)
+
+
+def _write_down(part: Part) -> None:
+    log.info("%s: %s", part.analysis, f"does not apply: {part.reason}" if part.reason else "done")
+    for line in (*part.words, *part.notes):
+        log.info("  %s", line)
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+class _Unkept(logging.Handler):
+    """Hears that something could not be kept."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.said = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if "is not kept" in text and not self.said:
+            self.said = text
