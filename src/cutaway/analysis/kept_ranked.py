@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from cutaway.analysis.ranked import Ranked
 from cutaway.analysis.samples import Samples
 from cutaway.evaluation.progress import Listener
 
-__all__ = ["kept_nearest", "kept_ranked"]
+__all__ = ["is_ranked", "kept_nearest", "kept_ranked"]
 
 _NEAREST = "nearest"
 # What whoever reads a kept table counts on beside sample, score and reason. A run may come from anybody.
@@ -73,7 +73,7 @@ def kept_nearest(
 
 def _read(origin: Origin, kind: str, settings: Mapping[str, Any], samples: Samples) -> Ranked | None:
     held = origin.kept(kind, settings)
-    if held is None or not _is_ranked(held.table, kind, samples):
+    if held is None or not is_ranked(held.table, kind, pa.array(samples.ids, _TEXT), samples.classes):
         return None
     words, notes = (held.about.get(one) for one in ("words", "notes"))
     if not all(isinstance(one, list) and all(isinstance(text, str) for text in one) for one in (words, notes)):
@@ -81,7 +81,7 @@ def _read(origin: Origin, kind: str, settings: Mapping[str, Any], samples: Sampl
     return Ranked(held.table, tuple(words or ()), tuple(notes or ()))
 
 
-def _is_ranked(table: pa.Table, kind: str, samples: Samples) -> bool:
+def is_ranked(table: pa.Table, kind: str, ids: pa.Array, classes: Sequence[str]) -> bool:
     """Whether a table is one that this question gives about these samples, and nobody else's under our name."""
     if table.column_names[:3] != ["sample", "score", "reason"]:
         return False
@@ -92,12 +92,12 @@ def _is_ranked(table: pa.Table, kind: str, samples: Samples) -> bool:
     if not pc.all(pc.is_finite(table["score"]), min_count=0).as_py():
         return False
     most = _MOST_INSIGHTS if kind == _INSIGHTS else len(pc.unique(table["sample"]))
-    return table.num_rows <= most and _are_known(table, samples)
+    return table.num_rows <= most and _are_known(table, ids, classes)
 
 
-def _are_known(table: pa.Table, samples: Samples) -> bool:
+def _are_known(table: pa.Table, ids: pa.Array, classes: Sequence[str]) -> bool:
     """Whether all samples and classes that a table names are there."""
-    known = {name: pa.array(samples.ids, _TEXT) for name in _IDS} | {"suggested": pa.array(samples.classes, _TEXT)}
+    known = dict.fromkeys(_IDS, ids) | {"suggested": pa.array(classes, _TEXT)}
     return all(
         pc.all(pc.is_in(table[name], value_set=values), min_count=0).as_py()
         for name, values in known.items()

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy.typing as npt
 import pyarrow as pa
@@ -33,12 +33,14 @@ from cutaway.run.analyses import (
 )
 from cutaway.run.evaluations import Evaluation, evaluations
 
-__all__ = ["Given", "Origin", "open_origin"]
+__all__ = ["Given", "Origin", "chosen_evaluation", "open_origin"]
 
 log = logging.getLogger("cutaway.analysis")
 
 # Counted up when an analysis gives other results than before, so that what an older version kept is made anew.
 VERSION = 1
+# More classes than any model has that one screen could show; a file may claim any number.
+MOST_CLASSES = 1_000_000
 # The parts of `source.json` that analyses read: mappings, some of them of mappings.
 _OF_MAPPINGS = (("spaces",), ("subsets",), ("scores", "pairs"), ("scores", "labels"))
 _MAPPINGS = (("binding",), ("model",), ("wiring", "predictions"), ("wiring", "ground_truths"), *_OF_MAPPINGS)
@@ -150,7 +152,7 @@ def open_origin(
     progress: Listener | None = None,
 ) -> Origin:
     """Return an evaluation of a run as it was asked for: the last finished one, every subset, the default space."""
-    evaluation = _chosen(run if isinstance(run, Run) else find_run(str(run)), number)
+    evaluation = chosen_evaluation(run if isinstance(run, Run) else find_run(str(run)), number)
     if space is not None and layers:
         raise ConfigurationError("`space` names a latent space and `layers` makes one. Give one of them.")
     chosen = tuple(evaluation.subsets if subsets is None else _known("subset", subsets, evaluation.subsets))
@@ -174,7 +176,8 @@ def _without_room(kind: str) -> Iterator[None]:
         log.warning("What was found (%s) is not kept, and has to be made again next time: %s", kind, error)
 
 
-def _chosen(run: Run, number: int | None) -> Evaluation:
+def chosen_evaluation(run: Run, number: int | None = None) -> Evaluation:
+    """Return a finished evaluation of a run, by default the last. Raises where there is none, or it is not ours."""
     there = evaluations(run)
     finished = [one for one in there if one.finished]
     if number is not None:
@@ -194,27 +197,42 @@ def _chosen(run: Run, number: int | None) -> Evaluation:
 
 
 def _as_written(evaluation: Evaluation) -> Evaluation:
-    """Return an evaluation whose `source.json` has mappings where Cutaway writes them; a run may come from anybody."""
+    """Return an evaluation whose `source.json` has what Cutaway writes where it does; a run may come from anybody."""
     source = evaluation.source
     for path in _MAPPINGS:
         held: Any = source
         for key in path:
             held = held.get(key, {})
             if not isinstance(held, dict):
-                raise EvaluationError(
-                    f"'source.json' of evaluation {evaluation.number} is not as Cutaway writes it: "
-                    f"{'.'.join(path)} is a {type(held).__name__}. Evaluate again."
-                )
+                _refuse(evaluation, f"{'.'.join(path)} is a {type(held).__name__}")
     for path in _OF_MAPPINGS:
         held = source
         for key in path:
             held = held.get(key, {})
         if not all(isinstance(one, dict) for one in held.values()):
-            raise EvaluationError(
-                f"'source.json' of evaluation {evaluation.number} is not as Cutaway writes it: "
-                f"{'.'.join(path)} has something else than mappings. Evaluate again."
-            )
+            _refuse(evaluation, f"{'.'.join(path)} has something else than mappings")
+    for name, held in source.get("wiring", {}).get("predictions", {}).items():
+        if not isinstance(held, str):
+            _refuse(evaluation, f"wiring.predictions.{name} is a {type(held).__name__}")
+    _check_classes(evaluation, source.get("scores", {}))
     return evaluation
+
+
+def _check_classes(evaluation: Evaluation, scores: Mapping[str, Any]) -> None:
+    for name, pair in scores.get("pairs", {}).items():
+        count = pair.get("classes") or 0
+        if not isinstance(count, int) or not 0 <= count <= MOST_CLASSES:
+            _refuse(evaluation, f"scores.pairs.{name}.classes is {str(count)[:40]}")
+    for name, told in scores.get("labels", {}).items():
+        names = told.get("names") or []
+        if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
+            _refuse(evaluation, f"scores.labels.{name}.names is not a list of texts")
+
+
+def _refuse(evaluation: Evaluation, what: str) -> NoReturn:
+    raise EvaluationError(
+        f"'source.json' of evaluation {evaluation.number} is not as Cutaway writes it: {what}. Evaluate again."
+    )
 
 
 def _known(word: str, asked: Sequence[str], known: Sequence[str]) -> list[str]:

@@ -16,7 +16,7 @@ from cutaway.errors import AnalysisUnavailable, EvaluationError
 from cutaway.evaluation.progress import Listener
 from cutaway.run.analyses import KeptTable, read_table
 
-__all__ = ["MAP", "population_map"]
+__all__ = ["MAP", "is_map", "map_kind", "map_positions", "population_map"]
 
 # What the table of a map is called; those of other methods have the method's name.
 MAP = "map"
@@ -37,7 +37,7 @@ def population_map(
     if not samples.finite.any():
         reason = "no sample has a latent vector that is finite." if len(samples) else "there are no samples."
         raise AnalysisUnavailable("map", reason)
-    kind = MAP if method == "umap" else method
+    kind = map_kind(method)
     if origin is None:
         return make_map(
             samples.latents, method=method, seed=seed, neighbours=neighbours, device=device, progress=progress
@@ -67,6 +67,11 @@ def population_map(
     notes = [*made.notes, *notes]
     trust = _trust(samples, made, notes, progress)
     return _keep(origin, kind, settings, samples, Map(made.positions, method, seed, trust, tuple(notes)))
+
+
+def map_kind(method: str) -> str:
+    """Return what the kept table of a method is called."""
+    return MAP if method == "umap" else method
 
 
 def _aligned(before: tuple[Origin, KeptTable] | None, samples: Samples, notes: list[str]) -> PreviousMap | None:
@@ -101,21 +106,23 @@ def _keep(origin: Origin, kind: str, settings: dict[str, Any], samples: Samples,
 def _read(held: KeptTable, samples: Samples, method: str, seed: int) -> Map | None:
     """Return a map that was kept; None where it is not a map of these samples, and is made anew."""
     trust, notes = held.about.get("trustworthiness"), held.about.get("notes")
-    if not _is_map(held.table) or held.table[SAMPLE].to_pylist() != samples.ids or not isinstance(notes, list):
+    if not is_map(held.table) or held.table[SAMPLE].to_pylist() != samples.ids or not isinstance(notes, list):
         return None
-    positions = _positions(held.table)
+    positions = map_positions(held.table)
     if not np.array_equal(np.isfinite(positions).all(axis=1), samples.finite):
         return None
     known = float(trust) if isinstance(trust, float) and np.isfinite(trust) else None
     return Map(positions, method, seed, known, tuple(str(one) for one in notes))
 
 
-def _is_map(table: pa.Table) -> bool:
+def is_map(table: pa.Table) -> bool:
+    """Whether a table that was kept has the columns of a map."""
     names = table.column_names
     return names == [SAMPLE, "x", "y"] and all(pa.types.is_floating(table[axis].type) for axis in ("x", "y"))
 
 
-def _positions(table: pa.Table) -> Floats:
+def map_positions(table: pa.Table) -> Floats:
+    """Return the places that the table of a map holds, as rows of x and y."""
     return np.stack([np.asarray(table[axis].to_numpy(), np.float32) for axis in ("x", "y")], axis=1)
 
 
@@ -123,7 +130,7 @@ def _last_map(origin: Origin, kind: str) -> tuple[Origin, KeptTable] | None:
     """Return the newest earlier evaluation of the run that has such a map, and the map."""
     for earlier in reversed(origin.earlier()):
         held = read_table(earlier.evaluation, earlier.name(kind))
-        if held is not None and _is_map(held.table):
+        if held is not None and is_map(held.table):
             return earlier, held
     return None
 
@@ -136,7 +143,7 @@ def _previous(before: tuple[Origin, KeptTable], samples: Samples) -> PreviousMap
     order = np.array([rows.get(name, -1) for name in samples.ids])
     known = order >= 0
     positions = np.full((len(samples), 2), np.nan, np.float32)
-    positions[known] = _positions(held.table)[order[known]]
+    positions[known] = map_positions(held.table)[order[known]]
     vectors = np.full((len(samples), latents.shape[1]), np.nan, np.float32)
     vectors[known] = latents[order[known]]
     return PreviousMap(vectors, positions)

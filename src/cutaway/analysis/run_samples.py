@@ -3,38 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cutaway.analysis.run_dynamics import read_dynamics
-from cutaway.analysis.run_tables import METADATA, as_written, joined_tables
-from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET, Floats, Samples
+from cutaway.analysis.sample_tables import Answer, sample_table
+from cutaway.analysis.samples import SAMPLE, Floats, Samples
 from cutaway.errors import ConfigurationError, EvaluationError, did_you_mean
 from cutaway.run.evaluations import LATENT, Evaluation, space_file_name
 
-__all__ = ["Answer", "answer_of", "default_space", "read_latents", "read_samples"]
+__all__ = ["Answer", "answer_of", "default_space", "read_latents", "read_probabilities", "read_samples"]
 
 # More classes than this times samples of probabilities are left in their file.
 MOST_PROBABILITIES = 50_000_000
-_KEPT = (METADATA, "metric.", "loss.")
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The prediction that analyses are about, the ground truth beside it, and the classes that it tells apart.
-
-    Where there is no class for each sample, `classes` is empty and `reason` says why.
-    """
-
-    prediction: str | None
-    truth: str | None
-    classes: tuple[str, ...] = ()
-    probabilities: bool = False
-    reason: str = ""
 
 
 def answer_of(evaluation: Evaluation, prediction: str | None = None) -> Answer:
@@ -75,15 +58,14 @@ def default_space(evaluation: Evaluation) -> str:
 
 def read_samples(evaluation: Evaluation, subsets: Sequence[str], space: str, answer: Answer) -> Samples:
     """Return the samples of some subsets, one after the other."""
-    tables = [_table(evaluation, name, answer) for name in subsets]
-    table = joined_tables(tables)
+    table = sample_table(evaluation, subsets, answer)
     latents = read_latents(evaluation, subsets, space)
     if len(latents) != table.num_rows:
         raise EvaluationError(
             f"Evaluation {evaluation.number} has {len(latents):,} latent vectors for {table.num_rows:,} samples of "
             f"{', '.join(subsets)}. Evaluate again."
         )
-    probabilities = _probabilities(evaluation, subsets, answer, table.num_rows)
+    probabilities = read_probabilities(evaluation, subsets, answer, table.num_rows)
     dynamics = read_dynamics(evaluation.run, table[SAMPLE].to_pylist()) if answer.classes else None
     return Samples(table, latents, answer.classes, probabilities, dynamics, _hashes(evaluation, subsets))
 
@@ -117,39 +99,7 @@ def _all_failed(evaluation: Evaluation, subset: str, space: str) -> int:
     return len(errors) if errors.num_columns and not errors["error"].null_count else 0
 
 
-def _table(evaluation: Evaluation, subset: str, answer: Answer) -> pa.Table:
-    whole = evaluation.table(subset, _columns(evaluation, subset, answer))
-    missing = {"id", "error"} - set(whole.column_names)
-    if missing:
-        raise EvaluationError(
-            f"The table of {subset!r} lacks {' and '.join(sorted(missing))}: Cutaway did not write it. Evaluate again."
-        )
-    label, predicted = f"ground_truth.{answer.truth}.label", f"prediction.{answer.prediction}.label"
-    whole = as_written(whole, subset, (label, predicted) if answer.classes else ())
-    columns: dict[str, Any] = {SAMPLE: whole["id"], SUBSET: pa.array([subset] * whole.num_rows)}
-    if answer.classes and label in whole.column_names:
-        columns[LABEL] = whole[label].cast(pa.string())
-    if answer.classes and predicted in whole.column_names:
-        columns[PREDICTION] = whole[predicted].cast(pa.string())
-    if LABEL in columns and PREDICTION in columns:
-        columns[CORRECT] = pc.equal(columns[LABEL], columns[PREDICTION])
-    if LOSS in whole.column_names:
-        columns[LOSS] = whole[LOSS]
-    kept = [name for name in whole.column_names if name.startswith(_KEPT)]
-    losses = [name for name in kept if name.startswith("loss.")]
-    # The only loss is the loss; it would be told twice.
-    columns |= {name: whole[name] for name in kept if len(losses) > 1 or name not in losses}
-    columns["error"] = whole["error"]
-    return pa.table(columns)
-
-
-def _columns(evaluation: Evaluation, subset: str, answer: Answer) -> list[str]:
-    wanted = {"id", "error", LOSS, f"ground_truth.{answer.truth}.label", f"prediction.{answer.prediction}.label"}
-    names = evaluation.column_names(subset)
-    return [name for name in names if name in wanted or name.startswith(_KEPT)]
-
-
-def _probabilities(evaluation: Evaluation, subsets: Sequence[str], answer: Answer, rows: int) -> Floats | None:
+def read_probabilities(evaluation: Evaluation, subsets: Sequence[str], answer: Answer, rows: int) -> Floats | None:
     """Return the probabilities of the classes: the model's own, or the softmax of the scores that it gives instead."""
     if not answer.classes or rows * len(answer.classes) > MOST_PROBABILITIES:
         return None

@@ -19,16 +19,17 @@ _NUMBERS = ("loss", "loss.", "metric.")
 
 
 def as_written(table: pa.Table, subset: str, labels: Sequence[str]) -> pa.Table:
-    """Return a subset's table as analyses take it, metadata as plain values; `labels` are columns of one class each.
+    """Return a subset's table, or some columns, as analyses take it, metadata as plain values; `labels` hold classes.
 
     Raises `EvaluationError` where ids, losses, metrics or labels are not what Cutaway writes.
     """
     for field in table.schema:
         if not _is_written(field, labels):
             _refuse(subset, f"{field.name} holds {field.type}")
-    ids = table["id"]
-    if ids.null_count or len(pc.unique(ids)) < len(ids):
-        _refuse(subset, "not every sample has an id of its own")
+    if "id" in table.column_names:
+        ids = table["id"]
+        if ids.null_count or len(pc.unique(ids)) < len(ids):
+            _refuse(subset, "not every sample has an id of its own")
     for place, name in enumerate(table.column_names):
         if name.startswith(METADATA) and not _is_plain(table[name].type):
             table = table.set_column(place, name, _texts(table[name]))

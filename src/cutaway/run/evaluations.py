@@ -92,6 +92,13 @@ class Evaluation:
         with self._readable(path := self._file(subset, "parquet")):
             return pq.read_table(path, columns=columns)
 
+    def count(self, subset: str) -> int:
+        """Return how many samples the table of a subset has, without reading it."""
+        import pyarrow.parquet as pq
+
+        with self._readable(path := self._file(subset, "parquet")):
+            return int(pq.read_metadata(path).num_rows)
+
     def column_names(self, subset: str) -> list[str]:
         """Return the names of the columns of a subset's table, without reading it."""
         import pyarrow.parquet as pq

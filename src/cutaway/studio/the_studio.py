@@ -13,6 +13,7 @@ from cutaway.studio.index import RunIndex
 from cutaway.studio.jobs.the_jobs import Jobs
 from cutaway.studio.live import Feed
 from cutaway.studio.opened import OpenedRuns
+from cutaway.studio.populations import Populations
 from cutaway.studio.previews import Previews
 
 __all__ = ["Studio", "TheStudio"]
@@ -26,6 +27,7 @@ class Studio:
     index: RunIndex
     opened: OpenedRuns
     previews: Previews
+    populations: Populations
     jobs: Jobs
     feed: Feed
     gate: Gate | None = None
@@ -37,7 +39,14 @@ class Studio:
         opened = OpenedRuns(index.run_of)
         jobs = Jobs(index)
         return cls(
-            root=root, index=index, opened=opened, previews=Previews(), jobs=jobs, feed=Feed(index, jobs), gate=gate
+            root=root,
+            index=index,
+            opened=opened,
+            previews=Previews(),
+            populations=Populations(index.run_of),
+            jobs=jobs,
+            feed=Feed(index, jobs),
+            gate=gate,
         )
 
     def close(self) -> None:
@@ -46,6 +55,7 @@ class Studio:
         self.jobs.close()
         self.index.close()
         self.opened.close()
+        self.populations.close()
 
 
 def _studio_of(request: Request) -> Studio:

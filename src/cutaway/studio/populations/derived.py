@@ -1,0 +1,125 @@
+"""Columns that an evaluation's files do not have: what analyses found about each sample, and what people decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cutaway.analysis.run_samples import read_probabilities
+from cutaway.errors import OverlayError
+from cutaway.run.overlays import LABEL, overlay_path, read_overlay
+
+if TYPE_CHECKING:
+    from cutaway.studio.populations.loaded import Loaded
+
+__all__ = [
+    "CLUSTER",
+    "DECISION",
+    "NAMES",
+    "PROBABILITY",
+    "STUDIO",
+    "SUGGESTED",
+    "SUSPICION",
+    "column",
+    "is_there",
+    "stamp",
+]
+
+CLUSTER, SUSPICION, SUGGESTED, PROBABILITY, DECISION = "cluster", "suspicion", "suggested", "probability", "decision"
+# The overlay that decisions on a page go to.
+STUDIO = "studio"
+_MISLABELED, _CLUSTERS = "mislabeled", "clusters"
+
+
+class _Column(NamedTuple):
+    """How a column is told to be there, to have changed, and is made."""
+
+    is_there: Callable[[Loaded], bool]
+    stamp: Callable[[Loaded], object]
+    make: Callable[[Loaded], pa.ChunkedArray]
+
+
+def is_there(loaded: Loaded, name: str) -> bool:
+    """Whether a column can be had."""
+    return _COLUMNS[name].is_there(loaded)
+
+
+def stamp(loaded: Loaded, name: str) -> object:
+    """Return what changes when a column has to be made anew."""
+    return _COLUMNS[name].stamp(loaded)
+
+
+def column(loaded: Loaded, name: str) -> pa.ChunkedArray:
+    """Return a column that is there."""
+    return _COLUMNS[name].make(loaded)
+
+
+def _cluster(loaded: Loaded) -> pa.ChunkedArray:
+    """The cluster of each sample, -1 where it belongs to none."""
+    held = loaded.kept(_CLUSTERS)
+    if held is None:
+        return pa.chunked_array([pa.nulls(len(loaded), pa.int64())])
+    return held.table["cluster"].fill_null(-1)
+
+
+def _from_mislabeled(name: str) -> Callable[[Loaded], pa.ChunkedArray]:
+    def make(loaded: Loaded) -> pa.ChunkedArray:
+        held = loaded.kept(_MISLABELED)
+        if held is None:
+            return pa.chunked_array([pa.nulls(len(loaded))])
+        rows = pc.index_in(loaded.ids, value_set=held.table["sample"])
+        return pa.chunked_array([held.table[name].combine_chunks().take(rows)])
+
+    return make
+
+
+def _has_probabilities(loaded: Loaded) -> bool:
+    return f"prediction.{loaded.origin.answer.prediction}" in loaded.file_columns and bool(loaded.classes)
+
+
+def _probability(loaded: Loaded) -> pa.ChunkedArray:
+    """The probability of the class that was predicted; missing where there are too many classes to read them."""
+    likely = read_probabilities(loaded.evaluation, loaded.subsets, loaded.origin.answer, len(loaded))
+    if likely is None or not likely.size:
+        return pa.chunked_array([pa.nulls(len(loaded), pa.float32())])
+    return pa.chunked_array([pa.array(likely.max(axis=1).astype(np.float32))])
+
+
+def _overlay_stamp(loaded: Loaded) -> object:
+    try:
+        there = overlay_path(loaded.run, STUDIO).stat()
+    except OSError:
+        return None
+    return there.st_mtime_ns, there.st_size, there.st_ino
+
+
+def _decision(loaded: Loaded) -> pa.ChunkedArray:
+    try:
+        overlay = read_overlay(overlay_path(loaded.run, STUDIO))
+    except OverlayError:
+        return pa.chunked_array([pa.nulls(len(loaded), pa.string())])
+    told = overlay.about.get("rejected")
+    rejected = [one for one in told if isinstance(one, str)] if isinstance(told, list | dict) else []
+    accepted = [one.sample for one in overlay.corrections if one.field == LABEL]
+    said = np.full(len(loaded), None, object)
+    for word, samples in (("rejected", rejected), ("accepted", accepted)):
+        said[list(loaded.rows_of(samples).values())] = word
+    return pa.chunked_array([pa.array(said, pa.string())])
+
+
+def _kept(kind: str) -> tuple[Callable[[Loaded], bool], Callable[[Loaded], object]]:
+    return lambda loaded: loaded.kept(kind) is not None, lambda loaded: loaded.kept_stamp(kind)
+
+
+_COLUMNS: dict[str, _Column] = {
+    CLUSTER: _Column(*_kept(_CLUSTERS), _cluster),
+    SUSPICION: _Column(*_kept(_MISLABELED), _from_mislabeled("score")),
+    SUGGESTED: _Column(*_kept(_MISLABELED), _from_mislabeled("suggested")),
+    PROBABILITY: _Column(_has_probabilities, lambda _: 0, _probability),
+    DECISION: _Column(lambda loaded: _overlay_stamp(loaded) is not None, _overlay_stamp, _decision),
+}
+NAMES = tuple(_COLUMNS)

@@ -1,0 +1,166 @@
+"""`Loaded`: the population of one evaluation as the studio holds it. Columns are read when somebody asks for them.
+
+Rows are the samples of all subsets, one subset after the other, as in the files. Safe to use from several threads.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cutaway.analysis.filters import Filter, parse_filter, rows_where
+from cutaway.analysis.filters.matching import known_column
+from cutaway.analysis.origin import Origin
+from cutaway.analysis.population_map import map_kind
+from cutaway.analysis.sample_tables import sample_columns, sample_table
+from cutaway.analysis.samples import SAMPLE, Mask
+from cutaway.run.analyses import KeptTable
+from cutaway.run.evaluations import Evaluation
+from cutaway.run.identity import Run
+from cutaway.studio.populations import derived
+from cutaway.studio.populations.kept_tables import KeptTables
+from cutaway.studio.populations.placed import Placed, placed_map
+from cutaway.studio.populations.texts import readable_texts
+
+__all__ = ["Loaded", "Rows"]
+
+Rows = npt.NDArray[np.intp]
+
+
+class Loaded:
+    """The samples of an evaluation, without latent vectors, and what was kept of analyses of all of them."""
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+        self.evaluation: Evaluation = origin.evaluation
+        self.run: Run = origin.evaluation.run
+        self.number = origin.evaluation.number
+        self.subsets = origin.subsets
+        self.classes = origin.answer.classes
+        self.space = origin.space
+        self.counts = {name: self.evaluation.count(name) for name in self.subsets}
+        self._lock = threading.RLock()
+        self._columns: dict[str, pa.ChunkedArray] = {}
+        self._kept = KeptTables(self)
+        self._derived: dict[str, tuple[object, pa.ChunkedArray]] = {}
+        self._maps: dict[str, tuple[object, Placed | None]] = {}
+
+    def __len__(self) -> int:
+        return sum(self.counts.values())
+
+    @cached_property
+    def own_columns(self) -> list[str]:
+        """The columns that the evaluation itself has."""
+        return sample_columns(self.evaluation, self.subsets, self.origin.answer)
+
+    @cached_property
+    def file_columns(self) -> frozenset[str]:
+        """The columns that the files of every subset have."""
+        return frozenset.intersection(*(frozenset(self.evaluation.column_names(name)) for name in self.subsets))
+
+    @property
+    def column_names(self) -> list[str]:
+        """Every column that can be asked for: the evaluation's, then what analyses and people add."""
+        return [*self.own_columns, *(name for name in derived.NAMES if derived.is_there(self, name))]
+
+    @cached_property
+    def ids(self) -> pa.Array:
+        """The ids of the samples, in the order of the rows."""
+        whole = self.column(SAMPLE).combine_chunks()
+        return whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+
+    @cached_property
+    def order(self) -> npt.NDArray[np.uint32]:
+        """The row of each point: random, and the same for as many samples, so that the first are a fair sample."""
+        return np.random.default_rng(0).permutation(len(self)).astype(np.uint32)
+
+    @property
+    def table(self) -> pa.Table:
+        """All columns. Whoever needs a few of a large evaluation asks `select` for them."""
+        return self.select(self.column_names)
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """Return a column. Raises with the nearest names where there is none."""
+        if name in derived.NAMES and name not in self.own_columns:
+            return self._derived_column(name)
+        if name not in self.own_columns:
+            known_column(self.schema, name)
+        with self._lock:
+            if name not in self._columns:
+                self._columns[name] = self.fresh_column(name)
+            return self._columns[name]
+
+    def fresh_column(self, name: str) -> pa.ChunkedArray:
+        """Read a column of the evaluation's own without keeping it; for whoever looks once at each."""
+        if name in self._columns:
+            return self._columns[name]
+        return readable_texts(sample_table(self.evaluation, self.subsets, self.origin.answer, [name])[name])
+
+    def select(self, names: Iterable[str]) -> pa.Table:
+        """Return some columns as a table."""
+        return pa.table({name: self.column(name) for name in names})
+
+    @property
+    def schema(self) -> pa.Table:
+        """A table without rows that has every column, for whoever must know their names."""
+        return pa.table({name: pa.nulls(0) for name in self.column_names})
+
+    def row_of(self, sample: str) -> int | None:
+        """Return the row of a sample; None where there is no such sample."""
+        found = pc.index(self.ids, pa.scalar(sample, self.ids.type)).as_py()
+        return found if found >= 0 else None
+
+    def rows_of(self, samples: Sequence[str]) -> dict[str, int]:
+        """Return the rows of some samples by their ids; those that are not there are left out."""
+        wanted = pa.array(list(dict.fromkeys(samples)), self.ids.type)
+        rows = np.flatnonzero(np.asarray(pc.is_in(self.ids, value_set=wanted)))
+        names = self.ids.take(pa.array(rows)).to_pylist()
+        # Reversed, so that of a sample that is there twice the first row stands.
+        return dict(reversed(list(zip(names, rows.tolist(), strict=True))))
+
+    def where(self, conditions: Iterable[str]) -> Mask:
+        """Return which rows fulfil all conditions, as people write them. Reads only the columns that they name."""
+        schema = self.schema
+        filters: list[Filter] = [parse_filter(one, schema) for one in conditions]
+        if not filters:
+            return np.ones(len(self), np.bool_)
+        return rows_where(self.select(dict.fromkeys(one.column for one in filters)), filters)
+
+    def kept(self, kind: str) -> KeptTable | None:
+        """Return what was kept of an analysis of all samples, such as `mislabeled`; None where none of these is."""
+        with self._lock:
+            return self._kept.table(kind)
+
+    @property
+    def kept_notes(self) -> list[str]:
+        """What of the analyses that were asked for does not count, and why."""
+        with self._lock:
+            return self._kept.notes
+
+    def kept_stamp(self, kind: str) -> object:
+        """Return what changes when another result of an analysis is kept."""
+        return self._kept.stamp(kind)
+
+    def map(self, method: str = "umap") -> Placed | None:
+        """Return the map that was kept of a method; None where there is none of these samples."""
+        with self._lock:
+            kind = map_kind(method)
+            stamp = self._kept.stamp(kind)
+            if method not in self._maps or self._maps[method][0] != stamp:
+                self._maps[method] = stamp, placed_map(self.kept(kind), self, method)
+            return self._maps[method][1]
+
+    def _derived_column(self, name: str) -> pa.ChunkedArray:
+        with self._lock:
+            stamp = derived.stamp(self, name)
+            if name not in self._derived or self._derived[name][0] != stamp:
+                if not derived.is_there(self, name):
+                    known_column(self.schema, name)
+                self._derived[name] = stamp, derived.column(self, name)
+            return self._derived[name][1]

@@ -1,0 +1,52 @@
+"""A map as it is drawn: places that a screen can show, how far they can be trusted, and what was left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cutaway.analysis.population_map import map_positions
+from cutaway.analysis.samples import Floats
+from cutaway.run.analyses import KeptTable
+
+if TYPE_CHECKING:
+    from cutaway.studio.populations.loaded import Loaded
+
+__all__ = ["METHODS", "Placed", "placed_map"]
+
+METHODS = ("umap", "tsne", "pca")
+# A larger number has a square that float32, in which screens count, cannot hold.
+FARTHEST = 1e18
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where samples lie, a row each; NaN where one has no place."""
+
+    positions: Floats
+    method: str
+    trustworthiness: float | None
+    notes: tuple[str, ...]
+
+
+def placed_map(held: KeptTable | None, loaded: Loaded, method: str) -> Placed | None:
+    """Return a map that was kept, as it can be drawn."""
+    if held is None or len(held.table) != len(loaded):
+        return None
+    with np.errstate(over="ignore"):
+        positions = map_positions(held.table)
+    told, trust = held.about.get("notes"), held.about.get("trustworthiness")
+    notes = [str(one) for one in told] if isinstance(told, list) else []
+    with np.errstate(invalid="ignore"):
+        far = np.asarray((np.abs(positions) > FARTHEST).any(axis=1))
+    if far.any():
+        notes.append(f"{int(far.sum()):,} samples lie farther out than can be drawn, and are left out of the map.")
+    unplaced = np.asarray(~np.isfinite(positions).all(axis=1))
+    count = int((unplaced & ~far).sum())
+    if count:
+        notes.append(f"{count:,} samples have no place on the map: they failed, or their latent vector is not finite.")
+    positions[far | unplaced] = np.nan
+    known = float(trust) if isinstance(trust, float) and np.isfinite(trust) else None
+    return Placed(positions, method, known, tuple(notes))
