@@ -6,8 +6,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from cutaway.studio.arrow import ArrowResponse
-from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.arrow import ArrowResponse, arrow_answer
+from cutaway.studio.flips import flip_table, flips_answer
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire import Data, FlipsAnswer
 
@@ -22,10 +22,12 @@ After = Annotated[str, Query(max_length=200, description="The run that may be be
 @router.get("/samples")
 def flips(studio: TheStudio, before: Before, after: After) -> Data[FlipsAnswer]:
     """Return what two runs' models say differently of the same samples, by their last evaluations."""
-    raise Refusal(501, "not-built", "not built yet")
+    names = (studio.index.row_of(before).name, studio.index.row_of(after).name)
+    sides = studio.populations.of(before), studio.populations.of(after)
+    return Data(data=flips_answer(*sides, names, studio.previews))
 
 
 @router.get("/samples.arrow", response_class=ArrowResponse)
 def flip_points(studio: TheStudio, before: Before, after: After) -> ArrowResponse:
-    """Return the samples that both have, as Arrow: row, x, y of the map of `after`, flip, and the change of the loss."""
-    raise Refusal(501, "not-built", "not built yet")
+    """Return the samples of `before` as Arrow: row, x and y on its map, flip, and how much the loss grew."""
+    return arrow_answer(flip_table(studio.populations.of(before), studio.populations.of(after)))

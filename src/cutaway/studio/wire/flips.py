@@ -65,7 +65,7 @@ class RegionRow(Wire):
 
 
 class FlipsAnswer(Wire):
-    """Two models on the same samples. `flips` has the first hundred of `total`, those that got worst first."""
+    """Two models on the same samples. `flips` has the first 500 of `total`, those that got worst first."""
 
     before: str
     after: str
