@@ -71,13 +71,13 @@ export function lightness(colour: Rgb): number {
   return toOklab(colour)[0];
 }
 
-type Lab = readonly [number, number, number];
+export type Lab = readonly [number, number, number];
 
-function mixed(a: Lab, b: Lab, part: number): Lab {
+export function mixed(a: Lab, b: Lab, part: number): Lab {
   return [a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part, a[2] + (b[2] - a[2]) * part];
 }
 
-function toOklab(colour: Rgb): Lab {
+export function toOklab(colour: Rgb): Lab {
   const [r, g, b] = colour.map((one) => {
     const part = one / 255;
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
@@ -92,7 +92,7 @@ function toOklab(colour: Rgb): Lab {
   ];
 }
 
-function fromOklab([lightness, a, b]: Lab): Rgb {
+export function fromOklab([lightness, a, b]: Lab): Rgb {
   const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
   const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
   const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
