@@ -1,6 +1,7 @@
 """Builds the studio's page from ui/ into the package: for the wheel's build hook, and for `make`.
 
-The page lies in src/cutaway/studio/static, which git ignores. Beside it lies the digest of the sources that it was
+The page lies in src/cutaway/studio/static, which git ignores, and in its folder `frozen` the same page as one classic
+script, for copies that are opened without a studio. Beside it lies the digest of the sources that it was
 built from, so that a page of other sources is noticed and never shipped. Where there can be no page, `missing.txt`
 lies there in its place and says why; `cutaway studio` shows it. Needs only the standard library.
 
@@ -28,8 +29,17 @@ STATIC = ROOT / "src" / "cutaway" / "studio" / "static"
 BUILD = ROOT / "build"
 BUILT_FROM = "built-from.txt"
 MISSING = "missing.txt"
-SOURCES = ("index.html", "package.json", "package-lock.json", "svelte.config.js", "tsconfig.json", "vite.config.ts")
+SOURCES = (
+    "index.html",
+    "package.json",
+    "package-lock.json",
+    "svelte.config.js",
+    "tsconfig.json",
+    "vite.config.ts",
+    "vite.frozen.config.ts",
+)
 SOURCE_FOLDERS = ("src", "public")
+FROZEN = ["build", "--mode", "frozen", "--config", "vite.frozen.config.ts"]
 CI = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"]
 # One small question tells a registry that cannot be reached from one that is slow: the first is given up at once, the
 # second may take its time.
@@ -95,6 +105,7 @@ def build() -> None:
             _npm_ci(folder, "--omit=dev")
         vite = folder / "node_modules" / "vite" / "bin" / "vite.js"
         _run("vite", vite, ["build", "--outDir", str(made), "--emptyOutDir"], folder, VITE_SECONDS)
+        _run("vite", vite, [*FROZEN, "--outDir", str(made / "frozen"), "--emptyOutDir"], folder, VITE_SECONDS)
         (made / BUILT_FROM).write_text(digest)
         _replace(made)
 

@@ -26,6 +26,8 @@ STATIC = Path(__file__).parent / "static"
 BUILD_HINT = "Run `make ui` in a clone of Cutaway, or install it again where npm can be reached."
 # What the build leaves beside the page: why there is none, and the digest of its sources, which is nobody's to read.
 _MISSING, _BUILT_FROM = "missing.txt", "built-from.txt"
+# The page of frozen copies, which is written into their folders and never served.
+_FROZEN = "frozen/"
 _FOREVER = "public, max-age=31536000, immutable"
 # What an address of the page looks like. Nothing that begins with a dot, and no name of a file.
 _ADDRESS = re.compile(r"/(?:[\w~:@=,+-][\w.~:@=,+-]*/)*(?:[\w~:@=,+-]+/?)?", re.ASCII)
@@ -65,6 +67,8 @@ class Bundle:
             inside = path.relative_to(folder).as_posix()
             # A link could lead anywhere.
             if path.is_symlink() or not path.is_file() or path.suffix == ".gz" or inside in ("index.html", _BUILT_FROM):
+                continue
+            if inside.startswith(_FROZEN):
                 continue
             files[f"/{inside}"] = _file(path, hashed=inside.startswith("assets/"))
         return cls(files, index.read_text("utf-8"))

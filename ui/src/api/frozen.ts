@@ -55,9 +55,14 @@ export function keyOf(path: string, query: Pairs): string {
 /** The bytes of a packed file: each answer by its key. */
 export function unpacked(bytes: Uint8Array<ArrayBuffer>): Map<string, Held> {
   const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-  const heads = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))) as [string, number, string, number][];
+  const heads = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))) as [string[], number, string, number][];
   let at = 4 + length;
-  return new Map(heads.map(([key, status, kind, size]) => [key, { status, kind, bytes: bytes.subarray(at, (at += size)) }]));
+  return new Map(
+    heads.flatMap(([keys, status, kind, size]) => {
+      const held = { status, kind, bytes: bytes.slice(at, (at += size)) };
+      return keys.map((key): [string, Held] => [key, held]);
+    }),
+  );
 }
 
 // The files that were looked at last: a long look at many tensors does not fill the memory.
