@@ -22,6 +22,8 @@ Mask = npt.NDArray[np.bool_]
 
 # What the columns are called that analyses look for; whatever else a table has keeps its own names.
 SAMPLE, SUBSET, LABEL, PREDICTION, CORRECT, LOSS = "sample", "subset", "label", "prediction", "correct", "loss"
+# From so many samples the mean and the spread of each unit are estimated.
+_SPREAD_ROWS = 50_000
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,15 @@ class Samples:
         """Which rows have a latent vector that can be used."""
         # In float64 no sum of finite float32 numbers overflows, and no mask as large as the latents is made.
         return np.asarray(np.isfinite(self.latents.sum(axis=1, dtype=np.float64)))
+
+    @cached_property
+    def unit_spread(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Mean and standard deviation of each latent unit, over samples at even distances where there are very many."""
+        some = self.latents[:: -(-len(self) // _SPREAD_ROWS)]
+        some = some[np.isfinite(some).all(axis=1)]
+        if not len(some):  # the few that are finite fell between those that were looked at
+            some = self.latents[self.finite]
+        return some.mean(axis=0, dtype=np.float64), some.std(axis=0, dtype=np.float64)
 
     def has(self, column: str) -> bool:
         """Whether there is such a column, with at least one value."""

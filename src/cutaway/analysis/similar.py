@@ -35,8 +35,6 @@ Places = npt.NDArray[np.int64]
 
 # Up to so many queried samples are taken out of what was found; more are kept out of the search.
 FEW = 64
-# From so many samples the mean and the spread of each unit are estimated.
-POPULATION = 50_000
 # So many units are named: those that have most to do with it.
 UNITS = 20
 
@@ -170,7 +168,7 @@ def _counts(found: pa.Table) -> dict[str, int]:
 
 
 def _units(samples: Samples, vectors: Floats, places: Places) -> pa.Table:
-    mean, spread = _population(samples)
+    mean, spread = samples.unit_spread
     query = vectors.mean(axis=0, dtype=np.float64)
     near = samples.latents[places].mean(axis=0, dtype=np.float64) if len(places) else mean
     products = (query - mean) * (near - mean)
@@ -184,12 +182,3 @@ def _units(samples: Samples, vectors: Floats, places: Places) -> pa.Table:
     for name, values in (("query", query), ("neighbours", near), ("population", mean), ("spread", spread)):
         columns[name] = pa.array(values[order], pa.float64())
     return pa.table({**columns, "active": pa.array(query[order] > mean[order], pa.bool_())})
-
-
-def _population(samples: Samples) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return mean and standard deviation of each unit, over samples at even distances where there are very many."""
-    some = samples.latents[:: -(-len(samples) // POPULATION)]
-    some = some[np.isfinite(some).all(axis=1)]
-    if not len(some):  # the few that are finite fell between those that were looked at
-        some = samples.latents[samples.finite]
-    return some.mean(axis=0, dtype=np.float64), some.std(axis=0, dtype=np.float64)

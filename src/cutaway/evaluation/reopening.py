@@ -21,7 +21,7 @@ from cutaway.evaluation.wiring import Wiring, first_sample, shapes_of, wire
 from cutaway.models import Limits, Model
 from cutaway.run.evaluations import Evaluation
 
-__all__ = ["Reopened", "Sample", "reopen"]
+__all__ = ["Reopened", "Sample", "encoded_sample", "reopen", "reopen_dataset"]
 
 GIVE_DATASET = "Give the data set again: `Population.open(run, dataset=dataset)`, or `--binding` in the command."
 
@@ -54,21 +54,7 @@ class Reopened:
 
     def sample(self, subset: str, row: int) -> Sample:
         """Encode one sample of a subset, by its row. Raises where its content is no longer what was evaluated."""
-        found = self.dataset.subsets[subset]
-        inputs = {one.name: np.asarray(found.encode(Role.INPUT, one.name, row)) for one in self.dataset.inputs}
-        truths = {}
-        if self.dataset.labelled(subset):
-            truths = {
-                one.name: np.asarray(found.encode(Role.GROUND_TRUTH, one.name, row))
-                for one in self.dataset.ground_truths
-            }
-        held = self.evaluation.table(subset, ["id", "hash"]).slice(row, 1).to_pylist()[0]
-        if held["hash"] not in (None, content_hash(inputs)):
-            raise EvaluationError(
-                f"{held['id']} is another sample than the one that was evaluated: its content changed. "
-                "Evaluate again with the data as it is now."
-            )
-        return Sample(held["id"], subset, row, inputs, truths)
+        return encoded_sample(self.evaluation, self.dataset, subset, row)
 
     def batch(self, samples: Sequence[Sample]) -> dict[str, Array]:
         """Return samples as a batch that the model takes."""
@@ -92,6 +78,22 @@ class Reopened:
         self.close()
 
 
+def encoded_sample(evaluation: Evaluation, dataset: Dataset, subset: str, row: int) -> Sample:
+    """Encode one sample of a subset, by its row. Raises where its content is no longer what was evaluated."""
+    found = dataset.subsets[subset]
+    inputs = {one.name: np.asarray(found.encode(Role.INPUT, one.name, row)) for one in dataset.inputs}
+    truths = {}
+    if dataset.labelled(subset):
+        truths = {one.name: np.asarray(found.encode(Role.GROUND_TRUTH, one.name, row)) for one in dataset.ground_truths}
+    held = evaluation.table(subset, ["id", "hash"]).slice(row, 1).to_pylist()[0]
+    if held["hash"] not in (None, content_hash(inputs)):
+        raise EvaluationError(
+            f"{held['id']} is another sample than the one that was evaluated: its content changed. "
+            "Evaluate again with the data as it is now."
+        )
+    return Sample(held["id"], subset, row, inputs, truths)
+
+
 def reopen(
     evaluation: Evaluation,
     *,
@@ -105,8 +107,10 @@ def reopen(
     The data set is the binding's again, or the given one where it was made in Python; the model is its file, or the
     copy that was kept of a live one, or the given one.
     """
-    notes: list[str] = []
-    data = dataset if dataset is not None else _dataset(evaluation, notes)
+    if dataset is None:
+        data, notes = reopen_dataset(evaluation)
+    else:
+        data, notes = dataset, []
     _refuse_other_lengths(evaluation, data)
     chosen = _model(evaluation) if model is None else model
     if chosen is None and data.load_model is None:
@@ -124,7 +128,9 @@ def reopen(
     return Reopened(evaluation, data, subject, wiring, notes)
 
 
-def _dataset(evaluation: Evaluation, notes: list[str]) -> Dataset:
+def reopen_dataset(evaluation: Evaluation) -> tuple[Dataset, list[str]]:
+    """Open the data set of an evaluation by its binding; the notes say what is not as it was."""
+    notes: list[str] = []
     binding = evaluation.source.get("binding", {})
     entry = binding.get("entry_file")
     if entry is None:
@@ -132,8 +138,7 @@ def _dataset(evaluation: Evaluation, notes: list[str]) -> Dataset:
             f"Evaluation {evaluation.number} was made from a data set in Python; no file brings it back. {GIVE_DATASET}"
         )
     path = Path(entry)
-    # A folder that came from somebody else must not choose which code runs here.
-    if not path.is_absolute() or path.resolve().is_relative_to(evaluation.run.path.resolve()):
+    if not path.is_absolute() or _is_of_a_run(path.resolve(), evaluation):
         raise BindingError(f"The run names {entry!r} as its binding, which is not run from there. {GIVE_DATASET}")
     if not path.exists():
         raise BindingError(
@@ -150,7 +155,14 @@ def _dataset(evaluation: Evaluation, notes: list[str]) -> Dataset:
             "The labels that are read now are not those that were evaluated: CUTAWAY_OVERLAY named "
             f"{'another overlay' if binding.get('overlay') else 'none'} then."
         )
-    return dataset
+    _refuse_other_lengths(evaluation, dataset)
+    return dataset, notes
+
+
+def _is_of_a_run(path: Path, evaluation: Evaluation) -> bool:
+    """Whether a file came with a run, this one or another: one from somebody else must not choose which code runs."""
+    own = evaluation.run.path.resolve()
+    return path.is_relative_to(own) or any((folder / "run.json").is_file() for folder in path.parents)
 
 
 def _model(evaluation: Evaluation) -> Any:

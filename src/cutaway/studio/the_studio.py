@@ -15,6 +15,7 @@ from cutaway.studio.live import Feed
 from cutaway.studio.opened import OpenedRuns
 from cutaway.studio.populations import Populations
 from cutaway.studio.previews import Previews
+from cutaway.studio.workers import Workers
 
 __all__ = ["Studio", "TheStudio"]
 
@@ -28,13 +29,18 @@ class Studio:
     opened: OpenedRuns
     previews: Previews
     populations: Populations
+    workers: Workers
     jobs: Jobs
     feed: Feed
     gate: Gate | None = None
+    read_only: bool = False
 
     @classmethod
-    def open(cls, root: Path, *, gate: Gate | None = None) -> Studio:
-        """Return a studio of a folder of runs, or of one run; with a gate it asks for a token."""
+    def open(cls, root: Path, *, gate: Gate | None = None, read_only: bool = False) -> Studio:
+        """Return a studio of a folder of runs, or of one run; with a gate it asks for a token.
+
+        One that is read-only changes nothing, runs no binding and opens no model.
+        """
         index = RunIndex(root).start()
         opened = OpenedRuns(index.run_of)
         jobs = Jobs(index)
@@ -44,14 +50,17 @@ class Studio:
             opened=opened,
             previews=Previews(),
             populations=Populations(index.run_of),
+            workers=Workers(index.run_of, read_only=read_only),
             jobs=jobs,
             feed=Feed(index, jobs),
             gate=gate,
+            read_only=read_only,
         )
 
     def close(self) -> None:
         """Let go of everything; open streams end. Closing twice is allowed."""
         self.feed.close()
+        self.workers.close()
         self.jobs.close()
         self.index.close()
         self.opened.close()

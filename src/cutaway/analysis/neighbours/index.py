@@ -166,12 +166,12 @@ def index_from_parts(vectors: Array, parts: dict[str, Array]) -> Index:
 
 def _place(rows: Rows, device: str | None) -> str:
     """Return where to search: on a GPU where it is worth it and holds the vectors, or where it is asked for."""
-    if device is None and len(rows) < SMALL:
+    if device == "cpu" or (device is None and len(rows) < SMALL):
         return "cpu"
     try:
         place = choose_device(device)
     except MissingExtraError:
-        if device not in (None, "cpu"):
+        if device is not None:
             raise
         return "cpu"
     if place != "cpu" and device is None:

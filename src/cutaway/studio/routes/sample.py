@@ -6,9 +6,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from cutaway.studio.errors_on_wire import Refusal
 from cutaway.studio.routes.population import EvaluationNumber, SampleId, Where
 from cutaway.studio.routes.runs import RunId
+from cutaway.studio.samples.asking import sample_heat_maps, sample_visuals
+from cutaway.studio.samples.detail import sample_detail
+from cutaway.studio.samples.similar import similar_samples
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire import Data, HeatMapAnswer, SampleDetail, SimilarAnswer, VisualRow
 
@@ -22,7 +24,8 @@ def show_sample(
     studio: TheStudio, run: RunId, sample: SampleId, evaluation: EvaluationNumber = None
 ) -> Data[SampleDetail]:
     """Return everything that is known of a sample without asking the model."""
-    raise Refusal(501, "not-built", "not built yet")
+    loaded = studio.populations.of(run, evaluation)
+    return Data(data=sample_detail(loaded, studio.previews, studio.opened.trial(run), sample))
 
 
 @router.get("/visuals")
@@ -30,7 +33,8 @@ def visuals(
     studio: TheStudio, run: RunId, sample: SampleId, evaluation: EvaluationNumber = None
 ) -> Data[list[VisualRow]]:
     """Return the sample as the visualizers of its binding show it; asks the model where they need its prediction."""
-    raise Refusal(501, "not-built", "not built yet")
+    loaded = studio.populations.of(run, evaluation)
+    return Data(data=sample_visuals(studio.workers, loaded, run, sample))
 
 
 @router.get("/heat-maps")
@@ -49,7 +53,19 @@ def heat_maps(
     ] = True,
 ) -> Data[HeatMapAnswer]:
     """Return where the model looked in a sample, a map for each class and layer."""
-    raise Refusal(501, "not-built", "not built yet")
+    loaded = studio.populations.of(run, evaluation)
+    found = sample_heat_maps(
+        studio.workers,
+        loaded,
+        run_id=run,
+        sample=sample,
+        method=method,
+        targets=target,
+        layers=layer,
+        loss=loss,
+        sanity=sanity,
+    )
+    return Data(data=found)
 
 
 @router.get("/similar")
@@ -63,4 +79,8 @@ def similar(
     where: Where = [],  # noqa: B006
 ) -> Data[SimilarAnswer]:
     """Return the samples that the model sees most alike."""
-    raise Refusal(501, "not-built", "not built yet")
+    loaded = studio.populations.of(run, evaluation)
+    found = similar_samples(
+        studio.workers, loaded, studio.previews, run_id=run, samples=sample, count=count, where=where
+    )
+    return Data(data=found)

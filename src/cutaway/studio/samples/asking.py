@@ -1,0 +1,69 @@
+"""What only the binding or the model of a run can say of a sample, as rows: its visuals and its heat maps."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from cutaway.errors import BindingError
+from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.populations import Loaded
+from cutaway.studio.samples.finding import row_of
+from cutaway.studio.wire import HeatMapAnswer, VisualRow
+from cutaway.studio.workers import Workers
+
+__all__ = ["sample_heat_maps", "sample_visuals"]
+
+_SECONDS = 60.0
+
+
+def sample_visuals(workers: Workers, loaded: Loaded, run_id: str, sample: str) -> list[VisualRow]:
+    """Return a sample as the visualizers of its binding show it.
+
+    Refused, with the way to bring it back, where there is no binding to ask; then its preview is all there is.
+    """
+    row_of(loaded, sample)
+    try:
+        answer = workers.ask(run_id, loaded.number, "visuals", {"sample": sample}, seconds=_SECONDS)
+    except BindingError as error:
+        again = "`cutaway evaluate ENTRY.py MODEL` makes an evaluation whose binding can be asked again."
+        raise Refusal(409, "no-binding", f"The preview is all there is: {error}", again) from error
+    visuals = [VisualRow(**one) for one in answer.value["visuals"]]
+    printed = answer.printed
+    if visuals and printed:
+        # What was printed before any visualizer was called: by the binding itself, or an encoder.
+        visuals[0] = visuals[0].model_copy(update={"printed": printed + visuals[0].printed})
+    return visuals
+
+
+def sample_heat_maps(
+    workers: Workers,
+    loaded: Loaded,
+    *,
+    run_id: str,
+    sample: str,
+    method: str,
+    targets: Sequence[str],
+    layers: Sequence[str],
+    loss: bool,
+    sanity: bool,
+) -> HeatMapAnswer:
+    """Return where the model looked in a sample; what takes longer than a page should wait belongs into a terminal."""
+    row_of(loaded, sample)
+    arguments = {
+        "sample": sample,
+        "method": method,
+        "targets": list(targets),
+        "layers": list(layers),
+        "loss": loss,
+        "sanity": sanity,
+    }
+    try:
+        found = workers.ask(run_id, loaded.number, "heat_maps", arguments, seconds=_SECONDS).value
+    except Refusal as refusal:
+        if refusal.code != "too-slow":
+            raise
+        chosen = f" --method {shlex.quote(method)}" if method else ""
+        command = f"cutaway analyze {loaded.run.name} heatmap --sample {shlex.quote(sample)}{chosen}"
+        raise Refusal(504, "too-slow", refusal.error, f"In a terminal it may take its time: `{command}`.") from refusal
+    return HeatMapAnswer(**found)

@@ -1,0 +1,107 @@
+"""What analyses found about one sample: its twins, whether its label is doubted, and what people decided about that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cutaway.errors import OverlayError
+from cutaway.run.identity import Run
+from cutaway.run.overlays import LABEL, Overlay, overlay_path, read_overlay
+from cutaway.studio.populations import Loaded
+from cutaway.studio.populations.derived import STUDIO
+from cutaway.studio.previews import Previews
+from cutaway.studio.samples.facts import text_at
+from cutaway.studio.wire import Suggestion, TwinRow
+
+__all__ = ["cluster_words", "suggestion_of", "twins_of"]
+
+MOST_TWINS = 100
+
+
+def twins_of(loaded: Loaded, previews: Previews, sample: str) -> list[TwinRow]:
+    """Return the samples that are the same, or nearly, as they were found among all."""
+    found: dict[str, dict[str, Any]] = {}
+    for kind, table_kind in (("leakage", "leakage"), ("duplicate", "duplicates")):
+        held = loaded.kept(table_kind)
+        for row in [] if held is None else _pairs(held.table, sample):
+            other = row["other"] if row["sample"] == sample else row["sample"]
+            if other != sample:
+                found.setdefault(other, {**row, "as": kind})
+    rows = loaded.rows_of(list(found))
+    drawn = previews.known(loaded.run, set(rows))
+    return [
+        TwinRow(
+            sample=other,
+            subset=text_at(loaded, "subset", rows[other]) or "",
+            label=text_at(loaded, "label", rows[other]),
+            kind=row["as"],
+            score=row["score"],
+            reason=row["reason"],
+            preview=other in drawn,
+        )
+        for other, row in list(found.items())[:MOST_TWINS]
+        if other in rows
+    ]
+
+
+def suggestion_of(loaded: Loaded, sample: str, label: str | None) -> Suggestion | None:
+    """Return what is said of the label of a sample, and what was decided; None where there is nothing of either."""
+    held = loaded.kept("mislabeled")
+    row = None if held is None else _row(held.table, sample)
+    decision, decided = _decision(loaded.run, sample)
+    if row is None and decision is None:
+        return None
+    return Suggestion(
+        label=label,
+        suggested=None if row is None else row["suggested"],
+        score=None if row is None else row["score"],
+        reason="" if row is None else row["reason"],
+        decision=decision,
+        decided_label=decided,
+        overlay=None if decision is None else STUDIO,
+    )
+
+
+def cluster_words(loaded: Loaded, cluster: int | None) -> str:
+    """Return what distinguishes a cluster, where that was said."""
+    held = loaded.kept("clusters_words") if cluster is not None else None
+    if held is None or not {"cluster", "words"} <= set(held.table.column_names):
+        return ""
+    words = held.table.filter(pc.equal(held.table["cluster"], cluster))["words"].to_pylist()
+    return str(words[0]) if words else ""
+
+
+def _pairs(table: pa.Table, sample: str) -> list[dict[str, Any]]:
+    ours = pc.or_(pc.equal(table["sample"], sample), pc.equal(table["other"], sample))
+    rows: list[dict[str, Any]] = table.filter(ours).slice(0, MOST_TWINS).to_pylist()
+    return rows
+
+
+def _row(table: pa.Table, sample: str) -> dict[str, Any] | None:
+    found: list[dict[str, Any]] = table.filter(pc.equal(table["sample"], sample)).slice(0, 1).to_pylist()
+    return found[0] if found else None
+
+
+def _decision(run: Run, sample: str) -> tuple[Any, str | None]:
+    overlay = _overlay(run)
+    if overlay is None:
+        return None, None
+    for one in overlay.corrections:
+        if one.sample == sample and one.field == LABEL:
+            return "accepted", one.new
+    rejected = overlay.about.get("rejected")
+    return ("rejected", None) if isinstance(rejected, list | dict) and sample in rejected else (None, None)
+
+
+def _overlay(run: Run) -> Overlay | None:
+    path = overlay_path(run, STUDIO)
+    if not path.is_file():
+        return None
+    try:
+        return read_overlay(path)
+    except OverlayError:
+        # One that cannot be read decides nothing; whoever decides next is told.
+        return None

@@ -1,0 +1,72 @@
+"""The samples that a model sees most alike, as rows: a worker finds them, the population says what each is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cutaway.studio.populations import Loaded
+from cutaway.studio.previews import Previews
+from cutaway.studio.samples.finding import row_of
+from cutaway.studio.wire import SimilarAnswer, SimilarRow, UnitRow
+from cutaway.studio.workers import Workers
+
+__all__ = ["similar_rows", "similar_samples"]
+
+_COLUMNS = ("subset", "label", "prediction", "correct", "loss")
+
+
+def similar_samples(
+    workers: Workers,
+    loaded: Loaded,
+    previews: Previews,
+    *,
+    run_id: str,
+    samples: Sequence[str],
+    count: int,
+    where: Sequence[str],
+) -> SimilarAnswer:
+    """Return the samples nearest to one or several, among those for which all conditions hold."""
+    rows = [row_of(loaded, one) for one in samples]
+    arguments: dict[str, Any] = {"rows": rows, "count": count, "samples": len(loaded)}
+    if where:
+        arguments["among"] = np.packbits(loaded.where(where))
+    found = workers.ask(run_id, loaded.number, "similar", arguments, lane="latents").value
+    similar = similar_rows(loaded, previews, found)
+    labels = Counter(one.label for one in similar if one.label is not None)
+    return SimilarAnswer(
+        similar=similar,
+        labels=dict(sorted(labels.items(), key=lambda one: (-one[1], one[0]))),
+        units=[UnitRow(unit=one["unit"], share=one["share"], active=one["active"]) for one in found["units"]],
+        notes=found["notes"],
+    )
+
+
+def similar_rows(loaded: Loaded, previews: Previews, found: Mapping[str, Any]) -> list[SimilarRow]:
+    """Return what a worker found as rows, in its order."""
+    names: list[str] = found["samples"]
+    rows = loaded.rows_of(names)
+    drawn = previews.known(loaded.run, set(names))
+    order = np.array([rows[name] for name in names if name in rows], np.int64)
+    there = loaded.own_columns
+    told = {
+        one: loaded.column(one).take(order).to_pylist() if one in there else [None] * len(order) for one in _COLUMNS
+    }
+    distances = dict(zip(names, found["distances"], strict=True))
+    return [
+        SimilarRow(
+            sample=name,
+            row=rows[name],
+            distance=distances[name],
+            subset=str(told["subset"][at]),
+            label=told["label"][at],
+            prediction=told["prediction"][at],
+            correct=told["correct"][at],
+            loss=told["loss"][at],
+            preview=name in drawn,
+        )
+        for at, name in enumerate(name for name in names if name in rows)
+    ]

@@ -1,0 +1,156 @@
+"""What a visualizer returned, cut down to what a page can show: large images, long texts, films and curves.
+
+Whatever is left out is said in words, never in silence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from cutaway.dataset.rendering.typed import typed_data
+from cutaway.dataset.subset import Array
+from cutaway.dataset.visualizer_classes import (
+    LeapAudio,
+    LeapGraph,
+    LeapHorizontalBar,
+    LeapImage,
+    LeapImageMask,
+    LeapImageWithBBox,
+    LeapImageWithHeatmap,
+    LeapObject,
+    LeapText,
+    LeapTextMask,
+    LeapVideo,
+)
+
+__all__ = ["bounded_data"]
+
+LONGEST_SIDE = 2_048
+# Frames are many, so each is smaller.
+LONGEST_SIDE_OF_FRAME = 512
+MOST_FRAMES = 64
+MOST_TOKENS = 20_000
+MOST_POINTS = 50_000
+MOST_BARS = 5_000
+MOST_AUDIO = 2_000_000
+# As text, with everything that belongs to it.
+MOST_BYTES = 24 << 20
+
+Notes = list[str]
+T = TypeVar("T", bound=Any)
+
+
+def bounded_data(visual: LeapObject) -> dict[str, Any]:
+    """Return what a visualizer returned as plain data, no more of it than a page can show; `notes` say what is not."""
+    notes: Notes = []
+    bound = _BOUNDS.get(type(visual))
+    data = typed_data(visual if bound is None else bound(visual, notes))
+    size = len(json.dumps(data))
+    if size > MOST_BYTES:
+        message = f"it has {size:,} bytes, and a page gets at most {MOST_BYTES:,}. Let the visualizer return less."
+        raise ValueError(message)
+    return {**data, "notes": notes}
+
+
+def _smaller(pixels: Array, notes: Notes, longest: int = LONGEST_SIDE, first: int = 0) -> tuple[Array, int]:
+    """Return pixels whose sides from axis `first` on are at most `longest`, as means, and by how much they shrank."""
+    height, width = pixels.shape[first : first + 2]
+    step = -(-max(height, width) // longest)
+    if step <= 1:
+        return pixels, 1
+    rows, columns = height // step * step, width // step * step
+    if not rows or not columns:  # thinner than one step: every n-th pixel instead of means
+        short = pixels[(slice(None),) * first + (slice(None, None, step), slice(None, None, step))]
+    else:
+        cut = pixels[(slice(None),) * first + (slice(0, rows), slice(0, columns))]
+        shape = (*cut.shape[:first], rows // step, step, columns // step, step, *cut.shape[first + 2 :])
+        short = cut.reshape(shape).mean(axis=(first + 1, first + 3)).astype(pixels.dtype)
+    made = f"{short.shape[first + 1]} x {short.shape[first]}"
+    notes.append(f"Shown smaller: {width} x {height} pixels as {made}.")
+    return short, step
+
+
+def _image(visual: LeapImage | LeapImageWithBBox, notes: Notes) -> Any:
+    return replace(visual, data=_smaller(visual.data, notes)[0])
+
+
+def _mask(visual: LeapImageMask, notes: Notes) -> LeapImageMask:
+    image, step = _smaller(visual.image, notes)
+    height, width = image.shape[:2]
+    return replace(visual, image=image, mask=visual.mask[::step, ::step][:height, :width])
+
+
+def _with_heat(visual: LeapImageWithHeatmap, notes: Notes) -> LeapImageWithHeatmap:
+    image, _ = _smaller(visual.image, notes)
+    heat, _ = _smaller(visual.heatmaps, [], first=1)
+    return replace(visual, image=image, heatmaps=heat)
+
+
+def _video(visual: LeapVideo, notes: Notes) -> LeapVideo:
+    frames = visual.data
+    if len(frames) > MOST_FRAMES:
+        chosen = np.linspace(0, len(frames) - 1, MOST_FRAMES).round().astype(int)
+        notes.append(f"{MOST_FRAMES} of {len(frames):,} frames are shown, at even distances.")
+        frames = frames[chosen]
+    return replace(visual, data=_smaller(frames, notes, LONGEST_SIDE_OF_FRAME, first=1)[0])
+
+
+def _text(visual: LeapText, notes: Notes) -> LeapText:
+    count = len(visual.data)
+    if count <= MOST_TOKENS:
+        return visual
+    notes.append(f"The first {MOST_TOKENS:,} of {count:,} tokens are shown.")
+    heat = None if visual.heatmap is None else visual.heatmap[:MOST_TOKENS]
+    return replace(visual, data=list(visual.data[:MOST_TOKENS]), heatmap=heat)
+
+
+def _text_mask(visual: LeapTextMask, notes: Notes) -> LeapTextMask:
+    count = len(visual.text)
+    if count <= MOST_TOKENS:
+        return visual
+    notes.append(f"The first {MOST_TOKENS:,} of {count:,} tokens are shown.")
+    return replace(visual, text=list(visual.text[:MOST_TOKENS]), mask=visual.mask[:MOST_TOKENS])
+
+
+def _graph(visual: LeapGraph, notes: Notes) -> LeapGraph:
+    step = -(-len(visual.data) // MOST_POINTS)
+    if step <= 1:
+        return visual
+    notes.append(f"Every {step}th of {len(visual.data):,} points is shown.")
+    return replace(visual, data=visual.data[::step])
+
+
+def _bars(visual: LeapHorizontalBar, notes: Notes) -> LeapHorizontalBar:
+    count = len(visual.labels)
+    if count <= MOST_BARS:
+        return visual
+    notes.append(f"The first {MOST_BARS:,} of {count:,} bars are shown.")
+    truth = None if visual.gt is None else visual.gt[:MOST_BARS]
+    return replace(visual, body=visual.body[:MOST_BARS], labels=list(visual.labels[:MOST_BARS]), gt=truth)
+
+
+def _audio(visual: LeapAudio, notes: Notes) -> LeapAudio:
+    if len(visual.data) <= MOST_AUDIO:
+        return visual
+    heard = MOST_AUDIO / visual.sample_rate
+    notes.append(f"The first {heard:.0f} s of {len(visual.data) / visual.sample_rate:.0f} s can be heard.")
+    return replace(visual, data=visual.data[:MOST_AUDIO])
+
+
+_BOUNDS: dict[type[Any], Callable[[Any, Notes], Any]] = {
+    LeapImage: _image,
+    LeapImageWithBBox: _image,
+    LeapImageMask: _mask,
+    LeapImageWithHeatmap: _with_heat,
+    LeapVideo: _video,
+    LeapText: _text,
+    LeapTextMask: _text_mask,
+    LeapGraph: _graph,
+    LeapHorizontalBar: _bars,
+    LeapAudio: _audio,
+}

@@ -1,0 +1,135 @@
+"""What is asked of the binding and the model of an evaluation. Here, and only here, users' code runs.
+
+Which binding is opened `evaluation.reopening` decides: never a file that came with a run. The model lives in its own
+confined process, as everywhere.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from cutaway.analysis.origin import chosen_evaluation
+from cutaway.analysis.population import Population
+from cutaway.dataset import Dataset
+from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.evaluation.progress import Progress
+from cutaway.evaluation.reopening import Reopened, Sample, encoded_sample, reopen_dataset
+from cutaway.models import Limits
+from cutaway.run.evaluations import Evaluation
+from cutaway.run.identity import Run
+from cutaway.studio.workers.questions.describing import described, uploads_of
+from cutaway.studio.workers.questions.heat_maps import model_choices, sample_heat_maps
+from cutaway.studio.workers.questions.trying import tried
+from cutaway.studio.workers.questions.visuals import sample_visuals
+
+__all__ = ["Opened", "Tells"]
+
+# More threads than this gain nothing for one sample, and others want the machine too.
+_MOST_THREADS = 4
+
+
+class Tells(Protocol):
+    """Whoever hears what is being done."""
+
+    def doing(self, words: str) -> None:
+        """Hear it in words."""
+
+    def __call__(self, progress: Progress) -> None:
+        """Hear how far it is."""
+
+
+class Opened:
+    """The binding and the model of an evaluation, each opened when it is first needed."""
+
+    def __init__(self, run: str, evaluation: int, tells: Tells) -> None:
+        self._evaluation: Evaluation = chosen_evaluation(Run.open(run), evaluation)
+        self._tells = tells
+        self.questions: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+            "bind": self._bind,
+            "open": self._open,
+            "visuals": self._visuals,
+            "heat_maps": self._heat_maps,
+            "model": self._model,
+            "try": self._try,
+        }
+
+    @cached_property
+    def _bound(self) -> tuple[Dataset, list[str]]:
+        entry = str(self._evaluation.source.get("binding", {}).get("entry_file") or "")
+        self._tells.doing(f"opening the binding {Path(entry).name!r}" if entry else "looking for the binding")
+        return reopen_dataset(self._evaluation)
+
+    @cached_property
+    def _population(self) -> Population:
+        dataset = self._bound[0]
+        self._tells.doing("reading the samples")
+        limits = Limits(threads=min(_MOST_THREADS, os.cpu_count() or 1))
+        number = self._evaluation.number
+        return Population.open(self._evaluation.run, evaluation=number, dataset=dataset, limits=limits)
+
+    @cached_property
+    def _reopened(self) -> Reopened:
+        origin = self._population.origin
+        assert origin is not None  # it is a run's population
+        self._tells.doing("opening the model")
+        return origin.reopened()
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[str, int]]:
+        """The subset and the row in it of each sample."""
+        return {
+            name: (subset, row)
+            for subset in self._evaluation.subsets
+            for row, name in enumerate(self._evaluation.table(subset, ["id"])["id"].to_pylist())
+        }
+
+    @cached_property
+    def _choices(self) -> dict[str, Any]:
+        subset = next(iter(self._evaluation.subsets))
+        return model_choices(self._reopened.model, self._reopened.batch([self._reopened.sample(subset, 0)]))
+
+    def _sample(self, name: str) -> Sample:
+        if name not in self._places:
+            near = did_you_mean(name, list(self._places)[:10_000])
+            raise ConfigurationError(f"There is no sample {name!r} here.{near}")
+        dataset = self._bound[0]
+        self._tells.doing(f"encoding {name!r}")
+        return encoded_sample(self._evaluation, dataset, *self._places[name])
+
+    def _bind(self, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - as all questions
+        """Open the binding alone, which visuals can be had of before the model is there."""
+        return {"notes": self._bound[1]}
+
+    def _open(self, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - as all questions
+        """Open everything, and ask the model once: its first answer takes longer than all others."""
+        choices = self._choices
+        return {"format": self._reopened.model.description.format, "layers": len(choices["layers"])}
+
+    def _visuals(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        sample = self._sample(str(arguments["sample"]))
+        dataset, notes = self._bound
+        self._tells.doing("calling the visualizers")
+        return {"visuals": sample_visuals(self._evaluation, dataset, sample), "notes": notes}
+
+    def _heat_maps(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        choices, reopened = self._choices, self._reopened
+        sample = self._sample(str(arguments["sample"]))
+        self._tells.doing(f"making heat maps of {sample.id!r}")
+        return {**choices, **sample_heat_maps(self._population, reopened, sample, arguments, self._tells)}
+
+    def _model(self, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - as all questions
+        reopened = self._reopened
+        return {
+            **described(reopened.model),
+            **uploads_of(reopened),
+            "binding_notes": [*self._bound[1], *reopened.notes],
+        }
+
+    def _try(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        reopened = self._reopened
+        self._tells.doing("asking the model about the file")
+        return tried(self._population, reopened, arguments)

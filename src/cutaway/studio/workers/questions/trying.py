@@ -1,0 +1,106 @@
+"""What a model says to a file that somebody brought: its answer, where it looked, and which samples are like it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cutaway.analysis.asking_heat_maps import IN_TURN
+from cutaway.analysis.asking_model import output_of
+from cutaway.analysis.heat_maps.making import heat_map
+from cutaway.analysis.population import Population
+from cutaway.analysis.run_samples import Answer
+from cutaway.dataset.default_visualizers import guess_visualizer
+from cutaway.dataset.subset import Array
+from cutaway.errors import ConfigurationError, CutawayError, did_you_mean
+from cutaway.evaluation.reopening import Reopened, Sample
+from cutaway.evaluation.wiring import first_sample
+from cutaway.studio.workers.questions.heat_maps import map_value
+from cutaway.studio.workers.questions.latents import similar_value
+from cutaway.studio.workers.questions.uploads import fitted_upload
+from cutaway.studio.workers.questions.visuals import data_row
+
+__all__ = ["tried"]
+
+MOST_VALUES = 1_000
+_SIMILAR = 20
+
+
+class Answered(NamedTuple):
+    """The output that is explained, its classes, and the one of them that is meant; empty for the predicted one."""
+
+    output: str
+    classes: Sequence[str]
+    target: str
+
+
+def tried(population: Population, reopened: Reopened, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the model says to `body`; `target` names the class that is explained instead of the predicted one."""
+    inputs = reopened.dataset.inputs
+    if len(inputs) != 1:
+        raise ConfigurationError(
+            f"The model takes {len(inputs)} inputs at once, and a file is one. Try a sample instead."
+        )
+    field = inputs[0]
+    values, notes = fitted_upload(bytes(arguments["body"]), field, first_sample(reopened.dataset).inputs[field.name])
+    origin = population.origin
+    assert origin is not None  # it is a run's population
+    batch = reopened.batch_of({field.name: values[np.newaxis]})
+    outputs = reopened.model.predict(batch)
+    output = output_of(origin, reopened)
+    classes = origin.answer.classes
+    scores = _scores(origin.answer, outputs[output][0])
+    sample = Sample("the file", next(iter(reopened.dataset.subsets)), 0, {field.name: values}, {})
+    heat, why = _heat(reopened, batch, sample, Answered(output, classes, str(arguments.get("target") or "")))
+    similar, alike = _similar(population, {field.name: values})
+    return {
+        "prediction": None if scores is None else classes[int(np.argmax(scores))],
+        "scores": [] if scores is None else [float(one) for one in scores],
+        "classes": list(classes),
+        "outputs": {
+            reopened.wiring.predictions[name]: np.asarray(one[0], np.float64).reshape(-1)[:MOST_VALUES].tolist()
+            for name, one in outputs.items()
+        },
+        "input": data_row(field.name, lambda: guess_visualizer(field, values).function(values)),
+        "heat_map": heat,
+        "similar": similar,
+        "notes": [*notes, *why, *alike],
+    }
+
+
+def _scores(answer: Answer, given: Array) -> Array | None:
+    """Return the probabilities of the classes; None where the answer is not one class."""
+    values = np.asarray(given, np.float64).reshape(-1)
+    if not answer.classes or values.size != len(answer.classes) or not np.isfinite(values).all():
+        return None
+    if answer.probabilities:
+        return values
+    likely = np.exp(values - values.max())
+    return np.asarray(likely / likely.sum())
+
+
+def _heat(
+    reopened: Reopened, batch: dict[str, Array], sample: Sample, answered: Answered
+) -> tuple[dict[str, Any] | None, list[str]]:
+    output, classes, target = answered
+    if target and target not in classes:
+        raise ConfigurationError(f"There is no class {target!r}.{did_you_mean(target, classes)}")
+    reasons: list[str] = []
+    for method in IN_TURN:
+        try:
+            wanted = classes.index(target) if target else None
+            (made,) = heat_map(reopened.model, batch, method=method, target=wanted, output=output)
+        except CutawayError as error:
+            reasons.append(str(error))
+            continue
+        return map_value(made, classes, reopened, sample), []
+    return None, [f"No heat map: {' '.join(reasons)}"]
+
+
+def _similar(population: Population, inputs: Mapping[str, Array]) -> tuple[dict[str, Any] | None, list[str]]:
+    try:
+        return similar_value(population.similar_to_input(inputs, _SIMILAR)), []
+    except CutawayError as error:
+        return None, [str(error)]

@@ -1,0 +1,97 @@
+"""The worker itself: `python -m cutaway.studio.workers.serve`. Started by `process` only.
+
+Answers one question after the other about one evaluation of one run, until the server closes its end. What users' code
+prints is kept apart from the answers; what it raises becomes an answer.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cutaway.dataset.printed import captured_prints
+from cutaway.evaluation.progress import Progress
+from cutaway.models.confinement import end_with_parent
+from cutaway.models.crossing import error_to
+from cutaway.models.messages import BadMessage, Ended, read_blocking, write_message
+from cutaway.studio.workers.values import from_plain, to_plain
+
+__all__ = ["main"]
+
+Question = Callable[[Mapping[str, Any]], Any]
+# More often nobody could read it.
+_TOLD_SECONDS = 0.2
+
+
+class Telling:
+    """Says what is being done, over the pipe that the answer will go through."""
+
+    def __init__(self, answers: int) -> None:
+        self._answers = answers
+        self._last = 0.0
+
+    def doing(self, words: str) -> None:
+        """Say it in words, at once."""
+        write_message(self._answers, {"doing": words})
+
+    def __call__(self, progress: Progress) -> None:
+        """Say how far something is, a few times a second."""
+        now = time.monotonic()
+        if now - self._last >= _TOLD_SECONDS:
+            self._last = now
+            stage = progress.stage or progress.what or progress.unit
+            self.doing(f"{stage}: {progress.done:,} of {progress.total:,}")
+
+
+def main(given: list[str]) -> None:
+    """Answer the server until it closes its end."""
+    requests, answers, lifeline = map(int, given[:3])
+    lane, evaluation, run = given[3], int(given[4]), given[5]
+    for one in (requests, answers, lifeline):
+        os.set_inheritable(one, False)  # noqa: FBT003
+    end_with_parent(lifeline)
+    asked = _questions(lane, run, evaluation, Telling(answers))
+    while True:
+        try:
+            request = read_blocking(requests)
+        except Ended:
+            return
+        _send(answers, _answered(asked, request))
+
+
+def _questions(lane: str, run: str, evaluation: int, telling: Telling) -> Mapping[str, Question]:
+    # Each imports much that the other does not need.
+    if lane == "latents":
+        from cutaway.studio.workers.questions.latents import Latents
+
+        return Latents(run, evaluation).questions
+    from cutaway.studio.workers.questions.model import Opened
+
+    return Opened(run, evaluation, telling).questions
+
+
+def _answered(asked: Mapping[str, Question], request: Mapping[str, Any]) -> dict[str, Any]:
+    with captured_prints() as printed:
+        try:
+            value = asked[request["question"]](from_plain(request["arguments"]))
+            answer = {"ok": True, "value": to_plain(value)}
+        # Bindings raise anything, `sys.exit` included; the server tells it on.
+        except (Exception, SystemExit) as error:  # noqa: BLE001
+            traceback.print_exc()
+            answer = {"ok": False, "error": error_to(error)}
+    return {**answer, "printed": printed.text}
+
+
+def _send(answers: int, answer: dict[str, Any]) -> None:
+    try:
+        write_message(answers, answer)
+    except BadMessage as error:
+        write_message(answers, {"ok": False, "error": error_to(error), "printed": ""})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
