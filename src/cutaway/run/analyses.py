@@ -29,6 +29,7 @@ __all__ = [
     "KeptTable",
     "claim_analysis",
     "kept_analyses",
+    "read_about",
     "read_arrays",
     "read_table",
     "scope_of",
@@ -111,6 +112,16 @@ def read_table(evaluation: Evaluation, name: AnalysisName, key: str | None = Non
     except _UNREADABLE:
         return None
     return KeptTable(table.replace_schema_metadata(None), _about(table.schema.metadata))
+
+
+def read_about(evaluation: Evaluation, name: AnalysisName) -> dict[str, Any] | None:
+    """Return what a table that was kept was made from, without reading it; None where there is none."""
+    import pyarrow.parquet as pq
+
+    try:
+        return _about(pq.read_schema(name.file(evaluation, "parquet")).metadata)
+    except _UNREADABLE:
+        return None
 
 
 def kept_analyses(evaluation: Evaluation) -> dict[str, dict[str, Any]]:

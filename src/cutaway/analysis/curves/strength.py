@@ -12,7 +12,7 @@ import numpy.typing as npt
 from cutaway.analysis.intervals import Z95
 from cutaway.errors import MissingExtraError
 
-__all__ = ["FEWEST", "Strength", "rank_correlation", "rank_share"]
+__all__ = ["FEWEST", "Strength", "rank_correlation", "rank_correlation_value", "rank_share", "rank_share_value"]
 
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -46,15 +46,19 @@ class Strength:
 
 def rank_correlation(x: Doubles, y: Doubles) -> Strength | None:
     """Return Spearman's rank correlation; None where a side is constant or the samples are fewer than `FEWEST`."""
-    count = len(x)
-    if count < FEWEST:
+    value, count = rank_correlation_value(x, y), len(x)
+    if value is None:
+        return None
+    return Strength("rank correlation", value, *_interval(value, count), _correlation_chance(value, count), count)
+
+
+def rank_correlation_value(x: Doubles, y: Doubles) -> float | None:
+    """Return Spearman's rank correlation alone, which takes nothing but numpy."""
+    if len(x) < FEWEST:
         return None
     own, other = (ranks - ranks.mean() for ranks in (_ranks(x), _ranks(y)))
     size = math.sqrt(float(own @ own) * float(other @ other))
-    if size == 0:
-        return None
-    value = max(-1.0, min(1.0, float(own @ other) / size))
-    return Strength("rank correlation", value, *_interval(value, count), _correlation_chance(value, count), count)
+    return None if size == 0 else max(-1.0, min(1.0, float(own @ other) / size))
 
 
 def rank_share(codes: Ints, y: Doubles) -> Strength | None:
@@ -64,6 +68,21 @@ def rank_share(codes: Ints, y: Doubles) -> Strength | None:
     except ImportError as error:
         raise MissingExtraError("A rank share", "analysis") from error
 
+    found = _kruskal(codes, y)
+    if found is None:
+        return None
+    statistic, freedom = found
+    return Strength("rank share", _share(*found, len(y)), None, None, float(chdtrc(freedom, statistic)), len(y))
+
+
+def rank_share_value(codes: Ints, y: Doubles) -> float | None:
+    """Return that share alone, which takes nothing but numpy."""
+    found = _kruskal(codes, y)
+    return None if found is None else _share(*found, len(y))
+
+
+def _kruskal(codes: Ints, y: Doubles) -> tuple[float, int] | None:
+    """Return the statistic of Kruskal and Wallis and its degrees of freedom."""
     count = len(y)
     present, places, counts = np.unique(codes, return_inverse=True, return_counts=True)
     ranks = _ranks(y) - (count + 1) / 2
@@ -71,10 +90,11 @@ def rank_share(codes: Ints, y: Doubles) -> Strength | None:
     if count < max(FEWEST, len(present) + 1) or len(present) < 2 or spread == 0:
         return None
     sums = np.bincount(places, ranks)
-    statistic = (count - 1) * float((sums**2 / counts).sum()) / spread
-    freedom = len(present) - 1
-    share = max(0.0, (statistic - freedom) / (count - len(present)))
-    return Strength("rank share", share, None, None, float(chdtrc(freedom, statistic)), count)
+    return (count - 1) * float((sums**2 / counts).sum()) / spread, len(present) - 1
+
+
+def _share(statistic: float, freedom: int, count: int) -> float:
+    return max(0.0, (statistic - freedom) / (count - freedom - 1))
 
 
 def _ranks(values: Doubles) -> Doubles:

@@ -16,7 +16,7 @@ from cutaway.analysis.candidates import RANKED
 from cutaway.analysis.kept_ranked import is_ranked
 from cutaway.analysis.population_map import MAP, is_map, map_positions
 from cutaway.analysis.samples import SAMPLE
-from cutaway.run.analyses import AnalysisName, KeptTable, read_table
+from cutaway.run.analyses import AnalysisName, KeptTable, read_about, read_table
 
 if TYPE_CHECKING:
     from cutaway.studio.populations.loaded import Loaded
@@ -54,11 +54,26 @@ class KeptTables:
             self._tables[kind] = stamp, None if stamp is None else self._read(kind)
         return self._tables[kind][1]
 
+    def is_made(self, kind: str) -> bool:
+        """Whether something of a kind was kept of this evaluation, by what its file says about itself."""
+        stamp = self.stamp(kind)
+        if stamp is not None and self._tables.get(kind, (None,))[0] == stamp:
+            return self._tables[kind][1] is not None
+        about = read_about(self._loaded.evaluation, self._name(kind))
+        return about is not None and self._is_own(kind, about)
+
+    def _name(self, kind: str) -> AnalysisName:
+        return AnalysisName(self._scope, kind, self._loaded.space)
+
+    def _is_own(self, kind: str, about: dict[str, Any]) -> bool:
+        settings = about.get("settings")
+        return isinstance(settings, dict) and about.get("key") == self._loaded.origin.key(kind, settings)
+
     def _file(self, kind: str) -> Path:
-        return AnalysisName(self._scope, kind, self._loaded.space).file(self._loaded.evaluation, "parquet")
+        return self._name(kind).file(self._loaded.evaluation, "parquet")
 
     def _read(self, kind: str) -> KeptTable | None:
-        held = read_table(self._loaded.evaluation, self._loaded.origin.name(kind))
+        held = read_table(self._loaded.evaluation, self._name(kind))
         reason = "it cannot be read" if held is None else self._reason(kind, held)
         if reason:
             words = kind.replace("_", " ")
@@ -68,14 +83,13 @@ class KeptTables:
 
     def _reason(self, kind: str, held: KeptTable) -> str:
         """Return why a table does not count; empty where it does."""
-        settings = held.about.get("settings")
-        if not isinstance(settings, dict) or held.about.get("key") != self._loaded.origin.key(kind, settings):
+        if not self._is_own(kind, held.about):
             return "it was made from another evaluation, or by another release"
         table = held.table
         if len(set(table.column_names)) < table.num_columns:
             return "it has a column twice"
         if kind == _CLUSTERS:
-            return self._clusters_reason(table, settings)
+            return self._clusters_reason(table, held.about["settings"])
         return "" if self._is_of_these(kind, table) else "it is not about these samples"
 
     def _is_of_these(self, kind: str, table: pa.Table) -> bool:

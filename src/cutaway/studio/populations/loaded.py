@@ -6,8 +6,9 @@ Rows are the samples of all subsets, one subset after the other, as in the files
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,7 @@ from cutaway.studio.populations.texts import readable_texts
 __all__ = ["Loaded", "Rows"]
 
 Rows = npt.NDArray[np.intp]
+T = TypeVar("T")
 
 
 class Loaded:
@@ -48,8 +50,7 @@ class Loaded:
         self._lock = threading.RLock()
         self._columns: dict[str, pa.ChunkedArray] = {}
         self._kept = KeptTables(self)
-        self._derived: dict[str, tuple[object, pa.ChunkedArray]] = {}
-        self._maps: dict[str, tuple[object, Placed | None]] = {}
+        self._made: dict[Hashable, tuple[object, Any]] = {}
 
     def __len__(self) -> int:
         return sum(self.counts.values())
@@ -74,6 +75,11 @@ class Loaded:
         """The ids of the samples, in the order of the rows."""
         whole = self.column(SAMPLE).combine_chunks()
         return whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+
+    @cached_property
+    def repeated_ids(self) -> int:
+        """How many ids more than one subset has; within a subset each has its own."""
+        return len(self.ids) - int(pc.count_distinct(self.ids).as_py())
 
     @cached_property
     def order(self) -> npt.NDArray[np.uint32]:
@@ -149,18 +155,29 @@ class Loaded:
 
     def map(self, method: str = "umap") -> Placed | None:
         """Return the map that was kept of a method; None where there is none of these samples."""
+        kind = map_kind(method)
+        return self.remembered(
+            ("map", method), self._kept.stamp(kind), lambda: placed_map(self.kept(kind), self, method)
+        )
+
+    def is_made(self, kind: str) -> bool:
+        """Whether an analysis of this evaluation was kept, by what its file says; the file is not read whole."""
         with self._lock:
-            kind = map_kind(method)
-            stamp = self._kept.stamp(kind)
-            if method not in self._maps or self._maps[method][0] != stamp:
-                self._maps[method] = stamp, placed_map(self.kept(kind), self, method)
-            return self._maps[method][1]
+            return self._kept.is_made(kind)
+
+    def remembered(self, name: Hashable, stamp: object, make: Callable[[], T]) -> T:
+        """Return what was made under a name, and make it where that was of another stamp."""
+        with self._lock:
+            if name not in self._made or self._made[name][0] != stamp:
+                self._made[name] = stamp, make()
+            found: T = self._made[name][1]
+            return found
+
+    def column_stamp(self, name: str) -> object:
+        """Return what changes when a column does; those of the evaluation itself never do."""
+        return None if name in self.own_columns else derived.stamp(self, name)
 
     def _derived_column(self, name: str) -> pa.ChunkedArray:
-        with self._lock:
-            stamp = derived.stamp(self, name)
-            if name not in self._derived or self._derived[name][0] != stamp:
-                if not derived.is_there(self, name):
-                    known_column(self.schema, name)
-                self._derived[name] = stamp, derived.column(self, name)
-            return self._derived[name][1]
+        if not derived.is_there(self, name):
+            known_column(self.schema, name)
+        return self.remembered(("column", name), self.column_stamp(name), lambda: derived.column(self, name))

@@ -17,6 +17,7 @@ from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.identity import Run
 from cutaway.studio.errors_on_wire import Refusal
 from cutaway.studio.populations.loaded import Loaded
+from cutaway.studio.populations.scores import Scores
 
 __all__ = ["Populations"]
 
@@ -33,6 +34,7 @@ class Populations:
     def __init__(self, run_of: Callable[[str], Run], *, most: int = MOST_LOADED) -> None:
         self._run_of = run_of
         self._most = most
+        self.scores = Scores()
         self._guard = threading.Lock()
         self._held: OrderedDict[_Key, tuple[_Stamp, Loaded]] = OrderedDict()
 

@@ -6,9 +6,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from cutaway.studio.arrow import ArrowResponse
+from cutaway.studio.arrow import ArrowResponse, arrow_answer
 from cutaway.studio.errors_on_wire import Refusal
 from cutaway.studio.paging import Limit, Offset
+from cutaway.studio.populations.coding import columns_table
+from cutaway.studio.populations.detail import population_detail
+from cutaway.studio.populations.points import points_table
+from cutaway.studio.populations.table_rows import asked_rows, table_rows
 from cutaway.studio.routes.runs import RunId
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire import (
@@ -39,7 +43,8 @@ Lasso = Annotated[str, Query(max_length=8000, description="Corners of a polygon 
 @router.get("/population")
 def show_population(studio: TheStudio, run: RunId, evaluation: EvaluationNumber = None) -> Data[PopulationDetail]:
     """Return the population of an evaluation: what it has, what can be drawn, and what was analysed."""
-    raise Refusal(501, "not-built", "not built yet")
+    loaded = studio.populations.of(run, evaluation)
+    return Data(data=population_detail(loaded, studio.populations.scores))
 
 
 @router.get("/population/points.arrow", response_class=ArrowResponse)
@@ -58,7 +63,9 @@ def points(
     The order is drawn once for an evaluation, so that the first rows are a fair sample of all. With `like` the samples
     are those of that evaluation in its order, where they lie in this one.
     """
-    raise Refusal(501, "not-built", "not built yet")
+    loaded = studio.populations.of(run, evaluation)
+    other = None if like is None else studio.populations.of(run, like)
+    return arrow_answer(points_table(loaded, method, other))
 
 
 @router.get("/population/columns.arrow", response_class=ArrowResponse)
@@ -70,7 +77,7 @@ def columns(
     column: Annotated[list[str], Query(min_length=1, max_length=50, description="Columns, by name.")],
 ) -> ArrowResponse:
     """Return columns as Arrow, in the order of the points: numbers as floats, everything else as a dictionary."""
-    raise Refusal(501, "not-built", "not built yet")
+    return arrow_answer(columns_table(studio.populations.of(run, evaluation), column))
 
 
 @router.get("/population/rows")
@@ -83,7 +90,8 @@ def rows(
     sample: Annotated[list[str], Query(max_length=500, description="Ids of samples.")] = [],  # noqa: B006
 ) -> Data[list[PopulationRow]]:
     """Return some samples by row or by id, in the order in which they were asked for; unknown ids are left out."""
-    raise Refusal(501, "not-built", "not built yet")
+    loaded = studio.populations.of(run, evaluation)
+    return Data(data=table_rows(loaded, studio.previews, asked_rows(loaded, row, sample)))
 
 
 @router.get("/population/search")

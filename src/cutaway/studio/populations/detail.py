@@ -1,0 +1,174 @@
+"""Everything about a population but its points: its evaluations, its columns, and what was analysed of it."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from cutaway.analysis.applicability import what_applies
+from cutaway.analysis.sample_tables import ERROR
+from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET, Samples
+from cutaway.errors import CutawayError
+from cutaway.run.analyses import JOINT
+from cutaway.run.evaluations import Evaluation, evaluations
+from cutaway.studio.plain import text
+from cutaway.studio.populations.described import described_columns
+from cutaway.studio.populations.loaded import Loaded
+from cutaway.studio.populations.placed import METHODS
+from cutaway.studio.populations.scores import Scores
+from cutaway.studio.previews import has_pictures
+from cutaway.studio.wire import AnalysisRow, EvaluationRow, PopulationDetail
+
+__all__ = ["population_detail"]
+
+# They are asked for one sample at a time, and not kept for all.
+_ASKED_EACH = ("similar", "heat maps", "loss heat maps")
+
+
+def population_detail(loaded: Loaded, scores: Scores) -> PopulationDetail:
+    """Return what there is to know about a population."""
+    columns = described_columns(loaded)
+    maps = [method for method in METHODS if loaded.map(method) is not None]
+    shown = loaded.map(maps[0]) if maps else None
+    clusters = loaded.kept("clusters")
+    errors = next((one for one in columns if one.name == ERROR), None)
+    return PopulationDetail(
+        evaluation=loaded.number,
+        evaluations=[_evaluation_row(one, scores) for one in evaluations(loaded.run)],
+        samples=len(loaded),
+        failed=0 if errors is None else len(loaded) - errors.missing,
+        subsets=loaded.counts,
+        classes=[text(one) for one in loaded.classes],
+        space=text(loaded.space),
+        spaces=[text(one) for one in loaded.evaluation.spaces],
+        columns=columns,
+        maps=maps,
+        trustworthiness=None if shown is None else shown.trustworthiness,
+        map_notes=[] if shown is None else [text(one) for one in shown.notes],
+        analyses=_analyses(loaded),
+        clusters=None if clusters is None else _count(clusters.table["cluster"]),
+        previews=has_pictures(loaded.run),
+        notes=_notes(loaded),
+    )
+
+
+def _count(clusters: Any) -> int:
+    return len([one for one in clusters.unique().to_pylist() if one is not None and one >= 0])
+
+
+def _notes(loaded: Loaded) -> list[str]:
+    notes = list(loaded.kept_notes)
+    told = loaded.evaluation.source.get("subsets", {})
+    gone = [text(name) for name in told if name not in loaded.subsets]
+    if gone:
+        notes.append(f"The table of {', '.join(gone)} is missing from evaluation {loaded.number}. Evaluate again.")
+    if loaded.repeated_ids:
+        notes.append(f"{loaded.repeated_ids:,} ids name two samples; an address means the first of them.")
+    reason = loaded.origin.answer.reason
+    if reason:
+        notes.append(f"There are no labels and predictions to show: {reason}.")
+    return notes
+
+
+def _analyses(loaded: Loaded) -> list[AnalysisRow]:
+    return [
+        AnalysisRow(
+            analysis=one.analysis,
+            made=_is_made(loaded, one.analysis),
+            applies=one.applies,
+            reason=one.reason,
+        )
+        for one in what_applies(_outline(loaded), loaded.origin)
+        if one.analysis not in _ASKED_EACH
+    ]
+
+
+def _is_made(loaded: Loaded, analysis: str) -> bool:
+    if analysis == "map":
+        return any(loaded.map(method) is not None for method in METHODS)
+    return loaded.is_made(analysis.replace(" ", "_"))
+
+
+def _outline(loaded: Loaded) -> Samples:
+    """Return samples as far as it takes to say what applies to them. Their latent vectors are not read.
+
+    Each has a vector of its own, NaN where it failed; whether one overflowed is seen when an analysis is made.
+    """
+    wanted = (SAMPLE, SUBSET, LABEL, PREDICTION, CORRECT, LOSS)
+    names = [one for one in loaded.own_columns if one in wanted or one.startswith("metric.")]
+    rows, classes = len(loaded), loaded.classes
+    latents = np.arange(rows, dtype=np.float32)[:, None]
+    failed = np.asarray(loaded.column(ERROR).is_valid())
+    latents[failed | (not loaded.space)] = np.nan
+    has_scores = bool(classes) and f"prediction.{loaded.origin.answer.prediction}" in loaded.file_columns
+    likely = np.broadcast_to(np.float32(0), (rows, len(classes))) if has_scores else None
+    hashes = (None,) * rows if "hash" in loaded.file_columns else None
+    return Samples(loaded.select(names), latents, classes, likely, None, hashes)
+
+
+def _evaluation_row(evaluation: Evaluation, scores: Scores) -> EvaluationRow:
+    source = evaluation.source
+    told = source.get("subsets", {})
+    subsets = {text(name): _whole(about) for name, about in told.items()} if isinstance(told, dict) else {}
+    return EvaluationRow(
+        number=evaluation.number,
+        created=_time(source.get("time")),
+        finished=evaluation.finished,
+        model=_model(source.get("model")),
+        samples=sum(subsets.values()),
+        subsets=subsets,
+        spaces=_spaces(evaluation),
+        accuracy=scores.accuracy(evaluation),
+        loss=_loss(told),
+        has_map=any(evaluation.path.glob(f"{JOINT}.map.*.parquet")) or _one_has_map(evaluation, list(subsets)),
+    )
+
+
+def _one_has_map(evaluation: Evaluation, subsets: list[str]) -> bool:
+    there = (path.name for path in evaluation.path.glob("*.map.*.parquet"))
+    return len(subsets) == 1 and any(name.startswith(f"{subsets[0]}.map.") for name in there)
+
+
+def _spaces(evaluation: Evaluation) -> list[str]:
+    try:
+        return [text(one) for one in evaluation.spaces]
+    except (CutawayError, TypeError):
+        # Somebody else's document: something else stands where the spaces do.
+        return []
+
+
+def _whole(about: Any) -> int:
+    count = about.get("samples") if isinstance(about, dict) else None
+    return count if isinstance(count, int) and 0 <= count < 2**53 else 0
+
+
+def _loss(told: Any) -> float | None:
+    """Return the mean of the losses that were told for subsets, weighted by their samples."""
+    total, weight = 0.0, 0
+    for about in told.values() if isinstance(told, dict) else ():
+        means = about.get("means") if isinstance(about, dict) else None
+        loss = means.get("loss") if isinstance(means, dict) else None
+        if isinstance(loss, int | float) and math.isfinite(loss):
+            total, weight = total + float(loss) * _whole(about), weight + _whole(about)
+    return total / weight if weight else None
+
+
+def _model(about: Any) -> str:
+    """Return a model's name: of its file the last part alone, else what it was."""
+    if not isinstance(about, dict):
+        return ""
+    file = about.get("file")
+    if isinstance(file, str) and file:
+        return text(PurePath(file).name)
+    return text(about.get("class") or about.get("format") or "")
+
+
+def _time(told: Any) -> float | None:
+    try:
+        return datetime.fromisoformat(told).timestamp()
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None

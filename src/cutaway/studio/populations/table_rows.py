@@ -1,0 +1,62 @@
+"""Samples as rows of the table beside the map."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal, cast
+
+import pyarrow as pa
+
+from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET
+from cutaway.studio.plain import text
+from cutaway.studio.populations.derived import DECISION, SUGGESTED, SUSPICION
+from cutaway.studio.populations.loaded import Loaded
+from cutaway.studio.previews import Previews
+from cutaway.studio.wire import PopulationRow
+
+__all__ = ["asked_rows", "table_rows"]
+
+_COLUMNS = (SAMPLE, SUBSET, LABEL, PREDICTION, CORRECT, LOSS, SUSPICION, SUGGESTED, DECISION)
+
+
+def asked_rows(loaded: Loaded, rows: Sequence[int], samples: Sequence[str]) -> list[int]:
+    """Return the rows that are meant by number and by id, in that order; what there is not is left out."""
+    known = loaded.rows_of(samples) if samples else {}
+    return [one for one in rows if 0 <= one < len(loaded)] + [known[one] for one in samples if one in known]
+
+
+def table_rows(loaded: Loaded, previews: Previews, rows: Sequence[int]) -> list[PopulationRow]:
+    """Return some samples, in the order of `rows`."""
+    if not rows:
+        return []
+    there = loaded.column_names
+    chosen = pa.array(rows, pa.int64())
+    told = {name: loaded.column(name).take(chosen).to_pylist() for name in _COLUMNS if name in there}
+    empty: list[Any] = [None] * len(rows)
+    columns = {name: told.get(name, empty) for name in _COLUMNS}
+    drawn = previews.known(loaded.run, set(columns[SAMPLE]))
+    return [
+        PopulationRow(
+            row=row,
+            sample=text(columns[SAMPLE][place]),
+            subset=text(columns[SUBSET][place]),
+            label=_text(columns[LABEL][place]),
+            prediction=_text(columns[PREDICTION][place]),
+            correct=columns[CORRECT][place],
+            loss=_number(columns[LOSS][place]),
+            preview=columns[SAMPLE][place] in drawn,
+            suspicion=_number(columns[SUSPICION][place]),
+            suggested=_text(columns[SUGGESTED][place]),
+            decision=cast('Literal["accepted", "rejected"] | None', columns[DECISION][place]),
+        )
+        for place, row in enumerate(rows)
+    ]
+
+
+def _text(value: str | None) -> str | None:
+    return None if value is None else text(value)
+
+
+def _number(value: float | None) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None
