@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.rules_run import write_long_run
+from benchmarks.studio.made_population import made_population
 from cutaway.run import Run
 from cutaway.run.schemas import SCALARS
 from cutaway.run.segments import WriterId
 
-__all__ = ["SERIES", "copy_runs", "demo_like_run", "large_run", "scalars_for_both", "training"]
+__all__ = ["SERIES", "copy_runs", "demo_like_run", "large_run", "made_population", "scalars_for_both", "training"]
 
 SERIES = 10
 LARGE_LAYERS = 490  # four tensors each, and forty of activations and losses: 2,000
