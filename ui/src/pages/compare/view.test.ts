@@ -10,7 +10,7 @@ function scalar(series: string, group: ScalarRow["group"], derived = false): Sca
 describe("viewOf", () => {
   it("reads an address", () => {
     const view = viewOf(new URLSearchParams("run=a&run=b&run=a&series=loss@TRAIN&x=epoch&smooth=0.5&log=1&only=all&base=b&from=2&to=9"));
-    expect(view).toEqual({ runs: ["a", "b"], series: ["loss@TRAIN"], axis: "epoch", smooth: 0.5, log: true, all: true, baseline: "b", range: { min: 2, max: 9 } });
+    expect(view).toEqual({ runs: ["a", "b"], series: ["loss@TRAIN"], axis: "epoch", smooth: 0.5, log: true, all: true, baseline: "b", range: { min: 2, max: 9 }, samples: false });
   });
   it("takes what makes no sense as usual", () => {
     expect(viewOf(new URLSearchParams("x=toString2&smooth=7&from=9&to=2"))).toMatchObject({ axis: "step", smooth: 0.99, range: null, all: false });

@@ -18,6 +18,8 @@ export interface CompareView {
   all: boolean;
   baseline: string | null;
   range: XRange | null;
+  /** Whether single samples are compared instead of curves. */
+  samples: boolean;
 }
 
 export function viewOf(query: URLSearchParams): CompareView {
@@ -32,6 +34,7 @@ export function viewOf(query: URLSearchParams): CompareView {
     all: query.get("only") === "all",
     baseline: query.get("base"),
     range: from !== null && to !== null && from < to ? { min: from, max: to } : null,
+    samples: query.get("view") === "samples",
   };
 }
 
