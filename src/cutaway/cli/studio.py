@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cutaway.cli.opening import shown_path
+from cutaway.cli.studio_export import export_run
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -57,7 +58,18 @@ def studio(
     token_file: Annotated[
         Path | None, typer.Option(metavar="F", help=f"A file with the token to ask for; or set {TOKEN_VARIABLE}.")
     ] = None,
+    read_only: Annotated[
+        bool,
+        typer.Option("--read-only", help="Change nothing, run no binding, open no model: for runs of somebody else."),
+    ] = False,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
+    export: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Write one run as files that open without a studio, and end.")
+    ] = None,
+    samples: Annotated[
+        Path | None,
+        typer.Option(metavar="F", help="For --export: a file of sample ids whose heat maps and similars are taken."),
+    ] = None,
 ) -> None:
     """Open the web page over your runs: curves, tensors, findings, and requests to what is training.
 
@@ -67,13 +79,22 @@ def studio(
     \b
     cutaway studio                                       all runs in runs/
     cutaway studio runs/mnist-20261115                   one run
+    cutaway studio downloads --read-only                 runs of somebody else: look only
     cutaway studio --no-open --port 8601                 print the address only
     cutaway studio --host 0.0.0.0 --allow-host gpu-box --token-file studio.token
                                                          for other machines, as http://gpu-box:8600
     cutaway studio --root-path /studio                   behind a proxy, below /studio
+    cutaway studio mnist-20261115 --export copy          one run as files: open copy/index.html
 
     On a machine that you reach by ssh it prints the line that forwards its port to you. Ctrl-C ends it.
     """
+    if export is not None:
+        _the_server()
+        export_run(path, export, samples)
+        return
+    if samples is not None:
+        message = "`--samples` is for a frozen copy. Say where it goes: cutaway studio RUN --export FOLDER --samples F"
+        raise ConfigurationError(message)
     folder, root = _folder(path), _root_path(root_path)
     if not 0 <= port <= 65_535:
         message = f"`0 <= --port <= 65535` must hold, but got --port {port}. `cutaway studio --help` says more."
@@ -92,7 +113,7 @@ def studio(
             _say(f"Port {port} is taken; using {taken}.")
         if not bundle.is_built:
             _say(f"The page is not built, only the HTTP API is there. {bundle.why_not_built}")
-        opened = Studio.open(folder, gate=gate)
+        opened = Studio.open(folder, gate=gate, read_only=read_only)
         _say_what_makes_runs(folder)
         _show(host, taken, guards, opens=not no_open and bundle.is_built)
         serving.serve(create_app(opened, guards=guards, bundle=bundle), opened, listening)

@@ -16,9 +16,7 @@ from cutaway.errors import ConfigurationError, StorageError
 __all__ = ["MARKER", "copy_page", "whole_folder"]
 
 MARKER = "cutaway-frozen.txt"
-MARKED = (
-    "A frozen copy of a run, made by `cutaway studio --export`. Open index.html.\nExporting here again replaces it.\n"
-)
+MARKED = "A frozen copy of a run: open index.html.\nMade by `cutaway studio RUN --export`, which replaces it here.\n"
 
 
 @contextmanager

@@ -1,8 +1,8 @@
-"""`freeze`: a run as a folder of static files. Puts the parts together; what each page needs is in the modules beside."""
+"""`freeze`: a run as a folder of static files. Puts the parts together; the modules beside know what pages need."""
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ from cutaway.studio.freezing.population_parts import take_population
 from cutaway.studio.freezing.sample_parts import chosen_samples, take_samples
 from cutaway.studio.freezing.taking import Taker
 from cutaway.studio.freezing.training_parts import take_training
+from cutaway.studio.index.places import Places
 from cutaway.studio.page import STATIC, Bundle
 from cutaway.studio.the_studio import Studio
 
@@ -45,7 +46,7 @@ def freeze(
     folder: Path,
     *,
     samples: Sequence[str] | None = None,
-    made: datetime.date | None = None,
+    made: dt.date | None = None,
     page: Path = FROZEN_PAGE,
     say: Callable[[str], None] = lambda _: None,
 ) -> Frozen:
@@ -57,16 +58,20 @@ def freeze(
     if not (page / "index.html").is_file():
         message = f"The page of frozen copies is not built. {Bundle.load().why_not_built}"
         raise ConfigurationError(message)
+    found = list(Places(run).look())
+    if len(found) != 1:
+        message = f"There is no run at {run.name!r} to freeze. `cutaway runs list` shows the runs there are."
+        raise ConfigurationError(message)
+    run_id = found[0]
     studio = Studio.open(run)
     try:
-        (row,) = studio.index.table().rows
         with whole_folder(folder) as place, inside(create_app(studio)) as asked:
             copy_page(page, place)
             packer = Packer(place / "data")
-            take = Taker(asked, packer, row.id, _cleaner(run))
+            take = Taker(asked, packer, run_id, _cleaner(run))
             index, counts = _take(take, place, samples, say)
             packer.flush()
-            index = {"run": row.id, "made": str(made or datetime.date.today()), **index, "answers": packer.answers}
+            index = {"run": run_id, "made": str(made or dt.date.today()), **index, "answers": packer.answers}
             _write_index(place / "data" / "index.js", index)
             size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
             left_out = tuple(take.left_out)

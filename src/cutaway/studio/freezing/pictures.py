@@ -1,4 +1,4 @@
-"""The small pictures of a frozen copy, as files that an `<img>` loads: of the samples that its pages name, at most so many."""
+"""The small pictures of a frozen copy, as files that an `<img>` loads: of the samples that its pages name."""
 
 from __future__ import annotations
 
