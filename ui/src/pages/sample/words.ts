@@ -1,0 +1,110 @@
+// What is said of a sample, in words. Knows no server and no DOM.
+
+import type { ClassScore, Fact, SampleDetail, SimilarAnswer, Suggestion, TwinRow } from "../../api/schema";
+import { count, grouped, number } from "../../lib/format";
+
+/** Whether the answer was right, in words; null where that has no meaning. */
+export function verdictOf(sample: Pick<SampleDetail, "correct" | "prediction" | "label">): { right: boolean; words: string } | null {
+  if (sample.correct === null || sample.prediction === null) return null;
+  return sample.correct ? { right: true, words: "right" } : { right: false, words: sample.label === null ? "wrong" : `wrong: labelled ${sample.label}` };
+}
+
+/** A share as it is said of ranks: never 100 % of something that is not all, nor 0 % of something. */
+export function percent(value: number): string {
+  const shown = value * 100;
+  if (shown > 99.9 && shown < 100) return "99.9 %";
+  if (shown > 0 && shown < 0.1) return "0.1 %";
+  return `${number(Math.round(shown * 10) / 10, 4)} %`;
+}
+
+/** Where a value lies among all samples. */
+export function rankWords(rank: number | null): string {
+  if (rank === null) return "";
+  return rank >= 0.5 ? `higher than ${percent(rank)} of samples` : `lower than ${percent(1 - rank)} of samples`;
+}
+
+const FIRST = 5;
+
+/** The likeliest classes, the label and the prediction always among them. */
+export function likeliest(classes: readonly ClassScore[], label: string | null, most = FIRST): ClassScore[] {
+  const known = classes.filter((one) => one.probability !== null).sort((a, b) => b.probability! - a.probability!);
+  return withLabel(known, label, most);
+}
+
+/** The classes whose centre is nearest, the label always among them. */
+export function nearest(classes: readonly ClassScore[], label: string | null, most = FIRST): ClassScore[] {
+  const known = classes.filter((one) => one.distance !== null).sort((a, b) => a.distance! - b.distance!);
+  return withLabel(known, label, most);
+}
+
+function withLabel(sorted: readonly ClassScore[], label: string | null, most: number): ClassScore[] {
+  const first = sorted.slice(0, most);
+  const own = sorted.find((one) => one.name === label);
+  return own && !first.includes(own) ? [...first.slice(0, most - 1), own] : first;
+}
+
+/** How many of the similars have which label, in a sentence. */
+export function labelsSentence({ labels }: Pick<SimilarAnswer, "labels">, label: string | null): string {
+  const all = Object.values(labels).reduce((sum, one) => sum + one, 0);
+  if (all === 0) return "";
+  const [name, most] = Object.entries(labels).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]))[0]!;
+  const same = label === null ? 0 : (labels[label] ?? 0);
+  const said = most === all ? `All ${grouped(all)} nearest are labelled ${name}` : `${grouped(most)} of the ${grouped(all)} nearest are labelled ${name}`;
+  if (label === null) return `${said}.`;
+  if (label === name) return `${said}, as this one is.`;
+  return `${said}; this one is labelled ${label}${same ? `, as ${same === 1 ? "1 of them is" : `${grouped(same)} of them are`}` : ", as none of them is"}.`;
+}
+
+export function suggestionSentence({ label, suggested, score, reason }: Pick<Suggestion, "label" | "suggested" | "score" | "reason">): string {
+  const known = label === null ? "Without a label" : `Labelled ${label}`;
+  const likely = suggested === null ? "that is likely wrong" : `likely ${suggested}`;
+  const sure = score === null ? "" : ` (${number(score, 2)})`;
+  return `${known}; ${likely}${sure}${reason ? `: ${reason}` : "."}`;
+}
+
+/** What a twin means. Leakage is the same sample on both sides of the line between training and the rest. */
+export function twinWords({ kind, subset }: Pick<TwinRow, "kind" | "subset">, own: string): string {
+  if (kind !== "leakage") return subset === own ? `the same again in ${subset}` : `the same in ${subset}`;
+  return subset === "training" ? "in training too: leakage" : `in ${subset} too: leakage`;
+}
+
+export function valueOf(fact: Pick<Fact, "value">): string {
+  const { value } = fact;
+  if (value === null) return "–";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return typeof value === "number" ? number(value, 5) : value;
+}
+
+/** Facts whose name or value has the text. */
+export function factsLike(facts: readonly Fact[], text: string): Fact[] {
+  const wanted = text.trim().toLowerCase();
+  return wanted ? facts.filter((one) => one.name.toLowerCase().includes(wanted) || valueOf(one).toLowerCase().includes(wanted)) : [...facts];
+}
+
+/** A condition on a column with a value that may hold anything. */
+export function condition(column: string, operator: "=" | "!=", value: string): string {
+  return `${column} ${operator} "${value}"`;
+}
+
+export interface Piece {
+  text: string;
+  command: boolean;
+}
+
+/** A hint with its commands taken out: what stands in backticks, or follows `Run:`. */
+export function hintPieces(hint: string): Piece[] {
+  const pieces = hint.split(/(`[^`]+`)/).flatMap((part): Piece[] => {
+    if (/^`[^`]+`$/.test(part)) return [{ text: part.slice(1, -1), command: true }];
+    const run = /^(.*?\bRun: )((?:cutaway|pip) .*?)(\.?)$/s.exec(part);
+    if (run) return [{ text: run[1]!, command: false }, { text: run[2]!, command: true }];
+    return [{ text: part, command: false }];
+  });
+  return pieces.filter((one) => one.text.trim() !== "");
+}
+
+/** What was decided, after it was written. */
+export function decisionSentence(decision: "accepted" | "rejected" | "undone", label: string | null, overlay: string | null, corrections: number): string {
+  const kept = overlay === null ? "" : ` The overlay ${overlay} has ${count(corrections, "correction")}.`;
+  if (decision === "accepted") return `Written into the overlay ${overlay ?? ""} as ${label ?? "–"} (${count(corrections, "correction")}). The data themselves stay as they are.`;
+  return decision === "rejected" ? `Rejected: the label stays.${kept}` : `Taken back.${kept}`;
+}
