@@ -21,7 +21,7 @@ from cutaway.evaluation.wiring import Wiring, first_sample, shapes_of, wire
 from cutaway.models import Limits, Model
 from cutaway.run.evaluations import Evaluation
 
-__all__ = ["Reopened", "Sample", "encoded_sample", "reopen", "reopen_dataset"]
+__all__ = ["Reopened", "Sample", "encoded_sample", "model_of", "reopen", "reopen_dataset"]
 
 GIVE_DATASET = "Give the data set again: `Population.open(run, dataset=dataset)`, or `--binding` in the command."
 
@@ -112,7 +112,7 @@ def reopen(
     else:
         data, notes = dataset, []
     _refuse_other_lengths(evaluation, data)
-    chosen = _model(evaluation) if model is None else model
+    chosen = model_of(evaluation) if model is None else model
     if chosen is None and data.load_model is None:
         raise ModelError(
             f"Of the model of evaluation {evaluation.number} no copy was kept, since it was given as a loaded one. "
@@ -165,7 +165,8 @@ def _is_of_a_run(path: Path, evaluation: Evaluation) -> bool:
     return path.is_relative_to(own) or any((folder / "run.json").is_file() for folder in path.parents)
 
 
-def _model(evaluation: Evaluation) -> Any:
+def model_of(evaluation: Evaluation) -> Any:
+    """Return the file of an evaluation's model, checked to be the same; None where its binding makes it."""
     about = evaluation.source.get("model", {})
     if about.get("kept"):
         return evaluation.path / Path(str(about["kept"])).name

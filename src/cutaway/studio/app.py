@@ -15,6 +15,7 @@ from cutaway.studio.guards.crowds import MOST_REQUESTS, BoundedCrowd
 from cutaway.studio.guards.headers import SafeHeaders
 from cutaway.studio.guards.hosts import KnownHosts
 from cutaway.studio.guards.origins import OwnOrigin
+from cutaway.studio.guards.read_only import ReadOnly
 from cutaway.studio.guards.routes import UnderRootPath
 from cutaway.studio.guards.tokens import TokenAsked
 from cutaway.studio.page import Bundle, ThePage
@@ -89,6 +90,8 @@ def create_app(studio: Studio, *, guards: Guards | None = None, bundle: Bundle |
 def _stand_guard(app: FastAPI, studio: Studio, guards: Guards, bundle: Bundle) -> None:
     # The last that is added sees a request first.
     app.add_middleware(ThePage, bundle=bundle, root_path=guards.root_path)
+    if studio.read_only:
+        app.add_middleware(ReadOnly)
     app.add_middleware(BoundedBodies, seconds=guards.body_seconds)
     app.add_middleware(TokenAsked, gate=studio.gate)
     app.add_middleware(OwnOrigin)

@@ -1073,7 +1073,7 @@ export interface paths {
         };
         /**
          * Flip Points
-         * @description Return the samples that both have, as Arrow: row, x, y of the map of `after`, flip, and the change of the loss.
+         * @description Return the samples of `before` as Arrow: row, x and y on its map, flip, and how much the loss grew.
          */
         get: operations["flip_points_api_compare_samples_arrow_get"];
         put?: never;
@@ -1108,6 +1108,11 @@ export interface components {
              * @description Whether this studio asks for a token.
              */
             token: boolean;
+            /**
+             * Read Only
+             * @description Whether it only shows: nothing can be changed, and no model is asked.
+             */
+            read_only: boolean;
         };
         /**
          * AnalysisRow
@@ -1875,7 +1880,7 @@ export interface components {
         };
         /**
          * FlipsAnswer
-         * @description Two models on the same samples. `flips` has the first hundred of `total`, those that got worst first.
+         * @description Two models on the same samples. `flips` has the first 500 of `total`, those that got worst first.
          */
         FlipsAnswer: {
             /** Before */

@@ -1,7 +1,8 @@
 """How much may be sent and how long that may take, and that JSON is what it seems.
 
-A body is taken whole before anything looks at it, at most `MOST_BYTES` of it and for at most a few seconds, however it
-is sent. What is JSON must be JSON to every reader: no NaN, no number beyond a double, no key twice, no deep nesting.
+A body is taken whole before anything looks at it, at most `MOST_BYTES` of it (a file where a route takes one:
+`MOST_FILE_BYTES`) and for at most a few seconds, however it is sent. What is JSON must be JSON to every reader: no NaN,
+no number beyond a double, no key twice, no deep nesting.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cutaway.studio.errors_on_wire import Refusal, refuse
+from cutaway.studio.guards.routes import takes_file
 
-__all__ = ["MOST_BYTES", "BoundedBodies", "json_fault"]
+__all__ = ["MOST_BYTES", "MOST_FILE_BYTES", "BoundedBodies", "json_fault"]
 
 MOST_BYTES = 1 << 20
+MOST_FILE_BYTES = 8 << 20
 MOST_NESTING = 32
 # Far more than any object that the API takes; each one that is too many would be told about.
 MOST_KEYS = 1000
@@ -38,7 +41,7 @@ class BoundedBodies:
             await self._app(scope, receive, send)
             return
         try:
-            body = await self._body(headers, receive)
+            body = await self._body(headers, receive, MOST_FILE_BYTES if takes_file(scope) else MOST_BYTES)
             if body is None:
                 return  # whoever sent it has gone
             if _is_json(headers) and body:
@@ -49,33 +52,33 @@ class BoundedBodies:
             return
         await self._app(scope, _replay(body, receive), send)
 
-    async def _body(self, headers: Headers, receive: Receive) -> bytes | None:
+    async def _body(self, headers: Headers, receive: Receive, most: int) -> bytes | None:
         said = headers.get("content-length", "")
-        if said.isdecimal() and (len(said) > 12 or int(said) > MOST_BYTES):
-            raise _too_large()
+        if said.isdecimal() and (len(said) > 12 or int(said) > most):
+            raise _too_large(most)
         try:
             async with asyncio.timeout(self._seconds):
-                return await _read(receive)
+                return await _read(receive, most)
         except TimeoutError:
             error = f"The body did not arrive within {self._seconds:g} s."
             raise Refusal(408, "too-slow", error, "Send it again, at once.") from None
 
 
-async def _read(receive: Receive) -> bytes | None:
+async def _read(receive: Receive, most: int) -> bytes | None:
     parts = bytearray()
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             return None
         parts += message.get("body", b"")
-        if len(parts) > MOST_BYTES:
-            raise _too_large()
+        if len(parts) > most:
+            raise _too_large(most)
         if not message.get("more_body", False):
             return bytes(parts)
 
 
-def _too_large() -> Refusal:
-    return Refusal(413, "too-large", f"A body may have {MOST_BYTES:,} bytes; this one has more.", "Send less at once.")
+def _too_large(most: int) -> Refusal:
+    return Refusal(413, "too-large", f"A body may have {most:,} bytes; this one has more.", "Send less at once.")
 
 
 def _closing(send: Send) -> Send:

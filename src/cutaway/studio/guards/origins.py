@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cutaway.studio.errors_on_wire import Refusal, refuse
 from cutaway.studio.guards.hosts import host_name
-from cutaway.studio.guards.routes import is_api
+from cutaway.studio.guards.routes import is_api, takes_file
 
 __all__ = ["SAFE_METHODS", "OwnOrigin", "is_same_origin"]
 
@@ -71,16 +71,19 @@ def _refusal(scope: Scope) -> Refusal | None:
         if is_api(scope) and site not in (None, "same-origin", "none"):
             return Refusal(403, "foreign-origin", "A page of another site may not ask this studio.", _HINT)
         return None
-    return _refusal_of_change(headers, proven=bool(origins) or site == "same-origin", site=site)
+    # Neither can be sent by a page elsewhere that did not ask first.
+    kinds = ("application/json", "application/octet-stream") if takes_file(scope) else ("application/json",)
+    return _refusal_of_change(headers, proven=bool(origins) or site == "same-origin", site=site, kinds=kinds)
 
 
-def _refusal_of_change(headers: Headers, *, proven: bool, site: str | None) -> Refusal | None:
+def _refusal_of_change(headers: Headers, *, proven: bool, site: str | None, kinds: tuple[str, ...]) -> Refusal | None:
     if site not in (None, "same-origin"):
         return Refusal(403, "foreign-origin", "A page of another site may not change anything here.", _HINT)
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
     is_program = headers.get("authorization", "").lower().startswith("bearer ")
-    if kind == "application/json" or (not kind and not has_body and (proven or is_program)):
+    if kind in kinds or (not kind and not has_body and (proven or is_program)):
         return None
-    error = f"A change is sent as JSON, but this came as {kind[:100] or 'nothing'!r}."
-    return Refusal(415, "not-json", error, "Send it with `Content-Type: application/json`.")
+    said = "A file is sent as it is" if len(kinds) > 1 else "A change is sent as JSON"
+    error = f"{said}, but this came as {kind[:100] or 'nothing'!r}."
+    return Refusal(415, "not-json", error, f"Send it with `Content-Type: {kinds[-1]}`.")

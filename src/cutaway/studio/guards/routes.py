@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["UnderRootPath", "is_api", "route_of"]
+__all__ = ["UnderRootPath", "is_api", "route_of", "takes_file"]
+
+_TAKES_FILE = re.compile(r"/api/runs/[^/]+/model/try")
 
 
 def route_of(scope: Scope) -> str:
@@ -17,6 +21,11 @@ def is_api(scope: Scope) -> bool:
     """Whether a request is for the HTTP API, and not for the page."""
     route = route_of(scope)
     return route == "/api" or route.startswith("/api/")
+
+
+def takes_file(scope: Scope) -> bool:
+    """Whether the body of a request is a file as it is, `application/octet-stream`, and may be as large as one."""
+    return scope["type"] == "http" and scope["method"] == "POST" and bool(_TAKES_FILE.fullmatch(route_of(scope)))
 
 
 class UnderRootPath:

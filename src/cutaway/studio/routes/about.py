@@ -25,6 +25,7 @@ def about(studio: TheStudio) -> Data[About]:
             runs=progress.total,
             indexing=Indexing(done=progress.done, total=progress.total),
             token=studio.gate is not None,
+            read_only=studio.read_only,
         )
     )
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from cutaway.errors import BindingError
-from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.errors_on_wire import Refusal, presentable
 from cutaway.studio.populations import Loaded
 from cutaway.studio.samples.finding import row_of
-from cutaway.studio.wire import HeatMapAnswer, VisualRow
+from cutaway.studio.wire import HeatMapAnswer, HeatMapRow, VisualRow
 from cutaway.studio.workers import Workers
 
-__all__ = ["sample_heat_maps", "sample_visuals"]
+__all__ = ["heat_map_row", "sample_heat_maps", "sample_visuals", "visual_row"]
 
 _SECONDS = 60.0
 
@@ -28,7 +29,7 @@ def sample_visuals(workers: Workers, loaded: Loaded, run_id: str, sample: str) -
     except BindingError as error:
         again = "`cutaway evaluate ENTRY.py MODEL` makes an evaluation whose binding can be asked again."
         raise Refusal(409, "no-binding", f"The preview is all there is: {error}", again) from error
-    visuals = [VisualRow(**one) for one in answer.value["visuals"]]
+    visuals = [visual_row(one) for one in answer.value["visuals"]]
     printed = answer.printed
     if visuals and printed:
         # What was printed before any visualizer was called: by the binding itself, or an encoder.
@@ -66,4 +67,15 @@ def sample_heat_maps(
         chosen = f" --method {shlex.quote(method)}" if method else ""
         command = f"cutaway analyze {loaded.run.name} heatmap --sample {shlex.quote(sample)}{chosen}"
         raise Refusal(504, "too-slow", refusal.error, f"In a terminal it may take its time: `{command}`.") from refusal
-    return HeatMapAnswer(**found)
+    return HeatMapAnswer(**{**found, "maps": [heat_map_row(one) for one in found["maps"]]})
+
+
+def visual_row(found: Mapping[str, Any]) -> VisualRow:
+    """Return what a worker drew as a row; where users' code failed, by its file's name alone."""
+    return VisualRow(**{**found, "error": presentable(found["error"])})
+
+
+def heat_map_row(found: Mapping[str, Any]) -> HeatMapRow:
+    """Return what a worker made as a row."""
+    visuals = [visual_row(one) for one in found["visuals"]]
+    return HeatMapRow(**{**found, "visuals": visuals, "notes": [presentable(one) for one in found["notes"]]})

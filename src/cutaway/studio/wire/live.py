@@ -39,6 +39,7 @@ class About(Wire):
     runs: int
     indexing: Indexing
     token: bool = Field(description="Whether this studio asks for a token.")
+    read_only: bool = Field(description="Whether it only shows: nothing can be changed, and no model is asked.")
 
 
 class Login(Wire):

@@ -15,10 +15,10 @@ from typing import Any, Protocol
 from cutaway.analysis.origin import chosen_evaluation
 from cutaway.analysis.population import Population
 from cutaway.dataset import Dataset
-from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.errors import BindingError, ConfigurationError, did_you_mean
 from cutaway.evaluation.progress import Progress
-from cutaway.evaluation.reopening import Reopened, Sample, encoded_sample, reopen_dataset
-from cutaway.models import Limits
+from cutaway.evaluation.reopening import Reopened, Sample, encoded_sample, model_of, reopen_dataset
+from cutaway.models import Limits, load
 from cutaway.run.evaluations import Evaluation
 from cutaway.run.identity import Run
 from cutaway.studio.workers.questions.describing import described, uploads_of
@@ -48,6 +48,7 @@ class Opened:
     def __init__(self, run: str, evaluation: int, tells: Tells) -> None:
         self._evaluation: Evaluation = chosen_evaluation(Run.open(run), evaluation)
         self._tells = tells
+        self._limits = Limits(threads=min(_MOST_THREADS, os.cpu_count() or 1))
         self.questions: dict[str, Callable[[Mapping[str, Any]], Any]] = {
             "bind": self._bind,
             "open": self._open,
@@ -67,9 +68,8 @@ class Opened:
     def _population(self) -> Population:
         dataset = self._bound[0]
         self._tells.doing("reading the samples")
-        limits = Limits(threads=min(_MOST_THREADS, os.cpu_count() or 1))
         number = self._evaluation.number
-        return Population.open(self._evaluation.run, evaluation=number, dataset=dataset, limits=limits)
+        return Population.open(self._evaluation.run, evaluation=number, dataset=dataset, limits=self._limits)
 
     @cached_property
     def _reopened(self) -> Reopened:
@@ -122,12 +122,25 @@ class Opened:
         return {**choices, **sample_heat_maps(self._population, reopened, sample, arguments, self._tells)}
 
     def _model(self, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - as all questions
-        reopened = self._reopened
+        try:
+            reopened = self._reopened
+        except BindingError as error:
+            return self._alone(error)
         return {
             **described(reopened.model),
             **uploads_of(reopened),
             "binding_notes": [*self._bound[1], *reopened.notes],
         }
+
+    def _alone(self, error: BindingError) -> dict[str, Any]:
+        """Return what the model says of itself where the binding that goes with it is not to be had."""
+        path = model_of(self._evaluation)
+        if path is None:
+            raise error
+        self._tells.doing("opening the model")
+        with load(path, limits=self._limits) as model:
+            note = f"It can be looked at, but not asked, since its samples are not to be had: {error}"
+            return {**described(model), "uploads": [], "upload_note": "", "binding_notes": [note]}
 
     def _try(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         reopened = self._reopened
