@@ -59,6 +59,7 @@ MOST_LOG_BYTES = 10 << 20
 # Of a folder of jobs, which may be somebody else's, so many names are looked at.
 MOST_NAMES = 20_000
 _LARGEST = 64 << 10
+_DAY = 86_400.0
 _MOST_TEXT, _MOST_WORDS = 300, 4000
 _ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 _KINDS = ("analyze", "evaluate", "compare")
@@ -237,9 +238,15 @@ def prune_jobs(run: Run) -> None:
     """Remove the oldest jobs that have ended, but for the newest `KEPT_JOBS` of all."""
     for job_id in job_ids(run.path)[KEPT_JOBS:]:
         job = read_job(run.storage, job_id)
-        if job is None or job.state() not in ("waiting", "running", None):
+        if job is None or _is_over(job):
             with contextlib.suppress(OSError):
                 run.storage.remove(f"{JOBS}/{job_id}")
+
+
+def _is_over(job: Job) -> bool:
+    state = job.state()
+    # One of another machine, or of an earlier boot of this one, is not waited for longer than a day.
+    return time.time() - job.created > _DAY if state is None else state not in ("waiting", "running")
 
 
 def _key(job_id: str, name: str) -> str:
