@@ -104,9 +104,16 @@ def flip_table(before: Loaded, after: Loaded) -> pa.Table:
 
 def _kept(before: Loaded, after: Loaded) -> Comparison:
     found = kept_comparison(before.evaluation, after.evaluation)
-    if found is None:
+    if found is None or not _is_ranked(found.table):
         raise _unavailable(before, after)
     return found
+
+
+def _is_ranked(table: pa.Table) -> bool:
+    texts = [name for name in ("sample", "reason", "flip") if name in table.column_names]
+    return table.column_names[:3] == ["sample", "score", "reason"] and all(
+        pa.types.is_string(table[name].type) for name in texts
+    )
 
 
 def _unavailable(before: Loaded, after: Loaded) -> Refusal:
