@@ -24,6 +24,8 @@ MOST_VALUES = 4096
 # A text beyond this is cut; no condition can be as long.
 MOST_CHARACTERS = 2000
 OTHER, NONE = "other", "none"
+# Which row each point is, also where there is no map that would say so.
+ROW = "row"
 # Whole numbers up to here are the same in float32.
 EXACT = 1 << 24
 _CLASSES = (LABEL, PREDICTION, SUGGESTED)
@@ -38,10 +40,13 @@ class Coded(NamedTuple):
 
 
 def columns_table(loaded: Loaded, names: Iterable[str]) -> pa.Table:
-    """Return columns in the order of the points; the schema's metadata says what each was before."""
+    """Return columns in the order of the points, `row` among them; the schema's metadata says what each was before."""
     told: dict[str, dict[str, Any]] = {}
     columns: dict[str, pa.Array] = {}
     for name in dict.fromkeys(names):
+        if name == ROW:
+            told[name], columns[name] = {"type": "uint32"}, pa.array(loaded.order)
+            continue
         column = loaded.column(name)
         told[name] = {"type": str(column.type)}
         if is_number(column.type) and name != CLUSTER:
