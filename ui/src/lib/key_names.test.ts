@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { keyName, shownKeys } from "./key_names";
+import { isEditing, keyName, shownKeys } from "./key_names";
 
 const plain = { ctrlKey: false, metaKey: false, altKey: false };
 
@@ -13,4 +13,9 @@ it("keeps the names of keys that write nothing", () => {
 it("writes a shortcut as people read it", () => {
   expect(shownKeys("mod+k", true)).toEqual(["⌘", "K"]);
   expect(shownKeys("g r", false)).toEqual(["G", "R"]);
+});
+it("tells doing again from taking back, and leaves both to a field that is typed in", () => {
+  expect(keyName({ ...plain, key: "Z", ctrlKey: true, shiftKey: true })).toBe("mod+shift+z");
+  expect(keyName({ ...plain, key: "z", ctrlKey: true, shiftKey: false })).toBe("mod+z");
+  expect([isEditing("mod+z"), isEditing("mod+shift+z"), isEditing("mod+k"), isEditing("z")]).toEqual([true, true, false, false]);
 });

@@ -1,7 +1,7 @@
 // Keyboard shortcuts: who wants which keys now. Typing in a field is never a shortcut.
 
 import { untrack } from "svelte";
-import { isTyping, keyName } from "./key_names";
+import { isEditing, isTyping, keyName } from "./key_names";
 
 export interface Shortcut {
   keys: string;
@@ -32,7 +32,8 @@ class Keys {
     if (event.defaultPrevented || event.isComposing) return;
     const name = keyName(event);
     // Typing is typing, and a dialog has the keyboard for itself.
-    if ((isTyping(event.target) || document.querySelector("dialog[open]")) && !name.startsWith("mod+")) return;
+    const typing = isTyping(event.target);
+    if ((typing || document.querySelector("dialog[open]")) && (!name.startsWith("mod+") || (typing && isEditing(name)))) return;
     const sequence = event.timeStamp - this.at < SEQUENCE_MS ? `${this.first} ${name}` : name;
     // The last that asked for a key has it: a dialog before the page under it.
     const found = this.find(sequence) ?? this.find(name);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { keysOf, ranksOf, recoded, taken, valueAt, type CodedColumn, type NumberColumn } from "./columns";
+import { keysOf, ranksOf, recoded, valueAt, type CodedColumn, type NumberColumn } from "./columns";
 
 const label: CodedColumn = { kind: "category", name: "label", codes: Int32Array.of(1, 0, -1, 2), names: ["10", "9", "cat"] };
 const loss: NumberColumn = { kind: "number", name: "loss", values: Float32Array.of(1, NaN, 3, 4) };
@@ -18,12 +18,6 @@ describe("columns", () => {
     const same = recoded(label, ["9", "10"]);
     expect(same.names).toEqual(["9", "10", "cat"]);
     expect([...same.codes]).toEqual([0, 1, -1, 2]);
-  });
-
-  it("brings a column into another order, with nothing where there is no such row", () => {
-    const places = Int32Array.of(3, -1, 0);
-    expect([...(taken(label, places) as CodedColumn).codes]).toEqual([2, -1, 1]);
-    expect([...(taken(loss, places) as NumberColumn).values]).toEqual([4, NaN, 1]);
   });
 
   it("says what a point has", () => {

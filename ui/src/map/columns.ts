@@ -14,6 +14,8 @@ export interface CodedColumn {
   name: string;
   codes: Int32Array;
   names: readonly string[];
+  /** The rarest of very many values came as one: the last name stands for them. */
+  folded?: boolean;
 }
 
 export type Column = NumberColumn | CodedColumn;
@@ -56,18 +58,6 @@ export function recoded(column: CodedColumn, names: readonly string[]): CodedCol
     codes[i] = code < 0 ? -1 : to[code]!;
   }
   return { ...column, codes, names: all };
-}
-
-/** The same column for points in another order: `places[i]` is where point `i` stood, -1 where it has no row. */
-export function taken(column: Column, places: Int32Array): Column {
-  if (column.kind === "number") {
-    const values = new (column.values.constructor as Float32ArrayConstructor)(places.length) as Float32Array;
-    for (let i = 0; i < values.length; i++) values[i] = places[i]! < 0 ? NaN : column.values[places[i]!]!;
-    return { ...column, values };
-  }
-  const codes = new Int32Array(places.length);
-  for (let i = 0; i < codes.length; i++) codes[i] = places[i]! < 0 ? -1 : column.codes[places[i]!]!;
-  return { ...column, codes };
 }
 
 /** What a point has in a column, as text and as a number; null where it is missing. */

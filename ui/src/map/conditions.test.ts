@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import cases from "./conditions.cases.json";
 import type { CodedColumn, NumberColumn } from "./columns";
 import { ConditionError, holds, isAnyOf, numberOf, parseCondition, printCondition } from "./conditions";
+import { together } from "./counting";
 import { didYouMean, likeness, nearest } from "./conditions_nearest";
 
 const loss: NumberColumn = { kind: "number", name: "loss", values: Float32Array.of(0.1, 1.5, NaN, 2) };
@@ -69,6 +71,22 @@ describe("where a condition holds", () => {
   });
 });
 
+describe("a column that the page does not hold as it is", () => {
+  it("has clusters as names that are numbers", () => {
+    const cluster: CodedColumn = { kind: "category", name: "cluster", codes: Int32Array.of(0, 1, 2), names: ["2", "10", "-1"] };
+    expect(mask(cluster, "cluster > 2")).toEqual([0, 1, 0]);
+    expect(mask(cluster, "cluster -1,10")).toEqual([0, 1, 1]);
+    expect(mask(cluster, "cluster = 2.0")).toEqual([1, 0, 0]);
+  });
+
+  it("is not compared with values that came as one", () => {
+    const text: CodedColumn = { kind: "text", name: "t", codes: Int32Array.of(0, 1), names: ["a", "other"], folded: true };
+    expect(mask(text, "t = a")).toEqual([1, 0]);
+    expect(() => mask(text, "t = b")).toThrow("too many values");
+    expect(() => mask(text, "t > a")).toThrow("too many values");
+  });
+});
+
 describe("numbers and names as people write them", () => {
   it("reads what the library reads", () => {
     expect([numberOf(" 1_000 "), numberOf("-.5"), numberOf("1e3"), numberOf("-inf")]).toEqual([1000, -0.5, 1000, -Infinity]);
@@ -80,5 +98,40 @@ describe("numbers and names as people write them", () => {
     expect(nearest("pred", ["prediction", "loss"])).toEqual(["prediction"]);
     expect(didYouMean("zzz", ["loss"])).toBe("");
     expect(didYouMean("val", ["training", "validation"])).toBe(" Did you mean 'validation'?");
+  });
+});
+
+// The same table is held against the library's own conditions.
+type Sent = { type: string; values: (number | string | boolean | null)[] };
+
+function columnOf(name: string, { type, values }: Sent): NumberColumn | CodedColumn {
+  const numbers = values.map((value) => (value === null ? NaN : Number(value)));
+  if (type === "float32") return { kind: "number", name, values: Float32Array.from(numbers) };
+  if (type === "float64" || type === "int64") return { kind: "number", name, values: Float64Array.from(numbers) };
+  const names = [...new Set(values.filter((value) => value !== null).map(String))];
+  return { kind: type === "bool" ? "yes-or-no" : "text", name, codes: Int32Array.from(values, (value) => (value === null ? -1 : names.indexOf(String(value)))), names };
+}
+
+describe("the cases that the library has too", () => {
+  const columns = new Map(Object.entries(cases.columns as Record<string, Sent>).map(([name, sent]) => [name, columnOf(name, sent)]));
+  const known = [...columns.keys()];
+  const masksOf = (where: readonly string[]): Uint8Array[] =>
+    where.map((text) => {
+      const condition = parseCondition(text, known);
+      const column = columns.get(condition.column);
+      if (!column) throw new ConditionError(condition.column);
+      return holds(column, condition);
+    });
+
+  it.each(cases.selects)("selects the same rows: $where", ({ where, rows }) => {
+    const mask = together(masksOf(where)) ?? new Uint8Array(12).fill(1);
+    expect([...mask.keys()].filter((row) => mask[row])).toEqual(rows);
+    const printed = where.map((text) => printCondition(parseCondition(text, known)));
+    const again = together(masksOf(printed)) ?? new Uint8Array(12).fill(1);
+    expect([...again]).toEqual([...mask]);
+  });
+
+  it.each(cases.refuses)("refuses the same: %s", (text) => {
+    expect(() => masksOf([text])).toThrow(ConditionError);
   });
 });

@@ -146,6 +146,8 @@ export function holds(column: Column, condition: Condition): Uint8Array {
   const negated = condition.operator.startsWith("not-");
   const operator = (negated ? condition.operator.slice(4) : condition.operator) as Operator;
   if (column.kind === "number") return amongNumbers(column.values, operator, condition, negated);
+  // Clusters are whole numbers, which the page holds as names.
+  if (column.name === "cluster") return byCode(column.codes, amongNumbers(Float64Array.from(column.names, Number), operator, condition, false), negated);
   const right = column.kind === "yes-or-no" ? amongTruths(column, operator, condition) : amongTexts(column, operator, condition);
   return byCode(column.codes, right, negated);
 }
@@ -192,7 +194,11 @@ function truthOf(text: string, column: string): number {
 }
 
 function amongTexts(column: CodedColumn, operator: Operator, condition: Condition): Uint8Array {
-  if (operator === "equal" || operator === "in" || operator === "cluster") {
+  const listed = operator === "equal" || operator === "in" || operator === "cluster";
+  if (column.folded && !(listed && condition.values.every((one) => column.names.includes(one) && one !== column.names.at(-1)))) {
+    throw new ConditionError(`Column '${column.name}' has too many values for the page: only the ${column.names.length - 1} most frequent ones can be selected here, one by one.`);
+  }
+  if (listed) {
     const set = new Set(condition.values);
     return Uint8Array.from(column.names, (name) => Number(set.has(name)));
   }
