@@ -37,6 +37,8 @@ export function amount(measure: string, value: number | null): string {
 
 export interface Difference {
   measure: string;
+  /** What the two figures are of. */
+  names: readonly [string, string];
   inside: number;
   outside: number;
   /** Where `inside` lies with 95 % certainty, measured from `outside`; null where that is not known. */
@@ -46,22 +48,31 @@ export interface Difference {
   words: string;
 }
 
+// What is inside and outside, for kinds that do not set some samples against all others.
+const SIDES: Record<string, readonly [string, string]> = {
+  overfitting: ["held out", "training"],
+  "domain-gap": ["there", "training"],
+  "metadata-explains-loss": ["worse end", "better end"],
+};
+
 /** An insight's measure there and elsewhere; null where it has no two figures. `low` and `high` of a row hold their difference. */
-export function differenceOf(row: Pick<InsightRow, "measure" | "inside" | "outside" | "low" | "high">): Difference | null {
+export function differenceOf(row: Pick<InsightRow, "kind" | "measure" | "inside" | "outside" | "low" | "high">): Difference | null {
   const { measure, inside, outside } = row;
   if (inside === null || outside === null) return null;
   const known = row.low !== null && row.high !== null;
   const low = known ? outside + row.low! : null;
   const high = known ? outside + row.high! : null;
   const interval = known ? ` The difference is between ${apart(measure, row.low!)} and ${apart(measure, row.high!)}, with 95 % certainty.` : "";
+  const names = SIDES[row.kind] ?? (["these", "elsewhere"] as const);
   return {
     measure,
+    names,
     inside,
     outside,
     low,
     high,
     scale: scaleOf([inside, outside, low, high], true),
-    words: `${measure}: ${amount(measure, inside)} for these, ${amount(measure, outside)} elsewhere.${interval}`,
+    words: `${measure}: ${names[0]} ${amount(measure, inside)}, ${names[1]} ${amount(measure, outside)}.${interval}`,
   };
 }
 
