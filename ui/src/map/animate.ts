@@ -44,8 +44,8 @@ export interface Drawing {
   total(): number;
   /** Draw the first `count`, so far on their way; `resting` says that the map is still. */
   draw(count: number, part: number, resting: boolean): void;
-  /** Tell, once the graphics card is done, how long it took. */
-  measure(done: (milliseconds: number) => void): void;
+  /** Tell, later, that the graphics card is done with what was drawn last. */
+  finished(done: () => void): void;
 }
 
 export class Frames {
@@ -101,20 +101,21 @@ export class Frames {
     if (this.busy && this.moving) return this.changed();
     const total = this.drawing.total();
     const moving = this.moving;
+    const begin = this.clock.now();
     const count = moving ? countWhileMoving(total, this.full) : total;
     this.drawing.draw(count, eased((this.clock.now() - this.leftAt) / TRAVEL), !moving);
-    this.watch(count === total);
+    this.watch(count === total, begin);
     this.clock.cancel(this.timer);
     if (this.travelling) this.changed();
     else if (moving) this.timer = this.clock.later(() => this.changed(), this.movedAt + REST - this.clock.now() + 1);
   }
 
-  private watch(whole: boolean): void {
+  private watch(whole: boolean, begin: number): void {
     if (this.busy) return;
     this.busy = true;
-    this.drawing.measure((milliseconds) => {
+    this.drawing.finished(() => {
       this.busy = false;
-      if (whole) this.full = milliseconds;
+      if (whole) this.full = this.clock.now() - begin;
     });
   }
 }

@@ -75,7 +75,7 @@ export function wheelFactor(event: { deltaY: number; deltaMode: number; ctrlKey:
 
 /** The diameter of a point of middle size: many points are small, and grow a little where one looks closer. */
 export function pointDiameter(count: number, zoom: number): number {
-  const whole = Math.min(7, Math.max(1.5, 7 * (2000 / Math.max(count, 1)) ** 0.25));
+  const whole = Math.min(7, Math.max(1.4, 7 * (2000 / Math.max(count, 1)) ** 0.28));
   return Math.min(14, whole * Math.min(4, Math.max(1, zoom) ** 0.35));
 }
 

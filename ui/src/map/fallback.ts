@@ -1,88 +1,80 @@
-// The map where the browser has no WebGL2: a fair sample of the points on a plain canvas. Slower and coarser, but the same map.
+// The map where the browser has no WebGL2: points are put into pixels by hand and shown on a plain canvas. Points are squares,
+// and on the way between two maps fewer of them are drawn.
 
-import { extentOf, fitted, pointDiameter, toScreen, type Extent } from "./camera";
-import { rgbOf, type Frame, type Renderer, type Rgb } from "./renderer";
-import { DIMMED, HIDDEN, MARKED, type Colours, type Points } from "./types";
+import { extentOf, toScreen, type Extent } from "./camera";
+import { between, paintPixels, pixelPalette, type PixelColumns } from "./pixels";
+import { DIM, diameters, placed, placesOf, type Frame, type Renderer } from "./renderer";
+import { MARKED, type Colours, type Points } from "./types";
 
-/** How many points a plain canvas draws well. */
-export const MOST_PLAIN = 50_000;
-const DIM = 0.8;
-const LAYERS = 3;
+const MARK = 4;
 
 export class PlainRenderer implements Renderer {
   extent: Extent | null = null;
   count = 0;
-  private points: Points = { x: new Float32Array(0), y: new Float32Array(0) };
+  private columns: PixelColumns = { points: { x: new Float32Array(0), y: new Float32Array(0) }, codes: new Uint16Array(0), sizes: null, flags: null };
   private from: Points | null = null;
-  private colours: Colours = { codes: new Uint16Array(0), palette: [] };
-  private sizes: Uint8Array | null = null;
-  private flags: Uint8Array | null = null;
-  private took = 0;
+  private colours: readonly string[] = [];
+  private marked: Uint32Array = new Uint32Array(0);
+  private image: ImageData | null = null;
 
   constructor(private readonly context: CanvasRenderingContext2D) {}
 
   setPoints(points: Points, from: Points | null): void {
-    this.points = points;
-    this.from = from?.x.length === points.x.length ? from : null;
+    this.columns.points = placed(points);
+    this.from = from?.x.length === points.x.length ? placed(from, this.columns.points) : null;
     this.extent = extentOf(points);
     this.count = points.x.length;
   }
 
-  setColours(colours: Colours): void {
-    this.colours = colours;
+  setColours({ codes, palette }: Colours): void {
+    this.columns.codes = codes;
+    this.colours = palette;
   }
 
   setSizes(sizes: Uint8Array | null): void {
-    this.sizes = sizes;
+    this.columns.sizes = sizes;
   }
 
   setFlags(flags: Uint8Array | null): void {
-    this.flags = flags;
+    this.columns.flags = flags;
+    this.marked = flags ? placesOf(flags, MARKED) : new Uint32Array(0);
   }
 
   draw(frame: Frame): void {
-    const begin = performance.now();
-    const { context } = this;
-    context.setTransform(frame.ratio, 0, 0, frame.ratio, 0, 0);
-    context.clearRect(0, 0, frame.width, frame.height);
-    const count = Math.min(frame.count, this.count, MOST_PLAIN);
-    const dimmed = this.colours.palette.map((colour) => mixed(rgbOf(colour), frame.background, DIM));
-    const middle = pointDiameter(count, frame.view.scale / fitted(this.extent, frame).scale);
-    for (let layer = 0; layer < (this.flags ? LAYERS : 1); layer++) {
-      for (let i = 0; i < count; i++) if (this.layerOf(i) === layer) this.drawPoint(frame, i, middle, dimmed);
-    }
-    this.took = performance.now() - begin;
+    const { width, height } = this.context.canvas;
+    if (this.image?.width !== width || this.image.height !== height) this.image = this.context.createImageData(width, height);
+    const count = Math.min(frame.count, this.count);
+    const travelling = this.from && frame.part < 1;
+    const points = travelling ? between(this.from!, this.columns.points, frame.part, count) : this.columns.points;
+    const { view, ratio, background } = frame;
+    const shown = pixelPalette(this.colours, background, 0), dimmed = pixelPalette(this.colours, background, DIM);
+    const diameter = diameters(this, frame, this.columns.sizes !== null);
+    const pixels = new Uint32Array(this.image.data.buffer);
+    paintPixels(pixels, { ...this.columns, points }, { view, size: { width, height }, ratio, count, ...diameter, upwards: false, shown, dimmed });
+    this.context.putImageData(this.image, 0, 0);
+    this.drawMarked(frame);
   }
 
-  measure(done: (milliseconds: number) => void): void {
-    queueMicrotask(() => done(this.took));
+  finished(done: () => void): void {
+    done();
   }
 
   dispose(): void {
-    this.count = 0;
+    this.image = null;
   }
 
-  /** What is dimmed lies below what is shown, and that below what is marked; what is hidden is on none. */
-  private layerOf(i: number): number {
-    const flag = this.flags?.[i];
-    if (flag === undefined || flag === DIMMED) return 0;
-    return flag === HIDDEN ? -1 : flag === MARKED ? 2 : 1;
+  private drawMarked(frame: Frame): void {
+    const { context } = this;
+    context.setTransform(frame.ratio, 0, 0, frame.ratio, 0, 0);
+    context.strokeStyle = `rgb(${frame.ink.join(" ")})`;
+    context.lineWidth = 1.5;
+    for (const i of this.marked) {
+      const [left, top] = toScreen(frame.view, frame, this.columns.points.x[i]!, this.columns.points.y[i]!);
+      context.fillStyle = this.colours[this.columns.codes[i]!] ?? "";
+      context.beginPath();
+      context.arc(left, top, MARK, 0, 2 * Math.PI);
+      context.fill();
+      context.stroke();
+    }
   }
-
-  private drawPoint(frame: Frame, i: number, middle: number, dimmed: string[]): void {
-    const from = frame.part < 1 && this.from ? this.from : this.points;
-    const x = from.x[i]! + (this.points.x[i]! - from.x[i]!) * frame.part, y = from.y[i]! + (this.points.y[i]! - from.y[i]!) * frame.part;
-    const [left, top] = toScreen(frame.view, frame, x, y);
-    if (!(left >= 0 && left <= frame.width && top >= 0 && top <= frame.height)) return;
-    const code = this.colours.codes[i] ?? 0;
-    const diameter = this.sizes ? middle * (0.7 + (1.9 * this.sizes[i]!) / 255) : middle;
-    this.context.fillStyle = (this.flags?.[i] === DIMMED ? dimmed[code] : this.colours.palette[code]) ?? "#888888";
-    this.context.fillRect(left - diameter / 2, top - diameter / 2, diameter, diameter);
-  }
-}
-
-/** A colour with a part of another in it, for CSS. */
-export function mixed(colour: Rgb, other: Rgb, part: number): string {
-  const channels = colour.map((one, i) => Math.round(one + (other[i]! - one) * part));
-  return `rgb(${channels.join(" ")})`;
 }

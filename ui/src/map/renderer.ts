@@ -2,7 +2,9 @@
 // when it is told to and knows nothing of pointers, time or pages.
 
 import { fitted, extentOf, pointDiameter, type Extent } from "./camera";
-import { fragmentShader, PALETTE_WIDTH, vertexShader, type Variant } from "./shaders";
+import { between, paintPixels, pixelPalette, type PixelColumns } from "./pixels";
+import { isSoftware, nearestPixels, Picture, Programs } from "./programs";
+import { PALETTE_WIDTH } from "./shaders";
 import { MARKED, SHOWN, type Colours, type Points, type View } from "./types";
 
 export type Rgb = readonly [red: number, green: number, blue: number];
@@ -32,8 +34,8 @@ export interface Renderer {
   setSizes(sizes: Uint8Array | null): void;
   setFlags(flags: Uint8Array | null): void;
   draw(frame: Frame): void;
-  /** Says once, later, how long the graphics card took for what was drawn last. */
-  measure(done: (milliseconds: number) => void): void;
+  /** Says once, later, that the graphics card is done with what was drawn last. */
+  finished(done: () => void): void;
   dispose(): void;
 }
 
@@ -43,87 +45,77 @@ const SHAPELESS = 4;
 const SMALLEST = 0.7;
 const LARGEST = 2.6;
 // How much of a dimmed point's colour is the background's.
-const DIM = 0.8;
+export const DIM = 0.8;
 // Outside of every view, yet finite: what NaN does in a shader differs between cards.
 const NOWHERE = 1e20;
+const NO_POINTS: Points = { x: new Float32Array(0), y: new Float32Array(0) };
 const COLUMNS = ["x", "y", "code", "size", "flag", "fromX", "fromY"] as const;
 type Column = (typeof COLUMNS)[number];
-
-interface Program {
-  program: WebGLProgram;
-  camera: WebGLUniformLocation | null;
-  diameter: WebGLUniformLocation | null;
-  dimmed: WebGLUniformLocation | null;
-  outline: WebGLUniformLocation | null;
-  part: WebGLUniformLocation | null;
-}
 
 export class PointRenderer implements Renderer {
   extent: Extent | null = null;
   count = 0;
   private readonly buffers = new Map<Column, WebGLBuffer>();
-  private readonly programs = new Map<string, Program>();
+  private readonly programs: Programs;
+  private readonly picture: Picture;
   private readonly palette: WebGLTexture;
   private readonly markedBuffer: WebGLBuffer;
-  private marked = 0;
-  private mixed = false;
-  private sized = false;
-  private travelling = false;
-  private measuring: ReturnType<typeof setTimeout> | undefined;
+  /** Columns that the card does not have yet as they are. */
+  private readonly changed = new Set<Column>();
+  private columns: PixelColumns = { points: NO_POINTS, codes: new Uint16Array(0), sizes: null, flags: null };
+  private from: Points | null = null;
+  private colours: readonly string[] = [];
+  private marked: Uint32Array = new Uint32Array(0);
+  private waiting: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly gl: WebGL2RenderingContext) {
+  constructor(
+    private readonly gl: WebGL2RenderingContext,
+    /** Whether small points are put into pixels here and not by the card. */
+    private readonly byHand = isSoftware(gl),
+  ) {
     for (const name of COLUMNS) this.buffers.set(name, gl.createBuffer());
     this.palette = gl.createTexture();
     this.markedBuffer = gl.createBuffer();
+    this.programs = new Programs(gl);
+    this.picture = new Picture(gl);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
-    this.setSizes(null);
-    this.setFlags(null);
+    this.changed.add("size").add("flag");
   }
 
   setPoints(points: Points, from: Points | null): void {
     this.count = points.x.length;
     this.extent = extentOf(points);
-    const [x, y] = placed(points);
-    this.upload("x", x);
-    this.upload("y", y);
-    this.travelling = from !== null && from.x.length === this.count;
-    if (from && this.travelling) {
-      const [fromX, fromY] = placed(from, x, y);
-      this.upload("fromX", fromX);
-      this.upload("fromY", fromY);
-    } else {
-      this.release("fromX");
-      this.release("fromY");
-    }
+    this.columns.points = placed(points);
+    this.from = from && from.x.length === this.count ? placed(from, this.columns.points) : null;
+    for (const name of ["x", "y", "fromX", "fromY"] as const) this.changed.add(name);
   }
 
   setColours({ codes, palette }: Colours): void {
     const gl = this.gl;
-    this.upload("code", codes);
+    this.columns.codes = codes;
+    this.colours = palette;
+    this.changed.add("code");
     const rows = Math.max(1, Math.ceil(palette.length / PALETTE_WIDTH));
-    const pixels = new Uint8Array(rows * PALETTE_WIDTH * 4);
-    palette.forEach((colour, i) => pixels.set([...rgbOf(colour), 255], i * 4));
+    const pixels = new Uint32Array(rows * PALETTE_WIDTH);
+    pixels.set(pixelPalette(palette, [0, 0, 0], 0));
     gl.bindTexture(gl.TEXTURE_2D, this.palette);
-    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, PALETTE_WIDTH, rows, 0, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
-    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
-    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, PALETTE_WIDTH, rows, 0, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(pixels.buffer));
+    nearestPixels(gl);
   }
 
   setSizes(sizes: Uint8Array | null): void {
-    this.sized = sizes !== null;
-    this.upload("size", sizes);
+    this.columns.sizes = sizes;
+    this.changed.add("size");
   }
 
   setFlags(flags: Uint8Array | null): void {
     const gl = this.gl;
-    this.upload("flag", flags);
-    this.mixed = flags !== null;
-    const marked = flags ? placesOf(flags, MARKED) : new Uint32Array(0);
-    this.marked = marked.length;
-    if (!marked.length) return;
+    this.columns.flags = flags;
+    this.changed.add("flag");
+    this.marked = flags ? placesOf(flags, MARKED) : new Uint32Array(0);
+    if (!this.marked.length) return;
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.markedBuffer);
-    gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, marked, gl.DYNAMIC_DRAW);
+    gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, this.marked, gl.DYNAMIC_DRAW);
   }
 
   draw(frame: Frame): void {
@@ -133,89 +125,101 @@ export class PointRenderer implements Renderer {
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     const count = Math.min(frame.count, this.count);
     if (!count) return;
-    const whole = fitted(this.extent, frame);
-    const middle = pointDiameter(this.count, frame.view.scale / whole.scale) * frame.ratio;
-    const largest = middle * (this.sized ? LARGEST : 1);
-    const moving = this.travelling && frame.part < 1;
-    const round = largest >= SHAPELESS;
-    gl.bindTexture(gl.TEXTURE_2D, this.palette);
-    this.use({ round, moving }, frame, middle);
-    // Each pixel of a layer is painted once: what comes first stays, which costs least and is as fair as the order.
-    if (this.mixed || !round) gl.enable(gl.DEPTH_TEST);
+    const diameter = diameters(this, frame, this.columns.sizes !== null);
+    const round = diameter.smallest + diameter.range >= SHAPELESS;
+    if (this.byHand && !round) this.drawByHand(frame, diameter, count);
+    else this.drawPoints(frame, diameter, count, round);
+    if (this.marked.length) this.drawMarked(frame, diameter);
+  }
+
+  finished(done: () => void): void {
+    const gl = this.gl;
+    const fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    // A lost context makes none: its successor is asked anew.
+    if (!fence) return;
+    gl.flush();
+    const look = (): void => {
+      this.waiting = undefined;
+      if (!gl.isContextLost() && gl.getSyncParameter(fence, gl.SYNC_STATUS) !== gl.SIGNALED) {
+        this.waiting = setTimeout(look, 2);
+        return;
+      }
+      gl.deleteSync(fence);
+      done();
+    };
+    this.waiting = setTimeout(look, 2);
+  }
+
+  dispose(): void {
+    const gl = this.gl;
+    clearTimeout(this.waiting);
+    for (const buffer of this.buffers.values()) gl.deleteBuffer(buffer);
+    gl.deleteBuffer(this.markedBuffer);
+    gl.deleteTexture(this.palette);
+    this.programs.dispose();
+    this.picture.dispose();
+  }
+
+  private drawByHand(frame: Frame, { smallest, range }: Diameter, count: number): void {
+    const gl = this.gl;
+    const size = { width: gl.drawingBufferWidth, height: gl.drawingBufferHeight };
+    const travelling = this.from && frame.part < 1;
+    const points = travelling ? between(this.from!, this.columns.points, frame.part, count) : this.columns.points;
+    const shown = pixelPalette(this.colours, frame.background, 0), dimmed = pixelPalette(this.colours, frame.background, DIM);
+    this.picture.resize(size.width, size.height);
+    const { view, ratio } = frame;
+    paintPixels(this.picture.pixels, { ...this.columns, points }, { view, size, ratio, count, smallest, range, upwards: true, shown, dimmed });
+    this.picture.show(this.programs.picture());
+  }
+
+  private drawPoints(frame: Frame, diameter: Diameter, count: number, round: boolean): void {
+    const gl = this.gl;
+    this.use(round, frame, diameter);
+    // Where points are small each pixel of a layer is painted once: what comes first stays. That costs least, and is fair,
+    // since their order is random.
+    if (this.columns.flags || !round) gl.enable(gl.DEPTH_TEST);
     else gl.disable(gl.DEPTH_TEST);
     gl.depthFunc(round ? gl.LEQUAL : gl.LESS);
     if (round) gl.enable(gl.BLEND);
     else gl.disable(gl.BLEND);
     gl.drawArrays(gl.POINTS, 0, count);
-    if (this.marked) this.drawMarked(frame, middle, moving);
   }
 
-  private drawMarked(frame: Frame, middle: number, moving: boolean): void {
+  private drawMarked(frame: Frame, { smallest, range }: Diameter): void {
     const gl = this.gl;
-    this.use({ round: true, moving }, frame, Math.max(middle, 5 * frame.ratio));
+    const least = 5 * frame.ratio;
+    this.use(true, frame, { smallest: Math.max(smallest, least), range });
     gl.disable(gl.DEPTH_TEST);
     gl.enable(gl.BLEND);
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.markedBuffer);
-    gl.drawElements(gl.POINTS, this.marked, gl.UNSIGNED_INT, 0);
+    gl.drawElements(gl.POINTS, this.marked.length, gl.UNSIGNED_INT, 0);
   }
 
-  measure(done: (milliseconds: number) => void): void {
+  private use(round: boolean, frame: Frame, { smallest, range }: Diameter): void {
     const gl = this.gl;
-    if (this.measuring !== undefined) return;
-    const fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
-    if (!fence) return;
-    gl.flush();
-    const begin = performance.now();
-    const look = (): void => {
-      this.measuring = undefined;
-      const over = gl.isContextLost() || gl.getSyncParameter(fence, gl.SYNC_STATUS) === gl.SIGNALED;
-      if (over) {
-        gl.deleteSync(fence);
-        done(performance.now() - begin);
-      } else {
-        this.measuring = setTimeout(look, 2);
-      }
-    };
-    this.measuring = setTimeout(look, 2);
+    this.upload();
+    const { program, uniform } = this.programs.points({ round, moving: this.from !== null && frame.part < 1 });
+    const { view, width, height, background, ink } = frame;
+    gl.useProgram(program);
+    gl.bindTexture(gl.TEXTURE_2D, this.palette);
+    gl.uniform4f(uniform("camera"), view.x, view.y, (2 * view.scale) / width, (2 * view.scale) / height);
+    gl.uniform2f(uniform("diameter"), smallest, range);
+    gl.uniform4f(uniform("dimmed"), background[0] / 255, background[1] / 255, background[2] / 255, DIM);
+    gl.uniform3f(uniform("outline"), ink[0] / 255, ink[1] / 255, ink[2] / 255);
+    gl.uniform1f(uniform("part"), frame.part);
   }
 
-  dispose(): void {
-    const gl = this.gl;
-    clearTimeout(this.measuring);
-    for (const buffer of this.buffers.values()) gl.deleteBuffer(buffer);
-    for (const { program } of this.programs.values()) gl.deleteProgram(program);
-    gl.deleteBuffer(this.markedBuffer);
-    gl.deleteTexture(this.palette);
-  }
-
-  private use(variant: Variant, frame: Frame, middle: number): void {
-    const gl = this.gl;
-    const found = this.program(variant);
-    const { view, width, height } = frame;
-    gl.useProgram(found.program);
-    gl.uniform4f(found.camera, view.x, view.y, (2 * view.scale) / width, (2 * view.scale) / height);
-    const smallest = this.sized ? middle * SMALLEST : middle;
-    gl.uniform2f(found.diameter, smallest, this.sized ? middle * (LARGEST - SMALLEST) : 0);
-    const [red, green, blue] = frame.background;
-    gl.uniform4f(found.dimmed, red / 255, green / 255, blue / 255, DIM);
-    if (found.outline) gl.uniform3f(found.outline, frame.ink[0] / 255, frame.ink[1] / 255, frame.ink[2] / 255);
-    if (found.part) gl.uniform1f(found.part, frame.part);
-  }
-
-  private program(variant: Variant): Program {
-    const key = `${variant.round} ${variant.moving}`;
-    const known = this.programs.get(key);
-    if (known) return known;
-    const gl = this.gl;
-    const program = linked(gl, vertexShader(variant), fragmentShader(variant));
-    const at = (name: string): WebGLUniformLocation | null => gl.getUniformLocation(program, name);
-    const made = { program, camera: at("camera"), diameter: at("diameter"), dimmed: at("dimmed"), outline: at("outline"), part: at("part") };
-    this.programs.set(key, made);
-    return made;
+  /** Sends to the card what it does not have yet. */
+  private upload(): void {
+    const { points, codes, sizes, flags } = this.columns;
+    const { x, y } = points;
+    const values = { x, y, code: codes, size: sizes, flag: flags, fromX: this.from?.x ?? null, fromY: this.from?.y ?? null };
+    for (const name of this.changed) this.send(name, values[name]);
+    this.changed.clear();
   }
 
   /** A column for the shaders; null gives every point the same. */
-  private upload(name: Column, values: Float32Array | Uint16Array | Uint8Array | null): void {
+  private send(name: Column, values: Float32Array | Uint16Array | Uint8Array | null): void {
     const gl = this.gl;
     const at = COLUMNS.indexOf(name);
     if (!values) {
@@ -232,10 +236,17 @@ export class PointRenderer implements Renderer {
     else if (name === "size") gl.vertexAttribPointer(at, 1, gl.UNSIGNED_BYTE, true, 0, 0);
     else gl.vertexAttribPointer(at, 1, gl.FLOAT, false, 0, 0);
   }
+}
 
-  private release(name: Column): void {
-    this.gl.disableVertexAttribArray(COLUMNS.indexOf(name));
-  }
+export interface Diameter {
+  smallest: number;
+  range: number;
+}
+
+/** How large points are in device pixels, from the smallest to the largest. */
+export function diameters({ extent, count }: { extent: Extent | null; count: number }, frame: Frame, sized: boolean): Diameter {
+  const middle = pointDiameter(count, frame.view.scale / fitted(extent, frame).scale) * frame.ratio;
+  return sized ? { smallest: middle * SMALLEST, range: middle * (LARGEST - SMALLEST) } : { smallest: middle, range: 0 };
 }
 
 /** A context that can draw the map, or null where the browser has none. */
@@ -243,18 +254,19 @@ export function openContext(canvas: HTMLCanvasElement): WebGL2RenderingContext |
   return canvas.getContext("webgl2", { antialias: false, depth: true, stencil: false, alpha: true, premultipliedAlpha: true });
 }
 
-/** The places of points as shaders take them: what has none lies nowhere, or (`otherwise`) where it will be. */
-export function placed({ x, y }: Points, otherX?: Float32Array, otherY?: Float32Array): [Float32Array, Float32Array] {
+/** The places of points as shaders take them: what has none lies nowhere, or where `otherwise` says. */
+export function placed(points: Points, otherwise?: Points): Points {
+  const { x, y } = points;
   let missing = false;
   for (let i = 0; i < x.length && !missing; i++) missing = x[i]! - x[i]! !== 0 || y[i]! - y[i]! !== 0;
-  if (!missing) return [x, y];
+  if (!missing) return points;
   const across = x.slice(), up = y.slice();
   for (let i = 0; i < across.length; i++) {
     if (across[i]! - across[i]! === 0 && up[i]! - up[i]! === 0) continue;
-    across[i] = otherX?.[i] ?? NOWHERE;
-    up[i] = otherY?.[i] ?? NOWHERE;
+    across[i] = otherwise?.x[i] ?? NOWHERE;
+    up[i] = otherwise?.y[i] ?? NOWHERE;
   }
-  return [across, up];
+  return { x: across, y: up };
 }
 
 /** Where in an array a value is. */
@@ -269,20 +281,4 @@ export function placesOf(flags: Uint8Array, wanted: number): Uint32Array {
 export function rgbOf(colour: string): Rgb {
   const value = parseInt(colour.slice(1, 7), 16);
   return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
-}
-
-function linked(gl: WebGL2RenderingContext, vertex: string, fragment: string): WebGLProgram {
-  const program = gl.createProgram();
-  for (const [kind, source] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]] as const) {
-    const shader = gl.createShader(kind)!;
-    gl.shaderSource(shader, source);
-    gl.compileShader(shader);
-    gl.attachShader(program, shader);
-    gl.deleteShader(shader);
-  }
-  gl.linkProgram(program);
-  if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost()) {
-    throw new Error(`The map's shaders were refused: ${gl.getProgramInfoLog(program)}`);
-  }
-  return program;
 }

@@ -56,3 +56,17 @@ void main() {
   pixel = vec4((marked > 0.5 && radius > 0.6 ? outline : colour) * alpha, alpha);
 }`;
 }
+
+// One triangle over the whole canvas, no buffer.
+export const PICTURE_VERTEX = `#version 300 es
+void main() {
+  gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0);
+}`;
+
+export const PICTURE_FRAGMENT = `#version 300 es
+precision mediump float;
+uniform lowp sampler2D picture;
+out lowp vec4 pixel;
+void main() {
+  pixel = texelFetch(picture, ivec2(gl_FragCoord.xy), 0);
+}`;

@@ -3,7 +3,7 @@
 
 import { Frames } from "./animate";
 import { fitted, type Size } from "./camera";
-import { MOST_PLAIN, PlainRenderer } from "./fallback";
+import { PlainRenderer } from "./fallback";
 import { openContext, PointRenderer, rgbOf, type Renderer, type Rgb } from "./renderer";
 import type { Colours, Points, View } from "./types";
 
@@ -37,9 +37,9 @@ export class Stage {
   constructor(private readonly canvas: HTMLCanvasElement, private readonly host: StageHost) {
     this.renderer = this.made();
     this.frames = new Frames({
-      total: () => Math.min(this.renderer.count, this.renderer instanceof PlainRenderer ? MOST_PLAIN : Infinity),
+      total: () => this.renderer.count,
       draw: (count, part, resting) => this.draw(count, part, resting),
-      measure: (done) => this.renderer.measure(done),
+      finished: (done) => this.renderer.finished(done),
     });
     const { signal } = this.listening;
     canvas.addEventListener("webglcontextlost", (event) => this.lose(event), { signal });

@@ -1,0 +1,81 @@
+// Small points put into pixels by hand. Where there is no graphics card, a browser takes 50 times as long for a point of two
+// pixels as this does. The picture is the same as that of the card: squares, and what comes first stays.
+
+import type { Size } from "./camera";
+import { DIMMED, SHOWN, type Points, type View } from "./types";
+
+export interface PixelColumns {
+  points: Points;
+  codes: Uint16Array;
+  sizes: Uint8Array | null;
+  flags: Uint8Array | null;
+}
+
+export interface PixelFrame {
+  view: View;
+  /** Device pixels. */
+  size: Size;
+  ratio: number;
+  count: number;
+  /** The diameter of the smallest point, and how much larger the largest is, in device pixels. */
+  smallest: number;
+  range: number;
+  /** Whether the first row is the lowest, as WebGL has it. */
+  upwards: boolean;
+  shown: Uint32Array;
+  dimmed: Uint32Array;
+}
+
+/** Fills `pixels` (alpha, blue, green, red from the highest byte on; 0 is empty). Marked points are not among them. */
+export function paintPixels(pixels: Uint32Array, columns: PixelColumns, frame: PixelFrame): void {
+  pixels.fill(0);
+  const { flags } = columns;
+  if (!flags) return paintLayer(pixels, columns, frame, -1, frame.shown);
+  // What is shown comes first and stays: what is dimmed lies below it.
+  paintLayer(pixels, columns, frame, SHOWN, frame.shown);
+  paintLayer(pixels, columns, frame, DIMMED, frame.dimmed);
+}
+
+/** One layer; -1 takes all points. */
+function paintLayer(pixels: Uint32Array, { points, codes, sizes, flags }: PixelColumns, frame: PixelFrame, flag: number, palette: Uint32Array): void {
+  const { x, y } = points;
+  const { width, height } = frame.size;
+  const scale = frame.view.scale * frame.ratio, up = frame.upwards ? scale : -scale;
+  // A pixel belongs to a point where its middle does: so much is taken from the middle of the point.
+  const left = width / 2 - frame.view.x * scale - 0.5, top = height / 2 - frame.view.y * up - 0.5;
+  let half = frame.smallest / 2;
+  const step = frame.range / 2 / 255;
+  for (let i = 0; i < frame.count; i++) {
+    if (flag >= 0 && flags![i] !== flag) continue;
+    const across = x[i]! * scale + left, down = y[i]! * up + top;
+    // Written so that NaN is outside. As on a card, a point whose middle is outside is not drawn.
+    if (!(across >= -0.5 && across < width - 0.5 && down >= -0.5 && down < height - 0.5)) continue;
+    if (sizes) half = frame.smallest / 2 + step * sizes[i]!;
+    const colour = palette[codes[i]!]!;
+    const begin = Math.max(0, Math.ceil(across - half)), end = Math.min(width, Math.ceil(across + half));
+    const last = Math.min(height, Math.ceil(down + half));
+    for (let row = Math.max(0, Math.ceil(down - half)); row < last; row++) {
+      for (let at = row * width + begin; at < row * width + end; at++) if (pixels[at] === 0) pixels[at] = colour;
+    }
+  }
+}
+
+/** Where the first points are on their way from one map to another. */
+export function between(from: Points, to: Points, part: number, count: number): Points {
+  const x = new Float32Array(count), y = new Float32Array(count);
+  for (let i = 0; i < count; i++) {
+    x[i] = from.x[i]! + (to.x[i]! - from.x[i]!) * part;
+    y[i] = from.y[i]! + (to.y[i]! - from.y[i]!) * part;
+  }
+  return { x, y };
+}
+
+/** Colours as pixels, with so much of the ground in them. */
+export function pixelPalette(palette: readonly string[], ground: readonly number[], part: number): Uint32Array {
+  return Uint32Array.from(palette, (text) => {
+    const value = parseInt(text.slice(1, 7), 16);
+    const [red, green, blue] = [(value >> 16) & 255, (value >> 8) & 255, value & 255].map((one, i) => Math.round(one + (ground[i]! - one) * part));
+    return ((255 << 24) | (blue! << 16) | (green! << 8) | red!) >>> 0;
+  });
+}
+
