@@ -19,7 +19,7 @@ from PIL import Image
 from cutaway.analysis.figures.pictures import extent_of, pixels_of, png_of
 from cutaway.analysis.figures.previews import choose_previews
 from cutaway.cli import main
-from cutaway.cli.exporting import neutral_cell, original_cell, write_csv
+from cutaway.run.exporting import neutral_cell, original_cell, write_csv
 from cutaway.dataset import Dataset
 from cutaway.evaluation import evaluate
 from cutaway.run import Run

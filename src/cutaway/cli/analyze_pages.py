@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 from rich.text import Text
 
-from cutaway.cli.exporting import write_csv
 from cutaway.cli.grid import Cell, Column
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import Screen, heading
 from cutaway.cli.words import number, printable
 from cutaway.errors import AnalysisUnavailable, StorageError
+from cutaway.run.exporting import write_csv
 
 if TYPE_CHECKING:
     from cutaway.analysis import Population

@@ -28,7 +28,13 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
 }
 # Of a document; the size of a longer one still tells of most changes.
 MOST_BYTES = 1 << 20
-ASPECTS = ("state", *_FOLDERS, "annotations")
+# Beside evaluations and their analyses, what people decided about samples; such files may change and stay as long.
+_DECIDED = ("overlays", "selections")
+# Documents end with a checksum of themselves, and Parquet with what its columns hold.
+TAIL_BYTES = 4096
+# So many evaluations in a row may have been removed before later ones are no longer looked for.
+MOST_REMOVED = 5
+ASPECTS = ("state", *_FOLDERS, "annotations", "samples")
 
 
 class Pulse:
@@ -51,7 +57,28 @@ class Pulse:
         signs: dict[str, object] = {aspect: self._sizes(folders) for aspect, folders in _FOLDERS.items()}
         signs["state"] = (self._bytes("run.json"), self._writers())
         signs["annotations"] = self._bytes("annotations.json")
+        signs["samples"] = (self._evaluated(), [self._tail(key) for folder in _DECIDED for key in self._files(folder)])
         return signs
+
+    def _evaluated(self) -> list[tuple[str, int]]:
+        """Return the files of evaluations, which are numbered from 0; a few that were removed end nothing."""
+        found: list[tuple[str, int]] = []
+        number = empty = 0
+        while empty < MOST_REMOVED:
+            there = self._sizes((f"samples/{number}",))
+            found += there
+            number, empty = number + 1, 0 if there else empty + 1
+        return found
+
+    def _files(self, folder: str) -> list[str]:
+        return [f"{folder}/{name}" for name in self._storage.list(folder)]
+
+    def _tail(self, key: str) -> tuple[str, int, bytes]:
+        try:
+            size = self._storage.size(key)
+            return key, size, self._storage.read(key, max(0, size - TAIL_BYTES), TAIL_BYTES) if size else b""
+        except FileNotFoundError:
+            return key, 0, b""
 
     def _sizes(self, folders: tuple[str, ...]) -> list[tuple[str, int]]:
         found = []

@@ -15,6 +15,7 @@ from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, S
 from cutaway.errors import CutawayError
 from cutaway.run.analyses import JOINT
 from cutaway.run.evaluations import Evaluation, evaluations
+from cutaway.run.selections import selections
 from cutaway.studio.plain import text
 from cutaway.studio.populations.described import described_columns
 from cutaway.studio.populations.loaded import Loaded
@@ -61,7 +62,7 @@ def _count(clusters: Any) -> int:
 
 
 def _notes(loaded: Loaded) -> list[str]:
-    notes = list(loaded.kept_notes)
+    notes = [*loaded.kept_notes, *selections(loaded.run).notes]
     told = loaded.evaluation.source.get("subsets", {})
     gone = [text(name) for name in told if name not in loaded.subsets]
     if gone:

@@ -75,7 +75,7 @@ class Populations:
 def _chosen(run: Run, number: int | None) -> Evaluation:
     there = evaluations(run)
     if not there:
-        hint = f"`cutaway evaluate` makes one: `cutaway evaluate --run {run.name} ...`."
+        hint = f"`cutaway evaluate BINDING MODEL --into {run.name}` makes one."
         raise Refusal(404, "no-evaluation", f"Run {run.name!r} has no evaluation.", hint)
     if number is not None and number not in (one.number for one in there):
         listed = ", ".join(str(one.number) for one in there)

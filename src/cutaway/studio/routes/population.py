@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import numpy as np
 from fastapi import APIRouter, Query, Response
+from fastapi.responses import StreamingResponse
 
+from cutaway.analysis.samples import Mask
 from cutaway.studio.arrow import ArrowResponse, arrow_answer
-from cutaway.studio.errors_on_wire import Refusal
 from cutaway.studio.paging import Limit, Offset
+from cutaway.studio.populations import Loaded
+from cutaway.studio.populations.choosing import chosen_rows, parse_lasso, rows_with, sorted_rows
+from cutaway.studio.populations.cluster_rows import cluster_rows
 from cutaway.studio.populations.coding import columns_table
 from cutaway.studio.populations.detail import population_detail
+from cutaway.studio.populations.downloads import csv_pieces, file_name
 from cutaway.studio.populations.points import points_table
 from cutaway.studio.populations.table_rows import asked_rows, table_rows
 from cutaway.studio.routes.runs import RunId
-from cutaway.studio.the_studio import TheStudio
+from cutaway.studio.selecting import drop_kept, keep, kept_rows, kept_selection
+from cutaway.studio.the_studio import Studio, TheStudio
 from cutaway.studio.wire import (
     ClusterRow,
     Data,
@@ -108,7 +115,13 @@ def search(
     limit: Limit = 100,
 ) -> Page[PopulationRow]:
     """Return the samples that a text or conditions fit, sorted."""
-    raise Refusal(501, "not-built", "not built yet")
+    loaded = studio.populations.of(run, evaluation)
+    mask = chosen_rows(loaded, where, parse_lasso(lasso))
+    if text:
+        mask &= rows_with(loaded, text)
+    found = sorted_rows(loaded, mask, sort)
+    rows = table_rows(loaded, studio.previews, found[offset : offset + limit].tolist())
+    return Page(data=rows, total=len(found), offset=offset, limit=limit)
 
 
 @router.get("/population/samples.csv", response_class=Response)
@@ -125,28 +138,42 @@ def download(
     ] = "samples",
 ) -> Response:
     """Return samples as CSV: all their columns, or a list to label, which `cutaway fix --from` takes back."""
-    raise Refusal(501, "not-built", "not built yet")
+    loaded, mask = _downloaded(studio, run, evaluation, selection)
+    mask &= chosen_rows(loaded, where, parse_lasso(lasso))
+    pieces = csv_pieces(loaded, np.flatnonzero(mask), form)
+    headers = {"Content-Disposition": f'attachment; filename="{file_name(loaded, form)}"'}
+    return StreamingResponse(pieces, media_type="text/csv; charset=utf-8", headers=headers)
 
 
 @router.get("/population/clusters")
 def clusters(studio: TheStudio, run: RunId, evaluation: EvaluationNumber = None) -> Data[list[ClusterRow]]:
     """Return the clusters of the map with what distinguishes each, the largest first."""
-    raise Refusal(501, "not-built", "not built yet")
+    return Data(data=cluster_rows(studio.populations.of(run, evaluation)))
 
 
 @router.get("/selections")
 def list_selections(studio: TheStudio, run: RunId) -> Data[list[SelectionRow]]:
     """Return the selections that were kept in the run."""
-    raise Refusal(501, "not-built", "not built yet")
+    return Data(data=kept_rows(studio.populations, studio.index.run_of(run)))
 
 
 @router.post("/selections", status_code=201)
 def keep_selection(studio: TheStudio, run: RunId, selection: NewSelection) -> Data[SelectionRow]:
     """Keep a selection under a name; one of the same name is replaced."""
-    raise Refusal(501, "not-built", "not built yet")
+    return Data(data=keep(studio.populations, studio.index.run_of(run), selection))
 
 
 @router.delete("/selections", status_code=204)
 def drop_selection(studio: TheStudio, run: RunId, name: Annotated[str, Query(max_length=100)]) -> None:
     """Remove a selection."""
-    raise Refusal(501, "not-built", "not built yet")
+    drop_kept(studio.index.run_of(run), name)
+
+
+def _downloaded(studio: Studio, run: str, evaluation: int | None, selection: str) -> tuple[Loaded, Mask]:
+    """Return the population of a download, and which of its rows a kept selection means; all where none is named."""
+    if not selection:
+        loaded = studio.populations.of(run, evaluation)
+        return loaded, chosen_rows(loaded, [], [])
+    kept = kept_selection(studio.index.run_of(run), selection)
+    loaded = studio.populations.of(run, kept.evaluation if evaluation is None else evaluation)
+    return loaded, chosen_rows(loaded, kept.where, kept.lasso, kept.samples)

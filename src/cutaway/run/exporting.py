@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-__all__ = ["neutral_cell", "original_cell", "write_csv"]
+__all__ = ["csv_bytes", "neutral_cell", "original_cell", "write_csv"]
 
 # Also the wide forms, which spreadsheets of some languages take for the same.
 _BEGINNING = "[\\t\\r\\n]|[ \\t\\r\\n\\f\\v\u00a0\u3000]*[=+\\-@\uff1d\uff0b\uff0d\uff20]"
@@ -46,8 +46,21 @@ def write_csv(table: pa.Table, path: Path) -> None:
     """Write a table as CSV: lists as texts, texts that a spreadsheet would run as texts."""
     from pyarrow import csv
 
+    csv.write_csv(_neutral_table(table), path)
+
+
+def csv_bytes(table: pa.Table, *, header: bool) -> bytes:
+    """Return a table as CSV in memory, with its header or as what follows on one; for whoever sends it in pieces."""
+    from pyarrow import csv
+
+    sink = pa.BufferOutputStream()
+    csv.write_csv(_neutral_table(table), sink, csv.WriteOptions(include_header=header))
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def _neutral_table(table: pa.Table) -> pa.Table:
     columns = [_plain(table.column(place)) for place in range(table.num_columns)]
-    csv.write_csv(pa.table(columns, [neutral_cell(name) for name in table.column_names]), path)
+    return pa.table(columns, [neutral_cell(name) for name in table.column_names])
 
 
 def _is_formula(text: str) -> bool:
