@@ -2914,6 +2914,11 @@ export interface components {
             /** Loss */
             loss: number | null;
             /**
+             * Loss Rank
+             * @description The share of samples with a smaller loss.
+             */
+            loss_rank: number | null;
+            /**
              * Failed
              * @description Why the evaluation of this sample failed; empty where it did not.
              */

@@ -19,6 +19,7 @@ describe("heatScale", () => {
 
   it("is shared by maps beside each other", () => {
     expect(sharedScale([heatScale([0, 1], false), heatScale([0, 5], false)])).toEqual({ min: 0, max: 5, bound: 5, signed: false });
+    expect(sharedScale([heatScale([0, 0], false), heatScale([0, 0.1], false)]).bound).toBe(0.1);
   });
 });
 

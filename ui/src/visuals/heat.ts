@@ -17,7 +17,7 @@ export function heatScale(values: ArrayLike<number>, signed: boolean): HeatScale
   const { min, max } = extremes(values) ?? { min: 0, max: 0 };
   const both = signed || min < 0;
   const bound = both ? Math.max(Math.abs(min), Math.abs(max)) : max;
-  return { min, max, bound: bound > 0 ? bound : 1, signed: both };
+  return { min, max, bound: Math.max(0, bound), signed: both };
 }
 
 /** One scale for maps that are shown beside each other, so that they can be compared. */
@@ -25,7 +25,7 @@ export function sharedScale(scales: readonly HeatScale[]): HeatScale {
   return {
     min: Math.min(0, ...scales.map((one) => one.min)),
     max: Math.max(0, ...scales.map((one) => one.max)),
-    bound: Math.max(1e-30, ...scales.map((one) => one.bound)),
+    bound: Math.max(0, ...scales.map((one) => one.bound)),
     signed: scales.some((one) => one.signed),
   };
 }
@@ -37,7 +37,8 @@ const FOR_END = rgbOf("#ff7a1a");
 
 /** How strong a value is from -1 to 1. */
 export function strength(value: number, scale: HeatScale): number {
-  return Number.isFinite(value) ? Math.max(-1, Math.min(1, value / scale.bound)) : 0;
+  // A map that says nothing at all has no strongest place.
+  return Number.isFinite(value) && scale.bound > 0 ? Math.max(-1, Math.min(1, value / scale.bound)) : 0;
 }
 
 export function heatColour(value: number, scale: HeatScale): Rgb {
@@ -67,11 +68,12 @@ export function heatPixels(values: ArrayLike<number>, height: number, width: num
 
 /** The map's colours from its lowest to its highest value, as a gradient for a legend. */
 export function heatGradient(scale: HeatScale): string {
-  const low = scale.signed ? -scale.bound : 0;
+  const full: HeatScale = { ...scale, bound: 1 };
+  const low = scale.signed ? -1 : 0;
   const stops = Array.from({ length: 13 }, (_, i) => {
-    const value = low + (i / 12) * (scale.bound - low);
-    const [red, green, blue] = heatColour(value, scale);
-    return `rgb(${red} ${green} ${blue} / ${Math.round(heatAlpha(value, scale) * 100)}%)`;
+    const value = low + (i / 12) * (1 - low);
+    const [red, green, blue] = heatColour(value, full);
+    return `rgb(${red} ${green} ${blue} / ${Math.round(heatAlpha(value, full) * 100)}%)`;
   });
   return `linear-gradient(to right, ${stops.join(", ")})`;
 }

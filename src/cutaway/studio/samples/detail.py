@@ -9,7 +9,7 @@ from cutaway.errors import CutawayError
 from cutaway.studio.populations import Loaded
 from cutaway.studio.previews import Previews
 from cutaway.studio.samples.classes import classes_of
-from cutaway.studio.samples.facts import facts_of, text_at
+from cutaway.studio.samples.facts import facts_of, rank_of, text_at
 from cutaway.studio.samples.finding import row_of
 from cutaway.studio.samples.findings import cluster_words, suggestion_of, twins_of
 from cutaway.studio.samples.visits import visits_of
@@ -40,6 +40,7 @@ def sample_detail(
         prediction=text_at(loaded, "prediction", row),
         correct=_yes_or_no(loaded, row),
         loss=_number(loaded, "loss", row),
+        loss_rank=rank_of(loaded.column("loss"), row) if "loss" in loaded.column_names else None,
         failed=text_at(loaded, "error", row) or "",
         classes=classes,
         class_count=len(loaded.classes),

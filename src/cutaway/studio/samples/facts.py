@@ -8,7 +8,7 @@ import pyarrow as pa
 from cutaway.studio.populations import Loaded
 from cutaway.studio.wire import Fact
 
-__all__ = ["facts_of", "text_at"]
+__all__ = ["facts_of", "rank_of", "text_at"]
 
 _LONGEST = 10_000
 
@@ -21,7 +21,7 @@ def facts_of(loaded: Loaded, row: int, beginnings: tuple[str, ...]) -> list[Fact
         if beginning is not None:
             column = loaded.column(name)
             shown = name.removeprefix(beginning) if beginning != "loss." else name
-            found.append(Fact(name=shown, value=_value(column, row), rank=_rank(column, row)))
+            found.append(Fact(name=shown, value=_value(column, row), rank=rank_of(column, row)))
     return found
 
 
@@ -40,7 +40,7 @@ def _value(column: pa.ChunkedArray, row: int) -> str | float | bool | None:
     return value if value is None or isinstance(value, bool | int) else str(value)[:_LONGEST]
 
 
-def _rank(column: pa.ChunkedArray, row: int) -> float | None:
+def rank_of(column: pa.ChunkedArray, row: int) -> float | None:
     """Return the share of samples with a smaller value, of those that have one."""
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)) or not column[row].is_valid:
         return None

@@ -87,6 +87,7 @@ class SampleDetail(Wire):
     prediction: str | None
     correct: bool | None
     loss: Number
+    loss_rank: Number = Field(description="The share of samples with a smaller loss.")
     failed: str = Field(description="Why the evaluation of this sample failed; empty where it did not.")
     classes: list[ClassScore] = Field(description="The likeliest and the nearest first, at most 50, label included.")
     class_count: int

@@ -29,5 +29,5 @@ describe("layers", () => {
 
 describe("files", () => {
   it("say whether the run has them", () => expect(fileText({ name: "m.onnx", format: "onnx", bytes: 1, kept: false, digest: "" })).toContain("no copy"));
-  it("that can be tried are known by kind and ending", () => expect(acceptOf(["picture", ".npy"])).toBe("image/*,.npy"));
+  it("that can be tried are known by kind and ending", () => expect(acceptOf(["image", "npy"])).toBe("image/*,.npy"));
 });

@@ -46,10 +46,11 @@ export function parameterText(layers: readonly ModelLayer[]): string {
 
 /** What a file picker takes, from kinds such as `image`, `.npy` or `text`. */
 export function acceptOf(uploads: readonly string[]): string {
-  const known: Record<string, string> = { picture: "image/*", image: "image/*", text: "text/plain,.txt", array: ".npy" };
+  const known: Record<string, string> = { picture: "image/*", image: "image/*", text: "text/plain,.txt", array: ".npy", npy: ".npy" };
   return uploads.flatMap((one) => {
     const word = one.toLowerCase();
     if (word.startsWith(".")) return [word];
-    return Object.entries(known).flatMap(([kind, accept]) => (word.includes(kind) ? [accept] : []));
+    const kind = Object.keys(known).find((name) => word.includes(name));
+    return kind ? [known[kind]!] : [];
   }).join(",");
 }

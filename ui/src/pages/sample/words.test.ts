@@ -6,9 +6,9 @@ const score = (name: string, probability: number | null, distance: number | null
 
 describe("verdictOf", () => {
   it("says right, wrong and nothing", () => {
-    expect(verdictOf({ correct: true, prediction: "4", label: "4" })).toEqual({ right: true, words: "right" });
-    expect(verdictOf({ correct: false, prediction: "9", label: "4" })?.words).toBe("wrong: labelled 4");
-    expect(verdictOf({ correct: null, prediction: "9", label: null })).toBeNull();
+    expect(verdictOf({ correct: true, prediction: "4" })).toEqual({ right: true, words: "right" });
+    expect(verdictOf({ correct: false, prediction: "9" })?.words).toBe("wrong");
+    expect(verdictOf({ correct: null, prediction: "9" })).toBeNull();
   });
 });
 

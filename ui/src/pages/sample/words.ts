@@ -4,9 +4,9 @@ import type { ClassScore, Fact, SampleDetail, SimilarAnswer, Suggestion, TwinRow
 import { count, grouped, number } from "../../lib/format";
 
 /** Whether the answer was right, in words; null where that has no meaning. */
-export function verdictOf(sample: Pick<SampleDetail, "correct" | "prediction" | "label">): { right: boolean; words: string } | null {
+export function verdictOf(sample: Pick<SampleDetail, "correct" | "prediction">): { right: boolean; words: string } | null {
   if (sample.correct === null || sample.prediction === null) return null;
-  return sample.correct ? { right: true, words: "right" } : { right: false, words: sample.label === null ? "wrong" : `wrong: labelled ${sample.label}` };
+  return sample.correct ? { right: true, words: "right" } : { right: false, words: "wrong" };
 }
 
 /** A share as it is said of ranks: never 100 % of something that is not all, nor 0 % of something. */
