@@ -127,9 +127,23 @@ async function columns({ path, asked, find }: Question): Promise<Held | null> {
   const found = await Promise.all(names.map((name) => find(keyOf(path, [...rest, ["column", name]]))));
   const wrong = found.findIndex((held) => held === null || held.status !== 200);
   if (wrong >= 0) return found[wrong]!;
-  const parts: Record<string, Column<unknown>> = {};
-  names.forEach((name, i) => (parts[name] = tableFromIPC(found[i]!.bytes).getChild(name)!));
-  return { status: 200, kind: "arrow", bytes: encoded(tableFromColumns(parts)) };
+  if (names.length === 1) return found[0]!;
+  const tables = found.map((held) => tableFromIPC(held!.bytes));
+  const parts = Object.fromEntries(names.map((name, i): [string, Column<unknown>] => [name, tables[i]!.getChild(name)!]));
+  // What is said of each column stands in an object by its name.
+  const metadata = new Map<string, string>();
+  for (const table of tables) {
+    for (const [key, text] of table.schema.metadata ?? []) {
+      metadata.set(key, JSON.stringify(joined(JSON.parse(metadata.get(key) ?? "null"), JSON.parse(text))));
+    }
+  }
+  const whole = tableFromColumns(parts);
+  return { status: 200, kind: "arrow", bytes: encoded(new Table({ ...whole.schema, metadata }, whole.children)) };
+}
+
+function joined(one: unknown, other: unknown): unknown {
+  const areObjects = [one, other].every((value) => typeof value === "object" && value !== null && !Array.isArray(value));
+  return areObjects ? { ...(one as object), ...(other as object) } : other;
 }
 
 /** Rows by number or by id, in the order in which they were asked for; unknown ones are left out. */

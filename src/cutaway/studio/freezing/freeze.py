@@ -93,9 +93,10 @@ def _take(
     chosen: list[str] = []
     heat_maps = 0
     if population is not None:
-        chosen = list(samples) if samples is not None else chosen_samples(take)
+        chosen = list(samples) if samples is not None else chosen_samples(take, population.worst)
         say(f"{len(chosen)} samples: heat maps, similars ...")
         heat_maps = take_samples(take, chosen)
+        take.name_samples(population.fair)
     say("Pictures ...")
     pictures = write_pictures(take, place / "previews", take.samples) if detail["previews"] else []
     name = detail["row"]["name"]
@@ -103,7 +104,7 @@ def _take(
         "name": name,
         "version": __version__,
         "command": f"cutaway studio {name}",
-        "evaluation": population["evaluation"] if population is not None else None,
+        "evaluation": population.evaluation if population is not None else None,
         "pictures": pictures,
         "left_out": take.left_out,
     }

@@ -6,51 +6,87 @@ answer, out of which the page takes those that it shows (ui/src/api/frozen_rules
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+from cutaway.studio.freezing.asking import Pairs
 from cutaway.studio.freezing.taking import Taker, pairs
 
-__all__ = ["MOST_ROWS", "take_population"]
+__all__ = ["Population", "take_population"]
 
-MOST_ROWS = 200_000
+MOST_ROWS, ROWS_A_QUESTION = 200_000, 500
+WORST, FAIR = 200, 2000
 MOST_COLUMNS = 60
 MOST_SUGGESTIONS = 1000
-MOST_EVALUATIONS = 10
+# Of all evaluations but the one that is shown.
+MOST_ROWS_OF_OTHERS = 50_000
 
 
-def take_population(take: Taker) -> dict[str, Any] | None:
-    """Take the pages of a population along; return what is known of it, or None where there is none."""
-    detail: dict[str, Any] | None = take.take("population")
+@dataclass(frozen=True)
+class Population:
+    """What was taken along: the evaluation that is shown by itself, its worst samples, and some of all."""
+
+    evaluation: int
+    worst: list[str]
+    fair: list[str]
+
+
+def take_population(take: Taker) -> Population | None:
+    """Take the pages of a population along; None where the run has none."""
+    detail = take.take("population")
     if detail is None:
         return None
-    _map(take, detail)
-    _rows(take, detail)
+    rows = _one(take, detail, None)
     _conclusions(take)
-    return detail
+    _others(take, detail)
+    fair = [str(row["sample"]) for row in rows[:: max(1, len(rows) // FAIR)]]
+    return Population(detail["evaluation"], _worst(rows), fair)
 
 
-def _map(take: Taker, detail: dict[str, Any]) -> None:
-    take.take("population/points.arrow")
+def _one(take: Taker, detail: dict[str, Any], evaluation: int | None) -> list[dict[str, Any]]:
+    """Take one evaluation along, and return its rows; the one that is shown by itself is named by no number."""
+    of = pairs(evaluation=evaluation)
     for method in detail["maps"]:
-        take.take("population/points.arrow", pairs(method=method))
+        take.take("population/points.arrow", [*of, *pairs(method=method)])
     columns = [column["name"] for column in detail["columns"]]
     if len(columns) > MOST_COLUMNS:
         take.left_out.append(f"{len(columns) - MOST_COLUMNS:,} of {len(columns):,} columns of the population.")
-    for column in columns[:MOST_COLUMNS]:
-        take.take("population/columns.arrow", pairs(column=column))
-    take.take("population/clusters")
-    # The slider over evaluations: where the same samples lie in each of the others.
-    others = [one["number"] for one in detail["evaluations"] if one["number"] != detail["evaluation"]]
-    for number in others[-MOST_EVALUATIONS:]:
-        take.take("population/points.arrow", pairs(evaluation=number, like=detail["evaluation"]))
+    for column in ["row", *columns[:MOST_COLUMNS]]:
+        take.take("population/columns.arrow", [*of, *pairs(column=column)])
+    take.take("population/clusters", of)
+    rows = _rows(take, of, detail["samples"])
+    take.name_samples(_worst(rows))
+    return rows
 
 
-def _rows(take: Taker, detail: dict[str, Any]) -> None:
-    rows, _ = take.rows("population/search", pairs(sort="-loss"), most=MOST_ROWS)
-    if len(rows) < detail["samples"]:
-        take.left_out.append(f"{detail['samples'] - len(rows):,} of {detail['samples']:,} rows of the population.")
-    take.name_samples(row["sample"] for row in rows[:200])
-    take.keep("population/rows", (), sorted(rows, key=lambda row: int(row["row"])))
+def _worst(rows: list[dict[str, Any]]) -> list[str]:
+    ordered = sorted(rows, key=lambda row: (row["loss"] is None, -(row["loss"] or 0.0)))
+    return [str(row["sample"]) for row in ordered[:WORST]]
+
+
+def _rows(take: Taker, of: Pairs, samples: int) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for start in range(0, min(samples, MOST_ROWS), ROWS_A_QUESTION):
+        numbers = list(range(start, min(start + ROWS_A_QUESTION, samples, MOST_ROWS)))
+        rows += take.look("population/rows", [*of, *pairs(row=numbers)]) or []
+    if len(rows) < samples:
+        take.left_out.append(f"{samples - len(rows):,} of {samples:,} rows of the population.")
+    take.keep("population/rows", of, rows)
+    return rows
+
+
+def _others(take: Taker, detail: dict[str, Any]) -> None:
+    """Take along what the slider over evaluations leads to, the newest first."""
+    numbers = [one["number"] for one in detail["evaluations"] if one["finished"]]
+    room = MOST_ROWS_OF_OTHERS
+    for number in sorted(set(numbers) - {detail["evaluation"]}, reverse=True):
+        room -= detail["samples"]
+        if room < 0:
+            take.left_out.append(f"Evaluation {number} and those before it.")
+            return
+        other = take.take("population", pairs(evaluation=number))
+        if other is not None:
+            _one(take, other, number)
 
 
 def _conclusions(take: Taker) -> None:

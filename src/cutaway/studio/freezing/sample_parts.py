@@ -13,15 +13,16 @@ from cutaway.studio.freezing.taking import Taker, pairs
 __all__ = ["chosen_samples", "take_samples"]
 
 MOST_BY_ITSELF = 50
+# So many the page of a sample asks for, and that of the population.
+_SIMILAR = (20, 24)
 
 
-def chosen_samples(take: Taker) -> list[str]:
+def chosen_samples(take: Taker, worst: Sequence[str]) -> list[str]:
     """Return the samples to take along where nobody says which: likely wrong, worst, and one of each insight."""
     found = take.look("insights") or {}
     shown = [insight["samples"][0] for insight in found.get("insights", []) if insight["samples"]]
     suspicious, _ = take.rows("suggestions", pairs(decided="all"), most=MOST_BY_ITSELF // 2)
-    worst, _ = take.rows("population/search", pairs(sort="-loss"), most=MOST_BY_ITSELF)
-    named = [*shown[: MOST_BY_ITSELF // 4], *(row["sample"] for row in [*suspicious, *worst])]
+    named = [*shown[: MOST_BY_ITSELF // 4], *(row["sample"] for row in suspicious), *worst]
     return list(dict.fromkeys(named))[:MOST_BY_ITSELF]
 
 
@@ -35,7 +36,10 @@ def take_samples(take: Taker, samples: Sequence[str]) -> int:
             continue
         take.name_samples(twin["sample"] for twin in one["twins"])
         take.take("sample/visuals", pairs(sample=sample))
-        heat_maps += take.take("sample/heat-maps", pairs(sample=sample)) is not None
-        similar = take.take("sample/similar", pairs(sample=sample)) or {}
-        take.name_samples(row["sample"] for row in similar.get("similar", []))
+        # The page asks without the sanity figure first, to be quick; here there is nothing to wait for.
+        keys = [pairs(sample=sample, sanity=sanity) for sanity in ("false", "true")]
+        heat_maps += take.take("sample/heat-maps", keys[-1], keys=keys, seconds=False) is not None
+        for count in _SIMILAR:
+            similar = take.take("sample/similar", pairs(sample=sample, count=count)) or {}
+            take.name_samples(row["sample"] for row in similar.get("similar", []))
     return heat_maps
