@@ -91,7 +91,8 @@ def demo(
     with _one_thread():
         trained = train(epochs, say)
         sick = train_sick(say)
-        labels = what_fixing_bought(*fix_labels(_digits(), say))
+        planted, fixed = fix_labels(_digits(), say)
+        labels = what_fixing_bought(planted, fixed)
     report = {
         **what_it_saw(trained),
         "watched": what_rules_say(trained.run),
@@ -102,7 +103,7 @@ def demo(
         emit_json(report)
     else:
         print_report(report)
-        end_with_the_studio(trained.run.path.parent)
+        end_with_the_studio(planted.path)
 
 
 def train(epochs: int, say: Callable[[str], None]) -> Trained:

@@ -81,7 +81,12 @@ def print_report(report: Facts) -> None:
     _print_sick(screen, report["sick"])
     _print_labels(screen, report["labels"])
     screen.line()
-    screen.line(Text("Next; in the studio begin with Tensors and Findings of the sick run", style="bold"))
+    screen.line(
+        Text(
+            "Next; in the studio see the Population of the wrong labels, and Findings of the sick run",
+            style="bold",
+        )
+    )
     told = ("what every tensor did, a line each", "the run on one page")
     labels = report["labels"]["path"]
     commands = [

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import getpass
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutaway.analysis import Population
-from cutaway.analysis.fixing import Choice, choose, make_overlay, read_decisions
+from cutaway.analysis.fixing import Choice, base_overlay, choose, make_overlay, read_decisions
 from cutaway.analysis.samples import LABEL
 from cutaway.cli.progress import shown_progress
-from cutaway.errors import AnalysisUnavailable, ConfigurationError, OverlayError, did_you_mean
-from cutaway.run.overlay_use import overlay_of
-from cutaway.run.overlays import Overlay, environment_overlay, free_name, overlays, read_overlay, write_overlay
+from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
+from cutaway.run.overlays import Overlay, free_name, overlays, write_overlay
 
 if TYPE_CHECKING:
     from cutaway.run import Run
@@ -76,7 +75,7 @@ def make_fix(run: Run, asked: Asked, *, write: bool) -> Fix:
                 samples=held,
             )
     digest = evaluation.source.get("binding", {}).get("overlay")
-    base = None if digest is None else _base(run, str(digest))
+    base = None if digest is None else base_overlay(run, str(digest))
     if not choice.decisions:
         return Fix(run, evaluation.number, asked, choice, None, base)
     overlay = make_overlay(
@@ -96,22 +95,6 @@ def make_fix(run: Run, asked: Asked, *, write: bool) -> Fix:
     before = {one.name for one in overlays(run)}
     written = write_overlay(run, overlay)
     return Fix(run, evaluation.number, asked, choice, written, base, is_new=written.name not in before)
-
-
-def _base(run: Run, digest: str) -> Overlay:
-    """Return the overlay that the run was evaluated with: its labels are the ones that are corrected now."""
-    told = overlay_of(run) or {}
-    candidates = [str(told["path"])] if told.get("digest") == digest and "path" in told else []
-    for path in candidates:
-        if Path(path).is_file() and (found := read_overlay(path)).digest == digest:
-            return replace(found, path=Path(path))
-    named = environment_overlay()
-    if named is not None and named.digest == digest:
-        return named
-    raise OverlayError(
-        candidates[0] if candidates else digest[:12],
-        f"run {run.name!r} was evaluated with it, and it is no longer there. Set CUTAWAY_OVERLAY to where it lies now.",
-    )
 
 
 def _refuse_unknown(asked: tuple[str, ...], known: list[str]) -> None:

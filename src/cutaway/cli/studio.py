@@ -63,6 +63,9 @@ def studio(
         typer.Option("--read-only", help="Change nothing, run no binding, open no model: for runs of somebody else."),
     ] = False,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
+    page: Annotated[
+        str, typer.Option(metavar="PATH", help="Where the browser begins, as its address shows it after the host.")
+    ] = "",
     export: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write one run as files that open without a studio, and end.")
     ] = None,
@@ -115,7 +118,7 @@ def studio(
             _say(f"The page is not built, only the HTTP API is there. {bundle.why_not_built}")
         opened = Studio.open(folder, gate=gate, read_only=read_only)
         _say_what_makes_runs(folder)
-        _show(host, taken, guards, opens=not no_open and bundle.is_built)
+        _show(host, taken, guards, page.lstrip("/"), opens=not no_open and bundle.is_built)
         serving.serve(create_app(opened, guards=guards, bundle=bundle), opened, listening)
 
 
@@ -210,7 +213,7 @@ def _say_what_makes_runs(folder: Path) -> None:
         _say(f"  {command:<{width}}   {what}")
 
 
-def _show(host: str, port: int, guards: Guards, *, opens: bool) -> None:
+def _show(host: str, port: int, guards: Guards, page: str, *, opens: bool) -> None:
     """Say where the page is, and open it where whoever typed the command would see it."""
     from cutaway.studio.guards.hosts import is_everywhere
 
@@ -218,13 +221,13 @@ def _show(host: str, port: int, guards: Guards, *, opens: bool) -> None:
     here = "127.0.0.1" if everywhere else f"[{host}]" if ":" in host else host
     # A name that it answers to: the one it was given for others, before that of this machine alone.
     name = guards.allowed_hosts[0] if everywhere and guards.allowed_hosts else here
-    address = f"http://{name}:{port}{guards.root_path}/"
+    address = f"http://{name}:{port}{guards.root_path}/{page}"
     _say(f"The studio is at {address}   (Ctrl-C ends it)")
     if everywhere and not guards.allowed_hosts:
         _say(f"For other machines add the name that they use: --allow-host {socket.gethostname()}")
     if not _has_display():
         _say(f"From your own machine: ssh -N -L {port}:{here}:{port} {_user()}@{socket.gethostname()}")
-        _say(f"then open http://localhost:{port}{guards.root_path}/ there.")
+        _say(f"then open http://localhost:{port}{guards.root_path}/{page} there.")
     elif opens and _is_terminal():
         import webbrowser
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from cutaway.run.plain_text import plain_text
 from cutaway.studio.index.looking import is_there, time_of
 
-__all__ = ["DEEPEST", "MOST_FOLDERS", "Place", "Places"]
+__all__ = ["DEEPEST", "MOST_FOLDERS", "Place", "Places", "run_id"]
 
 log = logging.getLogger("cutaway.studio")
 
@@ -149,9 +149,18 @@ class Places:
 
     def _place(self, relative: str, path: str, reason: str = "") -> Place:
         name = Path(path).name
-        digest = hashlib.blake2b(os.fsencode(relative), digest_size=6).hexdigest()
-        readable = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:40].strip("-")
-        return Place(f"{readable}-{digest}" if readable else digest, path, plain_text(relative or name, 1000), reason)
+        return Place(run_id(relative, name), path, plain_text(relative or name, 1000), reason)
+
+
+def run_id(relative: str, name: str) -> str:
+    """Return the id of the run at a place below the studio's folder; that of the folder itself has an empty place.
+
+    >>> run_id("night/lr 0.1", "lr 0.1")
+    'lr-0-1-98f8126c2324'
+    """
+    digest = hashlib.blake2b(os.fsencode(relative), digest_size=6).hexdigest()
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")[:40].strip("-")
+    return f"{readable}-{digest}" if readable else digest
 
 
 def _is_run(path: str) -> bool:
