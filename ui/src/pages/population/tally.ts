@@ -1,0 +1,77 @@
+// What is counted of a selection: the bars of histograms, means of the loss, and confusions.
+
+import type { Binned } from "../../map/binning";
+import { recoded, type CodedColumn, type Column } from "../../map/columns";
+import { confusionOf, type Confusion } from "../../map/confusion";
+import { codeCounts, countsOf, meansOf, type BinMean, type Chosen } from "../../map/counting";
+
+export interface Wanted {
+  /** Columns whose bars are shown. */
+  histograms: readonly string[];
+  /** The column that the loss is set against; empty for none. */
+  against: string;
+  confusion: boolean;
+  /** The column whose names are counted for the legend. */
+  legend?: string;
+}
+
+export interface Bars {
+  binned: Binned;
+  all: Uint32Array;
+  chosen: Uint32Array;
+}
+
+export interface Tallies {
+  bars: ReadonlyMap<string, Bars>;
+  against: { binned: Binned; means: BinMean[]; all: BinMean[] } | null;
+  confusion: { confusion: Confusion; names: readonly string[] } | null;
+  legend: Uint32Array | null;
+}
+
+// What all points have does not change with the selection.
+const whole = new WeakMap<Binned, Uint32Array>();
+const wholeMeans = new WeakMap<Binned, { of: object; means: BinMean[] }>();
+const alike = new WeakMap<CodedColumn, { prediction: CodedColumn; classes: readonly string[]; codes: [CodedColumn, CodedColumn] }>();
+
+export function tallied(wanted: Wanted, chosen: Chosen, column: (name: string) => Column | undefined, bin: (column: Column) => Binned, classes: readonly string[]): Tallies {
+  const bars = new Map<string, Bars>();
+  for (const name of wanted.histograms) {
+    const found = column(name);
+    if (found) bars.set(name, barsOf(bin(found), chosen));
+  }
+  return { bars, against: againstOf(column(wanted.against), column("loss"), bin, chosen), confusion: wanted.confusion ? matrixOf(column("label"), column("prediction"), classes, chosen) : null, legend: legendOf(column(wanted.legend ?? ""), chosen) };
+}
+
+function barsOf(binned: Binned, chosen: Chosen): Bars {
+  const all = whole.get(binned) ?? countsOf(binned, null);
+  whole.set(binned, all);
+  return { binned, all, chosen: chosen === null ? all : countsOf(binned, chosen) };
+}
+
+function againstOf(column: Column | undefined, loss: Column | undefined, bin: (column: Column) => Binned, chosen: Chosen): Tallies["against"] {
+  if (!column || loss?.kind !== "number") return null;
+  const binned = bin(column);
+  const kept = wholeMeans.get(binned);
+  const all = kept?.of === loss.values ? kept.means : meansOf(binned, loss.values, null);
+  wholeMeans.set(binned, { of: loss.values, means: all });
+  return { binned, all, means: chosen === null ? all : meansOf(binned, loss.values, chosen) };
+}
+
+function matrixOf(label: Column | undefined, prediction: Column | undefined, classes: readonly string[], chosen: Chosen): Tallies["confusion"] {
+  if (!label || !prediction || label.kind === "number" || prediction.kind === "number") return null;
+  const [first, second] = sameCodes(label, prediction, classes);
+  return { confusion: confusionOf(first.codes, second.codes, second.names.length, chosen), names: second.names };
+}
+
+function sameCodes(label: CodedColumn, prediction: CodedColumn, classes: readonly string[]): [CodedColumn, CodedColumn] {
+  const kept = alike.get(label);
+  if (kept?.prediction === prediction && kept.classes === classes) return kept.codes;
+  const first = recoded(label, classes);
+  const codes: [CodedColumn, CodedColumn] = [first, recoded(prediction, first.names)];
+  alike.set(label, { prediction, classes, codes });
+  return codes;
+}
+
+function legendOf(column: Column | undefined, chosen: Chosen): Uint32Array | null {
+  return column && column.kind !== "number" ? codeCounts(column.codes, column.names.length, chosen) : null;
+}
