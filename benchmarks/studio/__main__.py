@@ -21,16 +21,20 @@ from benchmarks.report import STORE_HEAD, markdown_table, text_table
 from benchmarks.results import Absent, StoreRow
 from benchmarks.studio import parts, results
 from benchmarks.studio.browsing import Browsing, PageFailed, open_browser
+from benchmarks.studio.map_part import measure_map
 
 HEAD = ("studio", *STORE_HEAD[1:])
 LEGEND = (
     "All times are from the navigation until something useful is on the screen, in a context with nothing cached.",
     "Useful is a curve whose pixels are there; for TensorBoard already its chart's axes and canvas, before its curve.",
     "overview: the server was just started and has read nothing of the run.",
+    "map: on one page, from points in memory until a pixel was read back, the other map in its fastest mode. Without a",
+    "  graphics card ours puts small points into pixels by hand; `every point by WebGL` is what it would take else.",
     "live: from the step's write to the page's own word for it, two steps a second.",
     "verdict: missed only if the whole interval lies beyond the bar.",
 )
 Row = StoreRow | Absent
+Measure = Callable[[Browsing, Path], list[StoreRow]]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -39,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
     begin = machine.read_load()
     rows: list[Row] = []
     with open_browser() as browsing:
-        for name, measure in _parts(options.quick).items():
+        for name, measure in _parts(options.quick, options.repeats).items():
             if options.part in (None, name):
                 rows += _measured(name, measure, browsing, options.scratch)
     end = machine.read_load()
@@ -56,8 +60,10 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if kept or options.quick else 1
 
 
-def _parts(quick: bool) -> dict[str, Callable[[Browsing, Path], list[StoreRow]]]:  # noqa: FBT001 - ours alone
+def _parts(quick: bool, repeats: int | None) -> dict[str, Measure]:  # noqa: FBT001 - ours alone
     turns, loads = (3, 30) if quick else (15, 1000)
+    of_maps = repeats or (3 if quick else 9)
+    turns = repeats or turns
     return {
         "size": lambda _browsing, _scratch: results.size_rows(parts.script_kilobytes()),
         "paint": lambda browsing, scratch: results.paint_rows(parts.paint(browsing, scratch, turns)),
@@ -72,12 +78,13 @@ def _parts(quick: bool) -> dict[str, Callable[[Browsing, Path], list[StoreRow]]]
         ),
         "memory": lambda browsing, scratch: results.memory_rows(parts.memory(browsing, scratch, loads)),
         "live": lambda browsing, scratch: results.live_rows(parts.live(browsing, scratch, 10 if quick else 30)),
+        "map": lambda browsing, scratch: results.map_rows(
+            measure_map(browsing, scratch, of_maps, (60_000,) if quick else (60_000, 1_000_000))
+        ),
     }
 
 
-def _measured(
-    name: str, measure: Callable[[Browsing, Path], list[StoreRow]], browsing: Browsing, scratch: Path | None
-) -> list[Row]:
+def _measured(name: str, measure: Measure, browsing: Browsing, scratch: Path | None) -> list[Row]:
     """A part's rows. One that fails is a row that says so: the others are still worth their time."""
     with tempfile.TemporaryDirectory(dir=scratch or bench_folder(), prefix=f"studio-{name}-") as folder:
         try:
@@ -90,8 +97,11 @@ def _measured(
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.studio", description=__doc__)
-    names = list(_parts(quick=True))
+    names = list(_parts(quick=True, repeats=None))
     parser.add_argument("--quick", action="store_true", help="a short smoke run; its figures mean little")
+    parser.add_argument(
+        "--repeats", type=int, metavar="N", help="how often each page is measured (default: 15, maps 9)"
+    )
     parser.add_argument("--part", choices=names, help="only one of the parts")
     parser.add_argument("--scratch", type=Path, metavar="DIR", help="where runs are written (default: .bench)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every row as JSON")

@@ -9,11 +9,13 @@ import numpy as np
 from benchmarks.figures import Bar, Estimate, Side, median_interval, ratio_interval, verdict
 from benchmarks.results import StoreRow
 
-__all__ = ["curve_rows", "live_rows", "memory_rows", "overview_rows", "paint_rows", "run_rows", "size_rows"]
+__all__ = ["curve_rows", "live_rows", "map_rows", "memory_rows", "overview_rows", "paint_rows", "run_rows", "size_rows"]
 
 Answer = dict[str, Any]
 # What a page may take beyond an empty one, whatever the machine.
 ALLOWANCE_MS = 300.0
+# Of regl-scatterplot's time, by how many points there are.
+MAP_BARS = {60_000: 0.75, 1_000_000: 0.5}
 
 
 def paint_rows(found: Answer) -> list[StoreRow]:
@@ -72,6 +74,27 @@ def live_rows(found: Answer) -> list[StoreRow]:
 def size_rows(kilobytes: float) -> list[StoreRow]:
     """What the scripts weigh."""
     return [_row("size", "all scripts, gzipped, kB", "", _exactly(kilobytes), Bar(150))]
+
+
+def map_rows(found: Answer) -> list[StoreRow]:
+    """Our map's time over the other's, and what a lasso takes."""
+    rows: list[StoreRow] = []
+    for count, times in found["sizes"].items():
+        bar = Bar(MAP_BARS[count]) if count in MAP_BARS else None
+        for kind, words in (
+            ("painted", "points until painted"),
+            ("filtered", "points, a tenth selected, until painted"),
+        ):
+            ours, theirs, card = (np.array(times[name][kind]) for name in ("ours", "theirs", "card"))
+            figures = f"{np.median(ours):.0f} / {np.median(theirs):.0f} ms; {times['moving']:,} drawn while moving"
+            label = f"{count:,} {words}, ours / regl-scatterplot"
+            rows.append(_row(f"map-{kind}-{count}", label, figures, ratio_interval(ours, theirs), bar))
+            drawn = f"{np.median(card):.0f} / {np.median(theirs):.0f} ms"
+            aside = "  the same, every point by WebGL"
+            rows.append(_row(f"map-{kind}-{count}-webgl", aside, drawn, ratio_interval(card, theirs), None))
+    lasso = np.array(found["lasso"])
+    label = f"a lasso around some of {found['lasso_points']:,} points, ms"
+    return [*rows, _row("map-lasso", label, "without drawing", median_interval(lasso), Bar(60))]
 
 
 def _row(key: str, label: str, figures: str, estimate: Estimate, bar: Bar | None) -> StoreRow:

@@ -46,3 +46,24 @@ def test_memory_that_grows_by_more_than_a_twentieth_is_too_much() -> None:
 def test_scripts_have_a_bar() -> None:
     assert results.size_rows(149.0)[0].verdict is Verdict.MET
     assert results.size_rows(151.0)[0].verdict is Verdict.MISSED
+
+
+def test_the_map_is_held_to_its_bars_and_webgl_alone_is_told_beside_it() -> None:
+    times = {
+        "ours": {"painted": [70.0] * 9, "filtered": [80.0] * 9},
+        "theirs": {"painted": [100.0] * 9, "filtered": [100.0] * 9},
+        "card": {"painted": [90.0] * 9, "filtered": [120.0] * 9},
+        "moving": 60_000,
+    }
+    found = {"sizes": {60_000: times}, "lasso": [20.0] * 9, "lasso_points": 1_000_000}
+    painted, by_webgl, filtered, _, lasso = results.map_rows(found)
+    assert (painted.estimate.median, painted.verdict) == (0.7, Verdict.MET)
+    assert (filtered.estimate.median, filtered.verdict) == (0.8, Verdict.MISSED)
+    assert (by_webgl.estimate.median, by_webgl.verdict) == (0.9, Verdict.NO_BAR)
+    assert "60,000 drawn while moving" in painted.figures
+    assert lasso.verdict is Verdict.MET
+
+
+def test_a_slow_lasso_is_missed() -> None:
+    *_, lasso = results.map_rows({"sizes": {}, "lasso": [61.0] * 9, "lasso_points": 1_000_000})
+    assert lasso.verdict is Verdict.MISSED

@@ -116,7 +116,7 @@ export class Gestures {
   private pinch(before: Pointer, now: Pointer): void {
     const other = [...this.pointers.values()].find(({ id }) => id !== now.id)!;
     const spread = (one: Pointer): number => Math.max(1, Math.hypot(one.left - other.left, one.top - other.top));
-    const at = { left: (now.left + other.left) / 2, top: (now.top + other.top) / 2 };
+    const at = { left: (before.left + other.left) / 2, top: (before.top + other.top) / 2 };
     const nearer = zoomed(this.host.view(), this.host.size(), spread(now) / spread(before), at, this.host.whole());
     this.host.move(panned(nearer, (now.left - before.left) / 2, (now.top - before.top) / 2));
   }
