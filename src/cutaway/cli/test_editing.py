@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Edits", "edit_tests", "insight_tests"]
 
-# Other kinds are about the data, or about no slice.
-_WEAK = "low-performance"
-
 
 @dataclass(frozen=True)
 class Edits:
@@ -103,21 +100,19 @@ def insight_tests(samples: Samples, insights: pa.Table) -> tuple[list[WrittenTes
 
     `insights` has the columns `kind`, `where` (conditions joined by `and`), `measure` (error or loss) and `reason`.
     """
-    from cutaway.analysis.slice_tests import parse_test, slice_test_of
+    from cutaway.analysis.slice_tests import insight_test_of
     from cutaway.run.slice_tests import WrittenTest
 
     made, notes = [], []
-    weak = [row for row in insights.to_pylist() if row["kind"] == _WEAK and row["where"]]
-    for row in weak:
+    for row in insights.to_pylist():
         try:
-            where = parse_test(f"loss where {row['where']} at most 0").conditions
-            metric = "accuracy" if row["measure"] == "error" else row["measure"]
-            test = slice_test_of(samples, where, metric=metric)
+            test = insight_test_of(samples, row)
         except ConfigurationError as error:
             notes.append(f"No test of {row['where']}: {error}")
         else:
-            made.append(WrittenTest(test.text, why=_line(row["reason"]), insight=True))
-    if not weak:
+            if test is not None:
+                made.append(WrittenTest(test.text, why=_line(row["reason"]), insight=True))
+    if not made and not notes:
         notes.append("No insight names a weak slice, so there is no test to add.")
     return made, tuple(notes)
 

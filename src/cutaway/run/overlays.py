@@ -38,6 +38,7 @@ __all__ = [
     "overlay_path",
     "overlays",
     "read_overlay",
+    "replace_overlay",
     "undo_overlay",
     "undone_overlays",
     "write_overlay",
@@ -158,8 +159,6 @@ def overlay_path(run: Run, name: str) -> Path:
 
 def write_overlay(run: Run, overlay: Overlay) -> Overlay:
     """Write an overlay whole into a run, and return it with its path; one that is there is never replaced."""
-    import pyarrow.parquet as pq
-
     path = overlay_path(run, overlay.name)
     if path.exists():
         there = read_overlay(path)
@@ -170,6 +169,13 @@ def write_overlay(run: Run, overlay: Overlay) -> Overlay:
             f"run {run.name!r} already has an overlay {overlay.name!r} with other corrections. "
             "Give another `--name`, or take that one back first with `--undo`.",
         )
+    return replace_overlay(path, overlay)
+
+
+def replace_overlay(path: Path, overlay: Overlay) -> Overlay:
+    """Write an overlay whole at a path, and return it; one that is there is replaced, by whoever may say so."""
+    import pyarrow.parquet as pq
+
     about = {"format": FORMAT, "truth": overlay.truth, "classes": list(overlay.classes), "about": dict(overlay.about)}
     table = overlay.table().replace_schema_metadata({_ABOUT: json.dumps(about, default=str)})
     path.parent.mkdir(parents=True, exist_ok=True)

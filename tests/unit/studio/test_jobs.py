@@ -146,6 +146,7 @@ class TestWhatAJobDoes:
         assert not (run / "jobs").exists()
 
 
+@pytest.mark.slow
 class TestHowMany:
     def test_of_two_that_ask_for_the_same_at_once_both_get_one_job(self, asked: Asked, run: Path, slow: None) -> None:
         found: list[str] = []
@@ -183,6 +184,7 @@ class TestHowMany:
         assert first in job_ids(run)
 
 
+@pytest.mark.slow
 class TestHowTheyEnd:
     def test_one_that_runs_is_cancelled_and_what_it_did_stays(self, asked: Asked, run: Path, slow: None) -> None:
         job = start(asked, kind="evaluate")["id"]
@@ -222,6 +224,7 @@ class TestHowTheyEnd:
         assert asked.client.get("/api/jobs").json()["data"] == []
 
 
+@pytest.mark.slow
 class TestWhenTheServerEnds:
     def test_a_job_goes_on_and_the_next_server_lists_it_and_can_cancel_it(self, run: Path, slow: None) -> None:
         with studio_of(run.parent) as asked:

@@ -1,5 +1,6 @@
 """Fix and prove: which candidates are corrected, the overlay of them, a retraining with it, and what that bought."""
 
+from cutaway.analysis.fixing.bases import base_overlay
 from cutaway.analysis.fixing.choosing import ACTIONS, DOUBTFUL, PRECISION, Choice, Decision, choose
 from cutaway.analysis.fixing.decisions import read_decisions
 from cutaway.analysis.fixing.gain import Gain, gain_over_samples, gain_over_seeds, gain_without_interval
@@ -16,6 +17,7 @@ __all__ = [
     "Gain",
     "Measured",
     "Training",
+    "base_overlay",
     "choose",
     "gain_over_samples",
     "gain_over_seeds",

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from cutaway.analysis.run_samples import read_probabilities
 from cutaway.errors import OverlayError
-from cutaway.run.overlays import LABEL, overlay_path, read_overlay
+from cutaway.run.decisions import decisions_stamp, read_decisions
 
 if TYPE_CHECKING:
     from cutaway.studio.populations.loaded import Loaded
@@ -21,7 +21,6 @@ __all__ = [
     "DECISION",
     "NAMES",
     "PROBABILITY",
-    "STUDIO",
     "SUGGESTED",
     "SUSPICION",
     "column",
@@ -30,8 +29,6 @@ __all__ = [
 ]
 
 CLUSTER, SUSPICION, SUGGESTED, PROBABILITY, DECISION = "cluster", "suspicion", "suggested", "probability", "decision"
-# The overlay that decisions on a page go to.
-STUDIO = "studio"
 _MISLABELED, _CLUSTERS = "mislabeled", "clusters"
 
 
@@ -89,25 +86,14 @@ def _probability(loaded: Loaded) -> pa.ChunkedArray:
     return pa.chunked_array([pa.array(likely.max(axis=1).astype(np.float32))])
 
 
-def _overlay_stamp(loaded: Loaded) -> object:
-    try:
-        there = overlay_path(loaded.run, STUDIO).stat()
-    except OSError:
-        return None
-    return there.st_mtime_ns, there.st_size, there.st_ino
-
-
 def _decision(loaded: Loaded) -> pa.ChunkedArray:
     try:
-        overlay = read_overlay(overlay_path(loaded.run, STUDIO))
+        decided = read_decisions(loaded.run).words()
     except OverlayError:
         return pa.chunked_array([pa.nulls(len(loaded), pa.string())])
-    told = overlay.about.get("rejected")
-    rejected = [one for one in told if isinstance(one, str)] if isinstance(told, list | dict) else []
-    accepted = [one.sample for one in overlay.corrections if one.field == LABEL]
     said = np.full(len(loaded), None, object)
-    for word, samples in (("rejected", rejected), ("accepted", accepted)):
-        said[list(loaded.rows_of(samples).values())] = word
+    for sample, row in loaded.rows_of(list(decided)).items():
+        said[row] = decided[sample]
     return pa.chunked_array([pa.array(said, pa.string())])
 
 
@@ -120,6 +106,8 @@ _COLUMNS: dict[str, _Column] = {
     SUSPICION: _Column(*_kept(_MISLABELED), _from_mislabeled("score")),
     SUGGESTED: _Column(*_kept(_MISLABELED), _from_mislabeled("suggested")),
     PROBABILITY: _Column(_has_probabilities, lambda _: 0, _probability),
-    DECISION: _Column(lambda loaded: _overlay_stamp(loaded) is not None, _overlay_stamp, _decision),
+    DECISION: _Column(
+        lambda loaded: decisions_stamp(loaded.run) is not None, lambda loaded: decisions_stamp(loaded.run), _decision
+    ),
 }
 NAMES = tuple(_COLUMNS)

@@ -6,10 +6,15 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.deciding import decide as keep_decision
+from cutaway.studio.insights import insights_of
 from cutaway.studio.paging import Limit, Offset
 from cutaway.studio.routes.population import EvaluationNumber
 from cutaway.studio.routes.runs import RunId
+from cutaway.studio.slice_testing import add_test as keep_test
+from cutaway.studio.slice_testing import drop_test as remove_test
+from cutaway.studio.slice_testing import results_of, results_on_runs
+from cutaway.studio.suggestions import suggestions_of
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire import (
     Data,
@@ -32,7 +37,7 @@ router = APIRouter(tags=["insights"])
 @router.get("/runs/{run}/insights")
 def list_insights(studio: TheStudio, run: RunId, evaluation: EvaluationNumber = None) -> Data[InsightsAnswer]:
     """Return what is systematically wrong, the gravest first."""
-    raise Refusal(501, "not-built", "not built yet")
+    return Data(data=insights_of(studio.populations.of(run, evaluation)))
 
 
 @router.get("/runs/{run}/suggestions")
@@ -46,31 +51,34 @@ def list_suggestions(
     limit: Limit = 100,
 ) -> Page[SuggestionRow]:
     """Return the samples whose label is likely wrong, the likeliest first."""
-    raise Refusal(501, "not-built", "not built yet")
+    loaded = studio.populations.of(run, evaluation)
+    rows, total = suggestions_of(loaded, studio.previews, decided, offset, limit)
+    return Page(data=rows, total=total, offset=offset, limit=limit)
 
 
 @router.post("/runs/{run}/decisions")
 def decide(studio: TheStudio, run: RunId, decision: NewDecision) -> Data[DecisionRow]:
     """Accept or reject the correction of a label, or take that back; the data themselves are never touched."""
-    raise Refusal(501, "not-built", "not built yet")
+    return Data(data=keep_decision(studio.populations.of(run, decision.evaluation), decision))
 
 
 @router.get("/runs/{run}/tests")
 def list_tests(studio: TheStudio, run: RunId, evaluation: EvaluationNumber = None) -> Data[TestsOfRun]:
     """Return the tests of a run and what becomes of them on an evaluation."""
-    raise Refusal(501, "not-built", "not built yet")
+    opened = studio.index.run_of(run)
+    return Data(data=results_of(opened, run, studio.populations.of_run(opened, evaluation)))
 
 
 @router.post("/runs/{run}/tests", status_code=201)
 def add_test(studio: TheStudio, run: RunId, test: NewTest) -> Data[TestRow]:
     """Add a test to the run; one of the same name is replaced."""
-    raise Refusal(501, "not-built", "not built yet")
+    return Data(data=keep_test(studio.populations.of(run), test))
 
 
 @router.delete("/runs/{run}/tests", status_code=204)
 def drop_test(studio: TheStudio, run: RunId, name: Annotated[str, Query(max_length=2000)]) -> None:
     """Remove a test, by its name or its line."""
-    raise Refusal(501, "not-built", "not built yet")
+    remove_test(studio.index.run_of(run), name)
 
 
 @router.get("/tests")
@@ -79,4 +87,4 @@ def tests_by_run(
     run: Annotated[list[str], Query(min_length=1, max_length=20, description="Runs; the first one's tests are meant.")],
 ) -> Data[TestsTable]:
     """Return the tests of one run as several runs do on them."""
-    raise Refusal(501, "not-built", "not built yet")
+    return Data(data=results_on_runs(studio.populations, [(one, studio.index.run_of(one)) for one in run]))

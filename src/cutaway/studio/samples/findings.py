@@ -8,10 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.errors import OverlayError
+from cutaway.run.decisions import STUDIO, read_decisions
 from cutaway.run.identity import Run
-from cutaway.run.overlays import LABEL, Overlay, overlay_path, read_overlay
 from cutaway.studio.populations import Loaded
-from cutaway.studio.populations.derived import STUDIO
 from cutaway.studio.previews import Previews
 from cutaway.studio.samples.facts import text_at
 from cutaway.studio.wire import Suggestion, TwinRow
@@ -86,22 +85,8 @@ def _row(table: pa.Table, sample: str) -> dict[str, Any] | None:
 
 
 def _decision(run: Run, sample: str) -> tuple[Any, str | None]:
-    overlay = _overlay(run)
-    if overlay is None:
-        return None, None
-    for one in overlay.corrections:
-        if one.sample == sample and one.field == LABEL:
-            return "accepted", one.new
-    rejected = overlay.about.get("rejected")
-    return ("rejected", None) if isinstance(rejected, list | dict) and sample in rejected else (None, None)
-
-
-def _overlay(run: Run) -> Overlay | None:
-    path = overlay_path(run, STUDIO)
-    if not path.is_file():
-        return None
     try:
-        return read_overlay(path)
+        return read_decisions(run).of(sample) or (None, None)
     except OverlayError:
-        # One that cannot be read decides nothing; whoever decides next is told.
-        return None
+        # What cannot be read decides nothing; whoever decides next is told.
+        return None, None

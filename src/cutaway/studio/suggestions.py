@@ -1,0 +1,71 @@
+"""Samples whose label is likely wrong, the likeliest first, with what was decided about each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, cast
+
+import pyarrow.compute as pc
+
+from cutaway.analysis.fixing.choosing import DOUBTFUL
+from cutaway.analysis.samples import LABEL
+from cutaway.run.decisions import Decisions, read_decisions
+from cutaway.studio.populations.loaded import Loaded
+from cutaway.studio.previews import Previews
+from cutaway.studio.wire import SuggestionRow
+
+__all__ = ["suggestions_of"]
+
+_Asked = Literal["open", "decided", "all"]
+
+
+def suggestions_of(
+    loaded: Loaded, previews: Previews, decided: _Asked, offset: int, limit: int
+) -> tuple[list[SuggestionRow], int]:
+    """Return some of the suggestions, and how many there are. None where labels were not looked at yet."""
+    decisions = read_decisions(loaded.run)
+    found = [one for one in _candidates(loaded, decisions) if _is_asked(decisions, one["sample"], decided)]
+    shown = found[offset : offset + limit]
+    samples = {one["sample"] for one in shown}
+    rows, drawn = loaded.rows_of(sorted(samples)), previews.known(loaded.run, samples)
+    return [_row(one, rows[one["sample"]], decisions, one["sample"] in drawn) for one in shown], len(found)
+
+
+def _candidates(loaded: Loaded, decisions: Decisions) -> Iterator[dict[str, Any]]:
+    """Yield what is suggested, and after that what somebody decided without a suggestion.
+
+    The analysis ranks every label; from the score on from which one is in doubt it is a suggestion.
+    """
+    held = loaded.kept("mislabeled")
+    suggested: set[str] = set()
+    if held is not None:
+        columns = ["sample", "score", "reason", "subset", "label", "suggested"]
+        doubted = held.table.filter(pc.greater_equal(held.table["score"], DOUBTFUL))
+        for one in doubted.select(columns).to_pylist():
+            suggested.add(one["sample"])
+            yield one
+    others = [sample for sample in decisions.words() if sample not in suggested]
+    for sample, row in loaded.rows_of(others).items() if others and LABEL in loaded.own_columns else ():
+        label = loaded.column(LABEL)[row].as_py()
+        subset = sample.partition("/")[0]
+        yield {"sample": sample, "score": None, "reason": "", "subset": subset, "label": label, "suggested": None}
+
+
+def _is_asked(decisions: Decisions, sample: str, decided: _Asked) -> bool:
+    return decided == "all" or (decisions.of(sample) is not None) == (decided == "decided")
+
+
+def _row(one: dict[str, Any], row: int, decisions: Decisions, drawn: bool) -> SuggestionRow:  # noqa: FBT001 - a column
+    decision, label = decisions.of(one["sample"]) or (None, None)
+    return SuggestionRow(
+        sample=one["sample"],
+        row=row,
+        subset=one["subset"],
+        label=one["label"],
+        suggested=one["suggested"],
+        score=one["score"],
+        reason=one["reason"],
+        preview=drawn,
+        decision=cast("Literal['accepted', 'rejected'] | None", decision),
+        decided_label=label,
+    )
