@@ -31,9 +31,15 @@ export function isTruth({ metadata }: Box): boolean {
   return ["kind", "source"].some((key) => TRUTH.has(String(metadata[key] ?? "").toLowerCase()));
 }
 
-/** Where the name of a box stands: above it, or inside where there is no room. */
-export function labelPlace(corners: readonly Corner[], tall: number): Corner {
+/** What a box says of itself beyond that it is the truth, in words. */
+export function boxFacts(box: Box): string {
+  const known = isTruth(box) ? ["truth", "gt", "kind", "source"] : [];
+  return Object.entries(box.metadata).filter(([key]) => !known.includes(key)).map(([key, value]) => `${key} ${String(value)}`).join(", ");
+}
+
+/** Where the name of a box stands, of this size on an image so wide: above the box, or inside where there is no room. */
+export function labelPlace(corners: readonly Corner[], long: number, tall: number, width: number): Corner {
   const top = Math.min(...corners.map(([, y]) => y));
-  const left = Math.max(0, Math.min(...corners.map(([x]) => x)));
+  const left = Math.max(0, Math.min(width - long, ...corners.map(([x]) => x)));
   return [left, top >= tall ? top - tall : Math.max(0, top)];
 }

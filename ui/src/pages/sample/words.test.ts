@@ -13,9 +13,9 @@ describe("verdictOf", () => {
 });
 
 describe("ranks", () => {
-  it("are said from the nearer end", () => {
+  it("say how many are smaller, which says nothing of those that are equal", () => {
     expect(rankWords(0.992)).toBe("higher than 99.2 % of samples");
-    expect(rankWords(0.031)).toBe("lower than 96.9 % of samples");
+    expect(rankWords(0.031)).toBe("higher than 3.1 % of samples");
     expect(rankWords(null)).toBe("");
   });
   it("are never rounded to all or none", () => {

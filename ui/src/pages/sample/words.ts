@@ -19,8 +19,8 @@ export function percent(value: number): string {
 
 /** Where a value lies among all samples. */
 export function rankWords(rank: number | null): string {
-  if (rank === null) return "";
-  return rank >= 0.5 ? `higher than ${percent(rank)} of samples` : `lower than ${percent(1 - rank)} of samples`;
+  // Never "lower than the rest": a rank counts what is smaller, and others may be as large.
+  return rank === null ? "" : `higher than ${percent(rank)} of samples`;
 }
 
 const FIRST = 5;
