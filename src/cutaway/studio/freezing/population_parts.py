@@ -46,8 +46,10 @@ def take_population(take: Taker) -> Population | None:
 def _one(take: Taker, detail: dict[str, Any], evaluation: int | None) -> list[dict[str, Any]]:
     """Take one evaluation along, and return its rows; the one that is shown by itself is named by no number."""
     of = pairs(evaluation=evaluation)
-    for method in detail["maps"]:
-        take.take("population/points.arrow", [*of, *pairs(method=method)])
+    for place, method in enumerate(detail["maps"]):
+        named = [*of, *pairs(method=method)]
+        # The first is shown where none is named.
+        take.take("population/points.arrow", named, keys=[named] if place else [named, of])
     columns = [column["name"] for column in detail["columns"]]
     if len(columns) > MOST_COLUMNS:
         take.left_out.append(f"{len(columns) - MOST_COLUMNS:,} of {len(columns):,} columns of the population.")
