@@ -6,6 +6,7 @@ import math
 from contextlib import AbstractContextManager
 
 from cutaway.errors import CutawayError
+from cutaway.studio.errors_on_wire import presentable
 from cutaway.studio.populations import Loaded
 from cutaway.studio.previews import Previews
 from cutaway.studio.samples.classes import classes_of
@@ -41,7 +42,7 @@ def sample_detail(
         correct=_yes_or_no(loaded, row),
         loss=_number(loaded, "loss", row),
         loss_rank=rank_of(loaded.column("loss"), row) if "loss" in loaded.column_names else None,
-        failed=text_at(loaded, "error", row) or "",
+        failed=presentable(text_at(loaded, "error", row) or ""),
         classes=classes,
         class_count=len(loaded.classes),
         metadata=facts_of(loaded, row, ("metadata.",)),
@@ -66,7 +67,7 @@ def _visits(trial: AbstractContextManager[Trial], sample: str, notes: list[str])
             visits, told = visits_of(opened, sample)
     except CutawayError as error:
         # What the training left is damaged; the sample itself can be shown.
-        notes.append(f"What the training saw of it cannot be read: {error}")
+        notes.append(presentable(f"What the training saw of it cannot be read: {error}"))
         return None
     notes += told
     return visits

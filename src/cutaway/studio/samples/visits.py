@@ -27,7 +27,7 @@ def visits_of(trial: Trial, sample: str) -> tuple[SampleVisits | None, list[str]
     if count > MOST_VISITS:
         step = -(-count // MOST_VISITS)
         values = values.take(pa.array(range(0, count, step)))
-        notes.append(f"The training saw this sample {count:,} times; every {step}th is shown.")
+        notes.append(f"The training saw this sample {count:,} times; one in {step} is shown.")
     steps = values["step"].to_pylist()
     found = values["value"].to_pylist()
     return SampleVisits(

@@ -70,6 +70,11 @@ class _Worker:
     state: State = field(default_factory=lambda: State("off"))
     failed: float = 0.0
 
+    @property
+    def opening_seconds(self) -> float:
+        """How much longer than others the first answer may take."""
+        return 0.0 if self.state.state == "ready" else OPEN_SECONDS
+
     def end(self) -> None:
         """End the process; the next question starts another."""
         process, self.process = self.process, None
@@ -177,21 +182,29 @@ class Workers:
         self, worker: _Worker, question: str, arguments: dict[str, Any], seconds: float, patience: float
     ) -> Answer:
         with self._turn(worker, patience):
-            if worker.process is None or not worker.process.lives:
-                worker.end()
-                self._make_room(worker)
-                worker.state, worker.began = State("starting"), time.monotonic()
-                worker.process = WorkerProcess(worker.key.lane, worker.key.path, worker.key.evaluation)
             try:
-                answer = worker.process.ask(
-                    question, arguments, seconds + (0 if worker.state.state == "ready" else OPEN_SECONDS)
-                )
+                answer = self._answer(worker, question, arguments, seconds)
             except (CutawayError, Refusal) as error:
                 self._failed(worker, question, error)
                 raise
             if worker.state.state != "ready" and question not in _BEFORE:
                 worker.state = State("ready", seconds=time.monotonic() - worker.began)
             return answer
+
+    def _answer(self, worker: _Worker, question: str, arguments: dict[str, Any], seconds: float) -> Answer:
+        process = worker.process
+        if process is not None and process.lives:
+            try:
+                return process.ask(question, arguments, seconds + worker.opening_seconds)
+            except Refusal as refusal:
+                if refusal.code != "worker-ended" or process.heard or self._closed.is_set():
+                    raise
+                # It was gone before it heard of this: nobody asked it for what ended it.
+        worker.end()
+        self._make_room(worker)
+        worker.state, worker.began = State("starting"), time.monotonic()
+        worker.process = WorkerProcess(worker.key.lane, worker.key.path, worker.key.evaluation)
+        return worker.process.ask(question, arguments, seconds + worker.opening_seconds)
 
     def _failed(self, worker: _Worker, question: str, error: CutawayError | Refusal) -> None:
         gone = worker.process is None or not worker.process.lives

@@ -79,6 +79,8 @@ class WorkerProcess:
         self._printed = bytearray()
         self._end = weakref.finalize(self, self._life.end)
         self.doing = ""
+        # Whether it took up the last question: one that was gone before that can be asked anew without harm.
+        self.heard = False
 
     @property
     def pid(self) -> int:
@@ -92,7 +94,7 @@ class WorkerProcess:
 
     def ask(self, question: str, arguments: dict[str, Any], seconds: float) -> Answer:
         """Ask, and return the answer. Raises what the worker met; a late one and a crash end it and are refusals."""
-        self.doing = ""
+        self.doing, self.heard = "", False
         deadline = time.monotonic() + seconds
         try:
             write_message(self._life.requests, {"question": question, "arguments": to_plain(arguments)}, deadline)
@@ -126,6 +128,7 @@ class WorkerProcess:
             answer = read_message(self._life.answers, deadline, others, lambda: self.lives)
             if not isinstance(answer, dict):
                 raise BadMessage("an answer has names.")
+            self.heard = True
             if "doing" not in answer:
                 return answer
             self.doing = str(answer["doing"])[:300]

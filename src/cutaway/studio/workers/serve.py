@@ -54,12 +54,14 @@ def main(given: list[str]) -> None:
     for one in (requests, answers, lifeline):
         os.set_inheritable(one, False)  # noqa: FBT003
     end_with_parent(lifeline)
-    asked = _questions(lane, run, evaluation, Telling(answers))
+    telling = Telling(answers)
+    asked = _questions(lane, run, evaluation, telling)
     while True:
         try:
             request = read_blocking(requests)
         except Ended:
             return
+        telling.doing("")
         _send(answers, _answered(asked, request))
 
 

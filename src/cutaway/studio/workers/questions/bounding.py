@@ -57,10 +57,10 @@ def bounded_data(visual: LeapObject) -> dict[str, Any]:
     return {**data, "notes": notes}
 
 
-def _smaller(pixels: Array, notes: Notes, longest: int = LONGEST_SIDE, first: int = 0) -> tuple[Array, int]:
+def _smaller(pixels: Array, notes: Notes, longest: int | None = None, first: int = 0) -> tuple[Array, int]:
     """Return pixels whose sides from axis `first` on are at most `longest`, as means, and by how much they shrank."""
     height, width = pixels.shape[first : first + 2]
-    step = -(-max(height, width) // longest)
+    step = -(-max(height, width) // (longest or LONGEST_SIDE))
     if step <= 1:
         return pixels, 1
     rows, columns = height // step * step, width // step * step
@@ -121,7 +121,7 @@ def _graph(visual: LeapGraph, notes: Notes) -> LeapGraph:
     step = -(-len(visual.data) // MOST_POINTS)
     if step <= 1:
         return visual
-    notes.append(f"Every {step}th of {len(visual.data):,} points is shown.")
+    notes.append(f"One in {step} of {len(visual.data):,} points is shown.")
     return replace(visual, data=visual.data[::step])
 
 

@@ -112,10 +112,12 @@ def _pixels(raw: bytes, kind: str, mode: str, size: tuple[int, int]) -> tuple[Ar
             way = resampling.BOX if size[0] <= wide and size[1] <= high else resampling.BILINEAR
             small = flat if flat.size == size else flat.resize(size, way)
             return np.asarray(small), (wide, high), was
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+    except Image.DecompressionBombError as error:
+        raise ConfigurationError(f"The picture has more than {MOST_PIXELS:,} pixels. Send a smaller one.") from error
+    except (OSError, ValueError, SyntaxError) as error:
         if isinstance(error, ConfigurationError):
             raise
-        raise ConfigurationError(f"The picture cannot be read: {error}. Send another file.") from error
+        raise ConfigurationError(f"The picture cannot be read: {str(error).rstrip('.')}. Send another.") from error
 
 
 def _flat(picture: Any, image: Any) -> Any:
