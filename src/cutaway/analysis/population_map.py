@@ -123,7 +123,9 @@ def is_map(table: pa.Table) -> bool:
 
 def map_positions(table: pa.Table) -> Floats:
     """Return the places that the table of a map holds, as rows of x and y."""
-    return np.stack([np.asarray(table[axis].to_numpy(), np.float32) for axis in ("x", "y")], axis=1)
+    # Numbers that float32 cannot hold, in somebody else's file, lie nowhere.
+    with np.errstate(over="ignore"):
+        return np.stack([np.asarray(table[axis].to_numpy(), np.float32) for axis in ("x", "y")], axis=1)
 
 
 def _last_map(origin: Origin, kind: str) -> tuple[Origin, KeptTable] | None:

@@ -29,7 +29,7 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
 # Of a document; the size of a longer one still tells of most changes.
 MOST_BYTES = 1 << 20
 # Beside evaluations and their analyses, what people decided about samples; such files may change and stay as long.
-_DECIDED = ("overlays", "selections")
+_DECIDED = ("overlays", "overlays/undone", "selections")
 # Documents end with a checksum of themselves, and Parquet with what its columns hold.
 TAIL_BYTES = 4096
 # So many evaluations in a row may have been removed before later ones are no longer looked for.

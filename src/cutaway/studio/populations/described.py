@@ -29,6 +29,7 @@ NEARLY_ALL = 0.8
 # How closely the loss follows a column is told from so many samples, and for at most so many values.
 MOST_RANKED = 50_000
 MOST_GROUPS = 1_000
+AT_ONCE = 8
 _GROUPS: dict[str, Group] = {
     SAMPLE: "sample",
     SUBSET: "sample",
@@ -43,9 +44,26 @@ _RANKED_GROUPS = ("metadata", "metric", "sample")
 
 def described_columns(loaded: Loaded) -> list[PopulationColumn]:
     """Return every column of a population, without keeping those that nobody asked for yet."""
+    return [*loaded.remembered("described", None, lambda: _own(loaded)), *_added(loaded)]
+
+
+def _own(loaded: Loaded) -> list[PopulationColumn]:
+    names = loaded.own_columns
+    found = []
+    # Several at a time: a file of a million samples takes long to open, and all at once would fill the memory.
+    for start in range(0, len(names), AT_ONCE):
+        table = loaded.fresh_columns(names[start : start + AT_ONCE])
+        found += [_described(loaded, name, table[name]) for name in table.column_names]
+    return found
+
+
+def _added(loaded: Loaded) -> list[PopulationColumn]:
+    names = [name for name in loaded.column_names if name not in loaded.own_columns]
     return [
-        loaded.remembered(("described", name), loaded.column_stamp(name), partial(_described, loaded, name))
-        for name in loaded.column_names
+        loaded.remembered(
+            ("described", name), loaded.column_stamp(name), partial(_described, loaded, name, loaded.column(name))
+        )
+        for name in names
     ]
 
 
@@ -54,19 +72,18 @@ def is_searched(loaded: Loaded, name: str) -> bool:
     return name not in (SAMPLE, SUBSET, "error") and is_text(loaded.column(name).type)
 
 
-def _described(loaded: Loaded, name: str) -> PopulationColumn:
-    column = loaded.fresh_column(name) if name in loaded.own_columns else loaded.column(name)
-    kind = "category" if name == derived.CLUSTER else _kind(column)
+def _described(loaded: Loaded, name: str, column: pa.ChunkedArray) -> PopulationColumn:
     numeric = numbers(column) if is_number(column.type) else None
-    missing = column.null_count if numeric is None else int(np.isnan(numeric).sum())
     finite = None if numeric is None else numeric[np.isfinite(numeric)]
+    distinct = len(loaded) - loaded.repeated_ids if name == SAMPLE else _distinct(column)
+    kind = "category" if name == derived.CLUSTER else _kind(column, distinct)
     group = _group(name)
     return PopulationColumn(
         name=name,
         kind=kind,
         group=group,
-        values=None if kind == "number" else _distinct(column),
-        missing=missing,
+        values=None if kind == "number" else distinct,
+        missing=column.null_count if numeric is None else int(np.isnan(numeric).sum()),
         min=float(finite.min()) if finite is not None and len(finite) else None,
         max=float(finite.max()) if finite is not None and len(finite) else None,
         strength=_strength(loaded, column, kind) if group in _RANKED_GROUPS and name != SAMPLE else None,
@@ -81,18 +98,21 @@ def _group(name: str) -> Group:
     return "metadata" if name.startswith("metadata.") else "metric" if name.startswith("metric.") else "analysis"
 
 
-def _kind(column: pa.ChunkedArray) -> Kind:
+def _kind(column: pa.ChunkedArray, distinct: int) -> Kind:
     if is_number(column.type):
         return "number"
     if pa.types.is_boolean(column.type):
         return "yes-or-no"
     present = len(column) - column.null_count
-    distinct = _distinct(column) if is_text(column.type) else 0
-    return "text" if distinct > FEWEST_TEXTS and distinct > NEARLY_ALL * present else "category"
+    is_read = is_text(column.type) and distinct > FEWEST_TEXTS and distinct > NEARLY_ALL * present
+    return "text" if is_read else "category"
 
 
 def _distinct(column: pa.ChunkedArray) -> int:
-    return int(pc.count_distinct(column, mode="only_valid").as_py()) if not pa.types.is_null(column.type) else 0
+    """Return how many values a column has; of numbers nobody asks, but for those of clusters."""
+    if pa.types.is_null(column.type) or pa.types.is_floating(column.type):
+        return 0
+    return int(pc.count_distinct(column, mode="only_valid").as_py())
 
 
 def _strength(loaded: Loaded, column: pa.ChunkedArray, kind: Kind) -> float | None:
@@ -100,7 +120,7 @@ def _strength(loaded: Loaded, column: pa.ChunkedArray, kind: Kind) -> float | No
     if LOSS not in loaded.own_columns or kind == "text":
         return None
     rows = loaded.order[:MOST_RANKED]
-    loss = numbers(loaded.column(LOSS))[rows]
+    loss = loaded.remembered("loss of some", None, lambda: numbers(loaded.column(LOSS))[rows])
     if kind == "number":
         values = numbers(column)[rows]
         valid = np.isfinite(values) & np.isfinite(loss)

@@ -79,7 +79,13 @@ class Loaded:
     @cached_property
     def repeated_ids(self) -> int:
         """How many ids more than one subset has; within a subset each has its own."""
-        return len(self.ids) - int(pc.count_distinct(self.ids).as_py())
+        starts = np.cumsum([0, *self.counts.values()]).tolist()
+        named = (
+            pc.all(pc.starts_with(self.ids.slice(start, count), f"{subset}/"), min_count=0).as_py()
+            for start, (subset, count) in zip(starts, self.counts.items(), strict=False)
+        )
+        # Ids that begin with their subset differ between subsets; only those of strangers are compared.
+        return 0 if all(named) else len(self.ids) - int(pc.count_distinct(self.ids).as_py())
 
     @cached_property
     def order(self) -> npt.NDArray[np.uint32]:
@@ -99,14 +105,18 @@ class Loaded:
             known_column(self.schema, name)
         with self._lock:
             if name not in self._columns:
-                self._columns[name] = self.fresh_column(name)
+                self._columns[name] = self.fresh_columns([name])[name]
             return self._columns[name]
 
-    def fresh_column(self, name: str) -> pa.ChunkedArray:
-        """Read a column of the evaluation's own without keeping it; for whoever looks once at each."""
-        if name in self._columns:
-            return self._columns[name]
-        return readable_texts(sample_table(self.evaluation, self.subsets, self.origin.answer, [name])[name])
+    def fresh_columns(self, names: Sequence[str]) -> pa.Table:
+        """Read columns of the evaluation's own without keeping them; for whoever looks once at each."""
+        missing = [name for name in names if name not in self._columns]
+        read = sample_table(self.evaluation, self.subsets, self.origin.answer, missing) if missing else None
+        columns = {
+            name: readable_texts(read[name]) if read is not None and name in missing else self._columns[name]
+            for name in names
+        }
+        return pa.table(columns)
 
     def select(self, names: Iterable[str]) -> pa.Table:
         """Return some columns as a table."""

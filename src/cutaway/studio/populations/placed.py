@@ -35,8 +35,7 @@ def placed_map(held: KeptTable | None, loaded: Loaded, method: str) -> Placed | 
     """Return a map that was kept, as it can be drawn."""
     if held is None or len(held.table) != len(loaded):
         return None
-    with np.errstate(over="ignore"):
-        positions = map_positions(held.table)
+    positions = map_positions(held.table)
     told, trust = held.about.get("notes"), held.about.get("trustworthiness")
     notes = [str(one) for one in told] if isinstance(told, list) else []
     with np.errstate(invalid="ignore"):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cutaway.analysis.population_map import map_kind
 from cutaway.analysis.samples import Floats
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.studio.errors_on_wire import Refusal
@@ -36,17 +38,22 @@ def shown_map(loaded: Loaded, method: str = "") -> Placed:
 def points_table(loaded: Loaded, method: str = "", like: Loaded | None = None) -> pa.Table:
     """Return row, x and y of every point; with `like`, of that population's samples in its order."""
     placed = shown_map(loaded, method)
-    population = loaded if like is None else like
-    positions = placed.positions if like is None else _carried(loaded, like, placed.positions)
-    order = population.order
-    x, y = positions[order].T
+    if like is None:
+        stamp = loaded.kept_stamp(map_kind(placed.method))
+        return loaded.remembered(
+            ("points", placed.method), stamp, lambda: _table(loaded, loaded.order, placed, placed.positions)
+        )
+    return _table(loaded, like.order, placed, _carried(loaded, like, placed.positions))
+
+
+def _table(loaded: Loaded, order: npt.NDArray[np.uint32], placed: Placed, positions: Floats) -> pa.Table:
     about = {
-        "n": len(population),
+        "n": len(order),
         "method": placed.method,
         "trustworthiness": placed.trustworthiness,
         "evaluation": loaded.number,
     }
-    columns = {"row": order, "x": np.ascontiguousarray(x), "y": np.ascontiguousarray(y)}
+    columns = {"row": order, "x": positions[:, 0][order], "y": positions[:, 1][order]}
     return pa.table(columns).replace_schema_metadata({key: json.dumps(value) for key, value in about.items()})
 
 
