@@ -114,7 +114,7 @@ async function answerOfCopy(path: string, query: Query, init: RequestInit): Prom
   const held = init.method ? null : await askCopy(path, pairsOf(query));
   if (init.signal?.aborted) throw init.signal.reason;
   if (held) return new Response(held.bytes, { status: held.status });
-  throw new ApiError("This copy does not hold that.", `Open the run in the studio: ${copy.command}`, 404, "not-frozen", "");
+  throw new ApiError("This copy does not hold that.", `Open the run in the studio: \`${copy.command}\``, 404, "not-frozen", "");
 }
 
 async function taken(answer: Response, path: string): Promise<Response> {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,7 +104,7 @@ def _take(
     index = {
         "name": name,
         "version": __version__,
-        "command": f"cutaway studio {name}",
+        "command": shlex.join(["cutaway", "studio", name]),
         "evaluation": population.evaluation if population is not None else None,
         "pictures": pictures,
         "left_out": take.left_out,

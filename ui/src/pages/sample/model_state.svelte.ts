@@ -1,6 +1,7 @@
 // Whether the model can be asked. It is opened when the page opens, so that the first heat map does not wait for that.
 
 import { ApiError, ofRun, send } from "../../api/client";
+import { frozen } from "../../api/frozen";
 import type { ModelState } from "../../api/schema";
 
 const AGAIN_MS = 1000;
@@ -15,6 +16,7 @@ export function warmed(of: () => { run: string; evaluation: number | null }): Wa
 
   $effect(() => {
     const { run, evaluation } = of();
+    if (frozen) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let gone = false;
     const look = async (): Promise<void> => {
