@@ -92,8 +92,10 @@ def _shown(loaded: Loaded, samples: Samples, row: Mapping[str, Any], where: Sequ
     """Return the samples that show an insight best: the one that it names, then by what it is about."""
     ranked = loaded.kept(_RANKED[row["kind"]]) if not where and row["kind"] in _RANKED else None
     if ranked is not None:
-        found = [one["sample"] for one in ranked.table.select(["sample"]).slice(0, 4 * MOST_SAMPLES).to_pylist()]
-        found = [one for one in found if one.partition("/")[0] in _subsets(loaded, row["subset"])]
+        chosen = pa.array(_subsets(loaded, row["subset"]), pa.string())
+        meant = ranked.table.filter(pc.is_in(ranked.table["subset"], value_set=chosen))
+        # Such a table ranks more samples than the insight is about.
+        found = meant["sample"].slice(0, min(MOST_SAMPLES, max(row["count"], 0))).to_pylist()
     else:
         found = [str(loaded.ids[int(one)].as_py()) for one in _worst(loaded, samples, row["subset"], where)]
     return list(dict.fromkeys([row["sample"], *found]))[:MOST_SAMPLES]
