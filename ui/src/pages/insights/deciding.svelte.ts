@@ -80,7 +80,7 @@ export function deciding(run: () => string, evaluation: () => number | null): De
       return counts.data ? Math.max(0, Math.min(counts.data.total, counts.data.decided + more)) : null;
     },
     get overlay() {
-      return known?.overlay ?? ((counts.data?.accepted ?? 0) > 0 ? "studio" : null);
+      return known ? known.overlay : (counts.data?.accepted ?? 0) > 0 ? "studio" : null;
     },
     get corrections() {
       return known ? known.corrections : (counts.data?.accepted ?? 0);
