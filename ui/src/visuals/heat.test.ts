@@ -31,7 +31,10 @@ describe("colours", () => {
     expect([found[3], found[7], found[11], found[15]]).toEqual([0, 255, 255, 0]);
   });
   it("of a map that does not fit are none", () => expect(heatPixels([1], 2, 2, signed).width).toBe(0));
-  it("of a legend go through the middle", () => expect(heatGradient(signed)).toContain("/ 0%"));
+  it("of a legend go through the middle", () => {
+    expect(heatGradient(signed)).toContain("/ 0%");
+    expect(heatGradient(signed, true)).toContain(heatTint(2, signed));
+  });
   it("are tints that text can be read upon, with a line beside them", () => {
     expect(heatTint(2, signed)).toMatch(/\/ 42%\)$/);
     expect([heatLine(0, signed), heatLine(-1, signed), heatLine(2, signed)]).toEqual([0, 2, 4]);

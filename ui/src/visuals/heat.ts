@@ -66,12 +66,13 @@ export function heatPixels(values: ArrayLike<number>, height: number, width: num
   return { width, height, bytes };
 }
 
-/** The map's colours from its lowest to its highest value, as a gradient for a legend. */
-export function heatGradient(scale: HeatScale): string {
+/** The map's colours from its lowest to its highest value, as a gradient for a legend: over pictures, or behind text. */
+export function heatGradient(scale: HeatScale, tints = false): string {
   const full: HeatScale = { ...scale, bound: 1 };
   const low = scale.signed ? -1 : 0;
   const stops = Array.from({ length: 13 }, (_, i) => {
     const value = low + (i / 12) * (1 - low);
+    if (tints) return heatTint(value, full);
     const [red, green, blue] = heatColour(value, full);
     return `rgb(${red} ${green} ${blue} / ${Math.round(heatAlpha(value, full) * 100)}%)`;
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ClassScore } from "../../api/schema";
-import { condition, decisionSentence, factsLike, hintPieces, labelsSentence, likeliest, nearest, percent, rankWords, suggestionSentence, twinWords, valueOf, verdictOf } from "./words";
+import { condition, decisionSentence, doubt, factsLike, hintPieces, labelsSentence, likeliest, nearest, percent, rankWords, suggestionSentence, twinWords, valueOf, verdictOf } from "./words";
 
 const score = (name: string, probability: number | null, distance: number | null = null): ClassScore => ({ name, probability, distance });
 
@@ -47,6 +47,10 @@ describe("suggestions", () => {
   it("are one sentence", () => {
     expect(suggestionSentence({ label: "4", suggested: "9", score: 0.97, reason: "19 of 20 neighbours are 9." })).toBe("Labelled 4; likely 9 (0.97): 19 of 20 neighbours are 9.");
     expect(suggestionSentence({ label: "4", suggested: null, score: null, reason: "" })).toBe("Labelled 4; that is likely wrong.");
+  });
+  it("say how sure they are", () => {
+    expect([0.9, 0.38, 0.0001, null].map(doubt)).toEqual(["likely", "perhaps", "hardly", "likely"]);
+    expect(suggestionSentence({ label: "4", suggested: "9", score: 0.0001, reason: "" })).toBe("Labelled 4; hardly 9 (0.0001).");
   });
   it("that were decided say where that is kept", () => {
     expect(decisionSentence("accepted", "9", "studio", 3)).toContain("overlay studio as 9 (3 corrections)");

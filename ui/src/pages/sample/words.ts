@@ -57,9 +57,15 @@ export function labelsSentence({ labels }: Pick<SimilarAnswer, "labels">, label:
 
 export function suggestionSentence({ label, suggested, score, reason }: Pick<Suggestion, "label" | "suggested" | "score" | "reason">): string {
   const known = label === null ? "Without a label" : `Labelled ${label}`;
-  const likely = suggested === null ? "that is likely wrong" : `likely ${suggested}`;
+  const likely = suggested === null ? "that is likely wrong" : `${doubt(score)} ${suggested}`;
   const sure = score === null ? "" : ` (${number(score, 2)})`;
   return `${known}; ${likely}${sure}${reason ? `: ${reason}` : "."}`;
+}
+
+/** How sure the analysis is, in a word: a suggestion of one in a thousand is not likely. */
+export function doubt(score: number | null): "likely" | "perhaps" | "hardly" {
+  if (score === null || score >= 0.5) return "likely";
+  return score >= 0.05 ? "perhaps" : "hardly";
 }
 
 /** What a twin means. Leakage is the same sample on both sides of the line between training and the rest. */
