@@ -40,6 +40,12 @@ export class Columns {
     return found;
   }
 
+  /** A column of whole numbers that are never missing, as they were sent. */
+  wholes(name: string): Uint32Array {
+    const sent = this.column(name).toArray() as unknown;
+    return sent instanceof Uint32Array ? sent : Uint32Array.from(sent as ArrayLike<number>);
+  }
+
   /** A column of a dictionary: what each row is as a number into `names`, -1 where it is missing. Makes no text for each row. */
   codes(name: string): { codes: Int32Array; names: string[] } {
     const column = this.column(name);

@@ -39,7 +39,7 @@ function ofNumbers(column: NumberColumn, { edges, scale }: Binned, theme: Theme)
 function ofKinds(column: CodedColumn, classes: readonly string[], theme: Theme): Paint {
   const known = new Set(classes);
   const asClasses = classes.length > 0 && column.names.some((name) => known.has(name)) && ["label", "prediction", "suggested"].includes(column.name);
-  const places = asClasses ? recoded({ ...column, codes: Int32Array.from(column.names, (_, i) => i) }, classes).codes : ranksOf(column.names);
+  const places = asClasses ? recoded({ ...column, codes: Int32Array.from(column.names, (_, i) => i) }, classes).codes : ranksOf(column.kind === "yes-or-no" ? column.names.map(yesFirst) : column.names);
   const count = Math.max(0, ...places) + 1;
   const palette = categoricalPalette(Math.min(count, MOST_COLOURS - 1), theme);
   const missing = palette.length;
@@ -51,4 +51,9 @@ function ofKinds(column: CodedColumn, classes: readonly string[], theme: Theme):
   const kinds = column.names.map((name, code) => ({ name, code, colour: palette[places[code]! % missing]! }));
   kinds.sort((a, b) => places[a.code]! - places[b.code]!);
   return { colours: { codes, palette: [...palette, missingColour(theme)] }, legend: { type: "kinds", column: column.name, kinds, missing: missingColour(theme), note: paletteNote(count) } };
+}
+
+// Yes has the first colour, which is the calm one.
+function yesFirst(name: string): string {
+  return /^(true|yes|1)$/i.test(name) ? "0" : "1";
 }

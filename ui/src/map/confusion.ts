@@ -36,7 +36,8 @@ export function confusionOf(labels: Int32Array, predictions: Int32Array, classes
   let known = 0;
   for (let j = 0; j < total; j++) {
     const i = chosen === null ? j : chosen[j]!;
-    const [label, prediction] = [labels[i]!, predictions[i]!];
+    const label = labels[i]!;
+    const prediction = predictions[i]!;
     if (label < 0 || prediction < 0) continue;
     known++;
     if (label === prediction) right++;

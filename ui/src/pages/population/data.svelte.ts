@@ -31,7 +31,7 @@ export class PopulationData {
 
   constructor(private readonly run: string) {}
 
-  /** Opens an evaluation: its points, and every column that was there before or is wanted first, at once. */
+  /** Opens an evaluation: its points, every column that was there before, and what is wanted first, at once. */
   async open(evaluation: number, method: string | null, known: readonly PopulationColumn[], first: readonly string[]): Promise<void> {
     const round = ++this.round;
     this.evaluation = evaluation;
@@ -47,7 +47,7 @@ export class PopulationData {
       this.pointOf = null;
       this.error = undefined;
       const points = map && { x: narrow(map.floats("x")), y: narrow(map.floats("y")) };
-      this.loaded = { evaluation, points, row: Uint32Array.from((map ?? answer!).numbers(ROW)) };
+      this.loaded = { evaluation, points, row: (map ?? answer!).wholes(ROW) };
       this.columns = new Map(answer ? this.read(answer, again) : []);
     } catch (cause) {
       if (round === this.round) this.error = ApiError.from(cause);

@@ -13,7 +13,7 @@ import type { Place } from "../../map/types";
 import { PopulationData } from "./data.svelte";
 import { PopulationRows } from "./rows.svelte";
 import { tallied, type Tallies, type Wanted } from "./tally";
-import { againstOrder, defaultBars, defaultColour, defaultTable } from "./words";
+import { defaultAgainst, defaultBars, defaultColour, defaultTable } from "./words";
 
 export interface Said {
   text: string;
@@ -74,7 +74,7 @@ export class PopulationView {
   colour = $derived.by(() => this.asked("color") ?? defaultColour(this.detail.columns));
   size = $derived.by(() => (router.query.get("size") === "none" ? "" : (this.asked("size") ?? (this.byName.has("loss") ? "loss" : ""))));
   bars = $derived.by(() => this.askedList("bars") ?? defaultBars(this.detail.columns));
-  against = $derived.by(() => (this.byName.has("loss") ? (this.asked("against") ?? againstOrder(this.detail.columns)[0]?.name ?? "") : ""));
+  against = $derived.by(() => (this.byName.has("loss") ? (this.asked("against") ?? defaultAgainst(this.detail.columns)) : ""));
   table = $derived.by(() => this.askedList("columns") ?? defaultTable(this.detail.columns));
   confused = $derived.by(() => this.byName.has("label") && this.byName.has("prediction") && this.detail.classes.length > 0);
   wanted = $derived.by<Wanted>(() => ({ histograms: this.bars, against: this.against, confusion: this.confused, legend: this.colour }));

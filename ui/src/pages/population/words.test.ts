@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { PopulationColumn } from "../../api/schema";
-import { againstOrder, defaultBars, defaultColour, defaultTable, evaluationText, grouped, missingText, shortName, valueText } from "./words";
+import { againstOrder, clusterName, defaultAgainst, defaultBars, defaultColour, defaultTable, evaluationText, grouped, missingText, shortName, valueText } from "./words";
 
 function column(name: string, kind: PopulationColumn["kind"] = "number", group: PopulationColumn["group"] = "metadata", strength: number | null = null): PopulationColumn {
   return { name, kind, group, values: 5, missing: 0, min: 0, max: 1, strength };
@@ -29,6 +29,9 @@ describe("columns", () => {
     expect(defaultColour([])).toBe("");
     expect(defaultBars(columns)).toEqual(["loss", "metadata.width", "metadata.slant"]);
     expect(againstOrder(columns).map((one) => one.name)[0]).toBe("metadata.width");
+    expect(defaultAgainst([...columns, column("metric.accuracy", "number", "metric", 0.9)])).toBe("metadata.width");
+    expect(defaultAgainst([column("metric.accuracy", "number", "metric", 0.9)])).toBe("metric.accuracy");
+    expect(defaultAgainst([])).toBe("");
     expect(defaultTable(columns)).toEqual(["label", "prediction", "loss", "metadata.width"]);
   });
 });
@@ -49,4 +52,10 @@ it("says how many named samples are not there", () => {
   expect(missingText(64, 64, [])).toBe("");
   expect(missingText(64, 63, [])).toBe("1 sample of 64 is not in this evaluation.");
   expect(missingText(3, 0, ["Note."])).toBe("Note. 3 samples of 3 are not in this evaluation.");
+});
+
+it("calls a cluster by what distinguishes it first", () => {
+  expect(clusterName("189 samples, 92 % of them 5; read wrong in 9.0 %", 3)).toBe("92 % of them 5");
+  expect(clusterName("", 3)).toBe("cluster 3");
+  expect(clusterName("x".repeat(200), 3)).toHaveLength(31);
 });

@@ -13,6 +13,9 @@ export const GROUPS: readonly [PopulationColumn["group"], string][] = [
   ["metric", "Metrics"],
 ];
 
+/** From this suspicion on a label is in doubt, as `cutaway fix` and the list of suggestions have it. */
+export const DOUBTFUL = 0.15;
+
 /** A column without the name of its group. */
 export function shortName(name: string): string {
   return name.replace(/^(metadata|metric)\./, "") || name;
@@ -42,6 +45,18 @@ export function defaultBars(columns: readonly PopulationColumn[], most = 4): str
 /** The columns that the loss can be set against, those that it follows most closely first. */
 export function againstOrder(columns: readonly PopulationColumn[]): PopulationColumn[] {
   return columns.filter((one) => one.kind !== "text" && !["loss", "sample", "correct"].includes(one.name) && one.values !== 1).toSorted((a, b) => (b.strength ?? -1) - (a.strength ?? -1));
+}
+
+/** What the loss is set against where nobody chose: what the samples themselves have, before what the model was scored by. */
+export function defaultAgainst(columns: readonly PopulationColumn[]): string {
+  const ranked = againstOrder(columns);
+  return (ranked.find((one) => one.group === "metadata") ?? ranked[0])?.name ?? "";
+}
+
+/** The name of a cluster on the map: the first that distinguishes it, without how many it has. */
+export function clusterName(words: string, cluster: number): string {
+  const first = words.replace(/^[\d.,\s]+samples?,\s*/, "").split(/[;,]/)[0]!.trim();
+  return first === "" ? `cluster ${cluster}` : first.length > 32 ? `${first.slice(0, 30)}…` : first;
 }
 
 /** The columns of the table where nobody chose. */
