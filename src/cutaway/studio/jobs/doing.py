@@ -50,19 +50,20 @@ def _analyze(run: Run, job: Job, teller: Teller) -> None:
             teller.begin(SIMILAR)
             population.index(progress=teller.listen)
             return
-        _say_begin(teller, job.what, 0)
+        stages = [job.what] if job.what else _stages(population)
+        teller.begin(stages[0])
         for number, part in enumerate(analyze(population, only=job.what or None, progress=teller.listen), 1):
             _write_down(part)
             if part.reason and job.what:
                 raise AnalysisUnavailable(job.what, f"{part.reason}.")
-            _say_begin(teller, job.what, number)
+            if number < len(stages):
+                teller.begin(stages[number])
 
 
-def _say_begin(teller: Teller, what: str, done: int) -> None:
-    if what:
-        teller.begin(what)
-    elif done < len(ANALYSES):
-        teller.begin(f"analysis {done + 1} of {len(ANALYSES)}")
+def _stages(population: Population) -> list[str]:
+    """Return what each analysis is called while it is made, in the order in which `analyze` makes them."""
+    names = [one.analysis for one in population.applies() if one.analysis in ANALYSES]
+    return [f"{name} ({number} of {len(names)})" for number, name in enumerate(names, 1)]
 
 
 def _evaluate(run: Run, job: Job, teller: Teller) -> None:
