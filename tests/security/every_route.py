@@ -9,12 +9,25 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from cutaway.studio.app import create_app
+from cutaway.studio.guards.bodies import MOST_BYTES, MOST_FILE_BYTES
+from cutaway.studio.guards.routes import takes_file
 from cutaway.studio.the_studio import Studio
 
 __all__ = ["CHANGING", "READING", "ROUTES", "Route", "schema"]
 
 # What a required parameter is asked with, by its name.
-VALUES = {"series": "loss@TRAIN", "name": "x", "sample": "1", "step": "0", "topic": "runs", "finding": "x"}
+VALUES = {
+    "series": "loss@TRAIN",
+    "name": "x",
+    "sample": "1",
+    "step": "0",
+    "topic": "runs",
+    "finding": "x",
+    "column": "loss",
+    "job": "x",
+    "before": "x",
+    "after": "y",
+}
 
 
 @dataclass(frozen=True)
@@ -25,6 +38,12 @@ class Route:
     path: str
     query: tuple[str, ...]
     parameters: tuple[str, ...]
+    takes_json: bool = False
+
+    @property
+    def most_bytes(self) -> int:
+        """How large a body may be: a file where it takes one."""
+        return MOST_FILE_BYTES if takes_file({"type": "http", "method": self.method, "path": self.path}) else MOST_BYTES
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"
@@ -54,7 +73,8 @@ def _routes() -> list[Route]:
             asked = about.get("parameters", [])
             query = tuple(one["name"] for one in asked if one["in"] == "query" and one.get("required"))
             inside = tuple(one["name"] for one in asked if one["in"] == "path")
-            found.append(Route(method.upper(), path, query, inside))
+            takes_json = "application/json" in about.get("requestBody", {}).get("content", {})
+            found.append(Route(method.upper(), path, query, inside, takes_json))
     return found
 
 

@@ -30,7 +30,7 @@ def peak_megabytes() -> float:
 @pytest.mark.parametrize("route", CHANGING, ids=str)
 def test_a_body_that_is_too_large_is_refused_on_every_route(served: Served, run: str, route: Route) -> None:
     json_type = [("Host", f"localhost:{served.port}"), ("Content-Type", "application/json")]
-    answer = ask(served, route.address(run), json_type, route.method, b" " * (MEGABYTE + 1))
+    answer = ask(served, route.address(run), json_type, route.method, b" " * (route.most_bytes + 1))
     assert (answer.status, answer.error["code"]) == (413, "too-large")
 
 
@@ -146,7 +146,8 @@ def test_json_bombs_are_400_quickly_on_every_route(client: httpx.Client, run: st
     began = time.monotonic()
     headers = {"Content-Type": "application/json"}
     answer = client.request(route.method, route.address(run), content=BOMBS[name], headers=headers)
-    assert answer.status_code == 400, answer.text
+    # A route that takes no object reads none: it may answer about what is in its address instead.
+    assert answer.status_code == 400 if route.takes_json else 400 <= answer.status_code < 500, answer.text
     assert answer.json()["ok"] is False
     assert len(answer.content) < 2000
     assert time.monotonic() - began < 5

@@ -49,6 +49,8 @@ def cancel_job(studio: TheStudio, job: JobId) -> Data[JobRow]:
 
 
 @router.get("/{job}/log")
-def job_log(studio: TheStudio, job: JobId, start: Annotated[int, Query(alias="from", ge=0)] = 0) -> Data[JobLog]:
+def job_log(
+    studio: TheStudio, job: JobId, start: Annotated[int, Query(alias="from", ge=0, le=2**53)] = 0
+) -> Data[JobLog]:
     """Return what a job wrote, from a line on."""
     return Data(data=studio.jobs.log(job, start))
