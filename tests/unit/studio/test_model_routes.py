@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
-from httpx import Response
 from PIL import Image
 
 from cutaway.studio.app import create_app
@@ -39,7 +38,7 @@ def asked(folder: Path) -> Iterator[Asked]:
         yield found
 
 
-def send(asked: Asked, body: bytes, run: str = "digits", **params: Any) -> Response:
+def send(asked: Asked, body: bytes, run: str = "digits", **params: Any) -> Any:
     return asked.client.post(f"/api/runs/{asked.id_of(run)}/model/try", content=body, headers=FILE, params=params)
 
 
@@ -177,8 +176,8 @@ def test_a_studio_for_looking_only_changes_nothing_and_still_finds_similars(fold
                 ("POST", "selections"),
                 ("PATCH", "x"),
             ):
-                answer = client.request(method, f"/api/runs/{asked.id_of('digits')}/{path}", json={})
-                assert (answer.status_code, answer.json()["code"]) == (403, "read-only"), path
+                refused = client.request(method, f"/api/runs/{asked.id_of('digits')}/{path}", json={})
+                assert (refused.status_code, refused.json()["code"]) == (403, "read-only"), path
             assert client.post("/api/login", json={"token": "x" * 20}).status_code == 204
             for path in ("/sample/visuals", "/sample/heat-maps"):
                 answer = asked.get("digits", path, sample="training/12")

@@ -15,7 +15,8 @@ from cutaway.analysis import Population
 from cutaway.dataset import Dataset
 from cutaway.evaluation import evaluate
 from cutaway.run import Run
-from cutaway.run.overlays import Correction, Overlay, write_overlay
+from cutaway.run.decisions import STUDIO, Decisions, Rejection, write_decisions
+from cutaway.run.overlays import Correction
 from tests.unit.studio.a_model import a_model
 from tests.unit.studio.asked_model import digits_run, text_run
 from tests.unit.studio.one_run import Asked, studio_of
@@ -39,9 +40,10 @@ class Place:
         population.make_map("pca")
         run = Run.open(self.digits)
         label = population.table["label"][5].as_py()
-        fixed = (Correction("training/5", "label", label, "3" if label != "3" else "4"),)
-        about = {"rejected": ["training/6"]}
-        write_overlay(run, Overlay("studio", tuple(map(str, range(10))), fixed, "digit", about))
+        fixed = Correction("training/5", "label", label, "3" if label != "3" else "4", who=STUDIO)
+        rejected = {"training/6": Rejection("training/6")}
+        classes = tuple(map(str, range(10)))
+        write_decisions(run, Decisions({("training/5", "label"): fixed}, rejected, classes=classes, truth="digit"))
 
     def misbehaves(self, what: str) -> None:
         (self.folder / "digits" / "fault").write_text(what)
