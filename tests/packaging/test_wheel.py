@@ -51,7 +51,7 @@ def test_the_wheel_holds_the_package_its_types_its_page_and_its_licence_and_noth
     assert "cutaway/__init__.py" in names
     assert "cutaway/py.typed" in names
     assert any(name.endswith("licenses/LICENSE") for name in names)
-    assert "cutaway/studio/static/index.html" in names
+    assert {"cutaway/studio/static/index.html", "cutaway/studio/static/frozen/index.html"} <= names
     assert {name.split("/")[0].split("-")[0] for name in names} == {"cutaway"}
 
 
