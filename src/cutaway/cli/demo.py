@@ -149,7 +149,7 @@ def train(epochs: int, say: Callable[[str], None]) -> Trained:
 
 def train_sick(say: Callable[[str], None]) -> Run:
     """Train the same network with one sick layer, for a moment."""
-    from cutaway.cli.demo_rules import EPOCHS, PLANTED, sicken
+    from cutaway.cli.demo_rules import EPOCHS, sicken
 
     torch, load_digits = _imports()
     import cutaway.torch as smd
@@ -161,7 +161,7 @@ def train_sick(say: Callable[[str], None]) -> Run:
     model, criterion = _network(torch), torch.nn.CrossEntropyLoss()
     sicken(torch, model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.02, momentum=0.9)
-    say(f"Training it again with a sick layer: {PLANTED} ...")
+    say("Training it again with a sick layer ...")
     with smd.Hook(name="demo-sick", include_collections=["relu_outputs"]) as hook:
         hook.set_mode(smd.modes.TRAIN)
         hook.register_module(model)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cutaway.cli.demo_planting import SHARE, Labels, planted_labels
+from cutaway.cli.demo_planting import SHARE, planted_labels
 from cutaway.cli.opening import shown_path
 from cutaway.run.overlays import DROP, LABEL, OVERLAY_VARIABLE, write_overlay
 
@@ -32,6 +32,7 @@ EPOCHS = 30
 NAMES = [str(digit) for digit in range(10)]
 BATCH = 64
 
+Labels = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
 
 
@@ -75,7 +76,7 @@ def fix_labels(digits: Digits, say: Callable[[str], None]) -> tuple[Run, list[Fi
         first = _fixed(SEED, digits, hook, load_entry(BINDING).dataset())
         run = hook.run
     assert run is not None
-    _look_at(run, say)
+    _look_at(run)
     results = [first]
     for seed in range(SEED + 1, SEED + SEEDS):
         with tempfile.TemporaryDirectory(prefix="cutaway-demo-") as folder, smd.Hook(Path(folder) / "run") as hook:
@@ -171,15 +172,14 @@ def _corrections(model: Any, hook: Any, dataset: Dataset) -> Overlay:
     return write_overlay(hook.run, make_overlay("demo", choice.decisions, held, NAMES, truth="ground_truth"))
 
 
-def _look_at(run: Run, say: Callable[[str], None]) -> None:
+def _look_at(run: Run) -> None:
     """Make what the page of the population shows, so that nobody who opens it has to wait."""
     from cutaway.analysis import Population
     from cutaway.analysis.whole import analyze
 
     with Population.open(run) as population:
-        say(f"Mapping {len(population):,} samples as the network sees them, and looking for what is wrong ...")
         for _ in analyze(population):
-            pass
+            pass  # each part is kept in the run
 
 
 def _arrays(digits: Digits, labels: Labels) -> Dataset:

@@ -83,7 +83,7 @@ def print_report(report: Facts) -> None:
     screen.line()
     screen.line(
         Text(
-            "Next; in the studio see the Population of the wrong labels, and Findings of the sick run",
+            "Next; in the studio begin with Population and Findings",
             style="bold",
         )
     )
