@@ -129,8 +129,7 @@ def train(epochs: int, say: Callable[[str], None]) -> Trained:
         seen, tested = hook.samples(training), hook.samples(test, subset="test")  # ours
         run = hook.run
         assert run is not None
-        size = sum(parameter.numel() for parameter in model.parameters())
-        say(f"Training a CNN of {size:,} parameters for {epochs} epochs into {shown_path(run.path)} ...")
+        say(f"Training a CNN for {epochs} epochs into {shown_path(run.path)} ...")
         triples, told = list[tuple[float, float, float]](), time.monotonic()
         for epoch in range(epochs):
             compared = epoch in COMPARED_EPOCHS

@@ -66,7 +66,7 @@ def print_report(report: Facts) -> None:
     screen.line(Text(f"What Cutaway saw in {count(report['steps'], 'step')}", style="bold"))
     spark = screen.spark(loss["series"], 24)
     largest, smallest = gradients["largest"], gradients["smallest"]
-    hard = ", ".join(f"{one['sample']} (a {one['label']}{_taken_for(one)})" for one in report["hardest"])
+    hard = ", ".join(f"{one['sample']} (a {one['label']}{_taken_for(one)})" for one in report["hardest"][:3])
     pairs: list[tuple[Cell, Cell]] = [
         ("loss", Text(f"{number(loss['first'])} → {number(loss['last'])}  ").append(spark)),
         ("test digits", f"{accuracy['last']:.1%} read right; {accuracy['first']:.1%} after the first epoch"),
