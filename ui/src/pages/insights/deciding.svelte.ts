@@ -17,7 +17,8 @@ export interface Deciding {
   readonly total: number | null;
   readonly decided: number | null;
   readonly overlay: string | null;
-  readonly corrections: number;
+  /** How many it has; null where that takes a decision to know. */
+  readonly corrections: number | null;
   /** The sample that was decided about last. */
   readonly last: string | null;
   decide(row: SuggestionRow, decision: NewDecision["decision"], label?: string | null): Promise<boolean>;
@@ -42,7 +43,7 @@ export function deciding(run: () => string, evaluation: () => number | null): De
       getPage<SuggestionRow>(path, { ...asked, decided: "decided", limit: COUNTED }, signal),
     ]);
     untrack(() => (more = 0));
-    return { total: all.total, decided: decided.total, accepted: decided.data.filter((one) => one.decision === "accepted").length };
+    return { total: all.total, decided: decided.total, accepted: decided.data.filter((one) => one.decision === "accepted").length, all: decided.total <= COUNTED };
   });
 
   async function decide(row: SuggestionRow, decision: NewDecision["decision"], label: string | null = null): Promise<boolean> {
@@ -83,7 +84,8 @@ export function deciding(run: () => string, evaluation: () => number | null): De
       return known ? known.overlay : (counts.data?.accepted ?? 0) > 0 ? "studio" : null;
     },
     get corrections() {
-      return known ? known.corrections : (counts.data?.accepted ?? 0);
+      if (known) return known.corrections;
+      return counts.data?.all ? counts.data.accepted : null;
     },
     get last() {
       return last;
