@@ -151,9 +151,7 @@ def test_two_threads_that_ask_at_once_both_get_their_own_answers(shared: Workers
 
 
 @pytest.mark.slow
-def test_a_binding_that_hangs_is_ended_at_the_deadline_and_said(
-    place: Place, workers: Callable[..., Workers], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_binding_that_hangs_is_ended_at_the_deadline_and_said(place: Place, workers: Callable[..., Workers]) -> None:
     asked = workers(wait_seconds=0.05)
     asked.ask("digits", None, "open", {})
     place.misbehaves("draw hang")
@@ -167,9 +165,12 @@ def test_a_binding_that_hangs_is_ended_at_the_deadline_and_said(
     assert (busy.value.code, busy.value.status, late.value.code, late.value.status) == ("busy", 503, "too-slow", 504)
     assert asked.state("digits", None).state == "unavailable"
     place.misbehaves("import hang")
-    monkeypatch.setattr("cutaway.studio.workers.pool.OPEN_SECONDS", 4.0)
-    with pytest.raises(Refusal, match=r"while opening the binding 'leap_binder\.py'"):
-        asked.ask("digits", None, "visuals", SAMPLE, seconds=0.5)
+    with ThreadPoolExecutor(1) as pool:
+        hanging = pool.submit(asked.ask, "digits", None, "visuals", SAMPLE)
+        assert until(lambda: asked.state("digits", None).reason == "opening the binding 'leap_binder.py'", 60)
+        asked.close()
+        with pytest.raises(Refusal, match=r"ended while opening the binding 'leap_binder\.py'"):
+            hanging.result()
 
 
 def test_a_process_that_ends_is_said_with_its_last_words_and_the_next_question_starts_another(
@@ -324,6 +325,19 @@ def test_what_is_too_long_for_a_message_is_refused_and_costs_nothing_else(
         shared.ask("digits", None, "try", {"body": bytes(2000)})
     monkeypatch.undo()
     assert shared.ask("digits", None, "visuals", SAMPLE).value["visuals"]
+
+
+def test_a_binding_that_is_edited_is_opened_anew(place: Place, workers: Callable[..., Workers]) -> None:
+    asked = workers()
+    asked.ask("digits", None, "visuals", SAMPLE)
+    entry = place.binding / "leap_binder.py"
+    before = entry.read_text()
+    entry.write_text(before.replace('"large", LeapDataType', '"huge", LeapDataType'))
+    try:
+        names = [one["name"] for one in asked.ask("digits", None, "visuals", SAMPLE).value["visuals"]]
+    finally:
+        entry.write_text(before)
+    assert names == ["huge", "answer"]
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from cutaway.errors import CutawayError
+from cutaway.run.evaluations import Evaluation
 from cutaway.run.identity import Run
 from cutaway.studio.errors_on_wire import Refusal
 from cutaway.studio.workers.process import Answer, WorkerProcess
@@ -238,7 +239,8 @@ class Workers:
         from cutaway.analysis.origin import chosen_evaluation  # it takes long to import
 
         run = self._run_of(run_id)
-        found = chosen_evaluation(run, evaluation)
+        # Whether a numbered one is finished and whole its worker looks at itself, once.
+        found = chosen_evaluation(run) if evaluation is None else Evaluation(run, evaluation)
         there = (found.path / "source.json").stat()
         key = _Key(str(run.path), run.id, found.number, (there.st_ino, there.st_mtime_ns), lane)
         with self._guard:

@@ -11,7 +11,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from cutaway.dataset.printed import captured_prints
 from cutaway.evaluation.progress import Progress
@@ -25,6 +25,16 @@ __all__ = ["main"]
 Question = Callable[[Mapping[str, Any]], Any]
 # More often nobody could read it.
 _TOLD_SECONDS = 0.2
+
+
+class Asked(Protocol):
+    """What answers: questions by name, and whether what it read is no longer what lies there."""
+
+    questions: dict[str, Question]
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether another process has to answer."""
 
 
 class Telling:
@@ -55,25 +65,28 @@ def main(given: list[str]) -> None:
         os.set_inheritable(one, False)  # noqa: FBT003
     end_with_parent(lifeline)
     telling = Telling(answers)
-    asked = _questions(lane, run, evaluation, telling)
+    asked = _asked(lane, run, evaluation, telling)
     while True:
         try:
             request = read_blocking(requests)
         except Ended:
             return
+        if asked.is_stale:
+            # Gone before it was heard: the server asks a new one, which reads the files as they are now.
+            return
         telling.doing("")
-        _send(answers, _answered(asked, request))
+        _send(answers, _answered(asked.questions, request))
 
 
-def _questions(lane: str, run: str, evaluation: int, telling: Telling) -> Mapping[str, Question]:
+def _asked(lane: str, run: str, evaluation: int, telling: Telling) -> Asked:
     # Each imports much that the other does not need.
     if lane == "latents":
         from cutaway.studio.workers.questions.latents import Latents
 
-        return Latents(run, evaluation).questions
+        return Latents(run, evaluation)
     from cutaway.studio.workers.questions.model import Opened
 
-    return Opened(run, evaluation, telling).questions
+    return Opened(run, evaluation, telling)
 
 
 def _answered(asked: Mapping[str, Question], request: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,11 @@ class Latents:
         self._origin = open_origin(run, number=evaluation)
         self.questions: dict[str, Callable[[Mapping[str, Any]], Any]] = {"ready": self._ready, "similar": self._similar}
 
+    @property
+    def is_stale(self) -> bool:
+        """Never: an evaluation that is finished stays as it is, and another one in its place has another worker."""
+        return False
+
     @cached_property
     def _samples(self) -> Samples:
         """The ids and the vectors; what else is known of a sample the server has itself."""

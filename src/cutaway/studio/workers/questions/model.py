@@ -48,6 +48,7 @@ class Opened:
     def __init__(self, run: str, evaluation: int, tells: Tells) -> None:
         self._evaluation: Evaluation = chosen_evaluation(Run.open(run), evaluation)
         self._tells = tells
+        self._entry_stamp: tuple[int, int] | None = None
         self._limits = Limits(threads=min(_MOST_THREADS, os.cpu_count() or 1))
         self.questions: dict[str, Callable[[Mapping[str, Any]], Any]] = {
             "bind": self._bind,
@@ -58,10 +59,21 @@ class Opened:
             "try": self._try,
         }
 
+    @property
+    def is_stale(self) -> bool:
+        """Whether the binding's file changed since it was opened: somebody works on it, and looks what it does."""
+        return "_bound" in vars(self) and self._entry_stamp != _stamp(self._entry)
+
+    @cached_property
+    def _entry(self) -> Path | None:
+        entry = self._evaluation.source.get("binding", {}).get("entry_file")
+        return Path(entry) if isinstance(entry, str) else None
+
     @cached_property
     def _bound(self) -> tuple[Dataset, list[str]]:
-        entry = str(self._evaluation.source.get("binding", {}).get("entry_file") or "")
-        self._tells.doing(f"opening the binding {Path(entry).name!r}" if entry else "looking for the binding")
+        name = "" if self._entry is None else self._entry.name
+        self._tells.doing(f"opening the binding {name!r}" if name else "looking for the binding")
+        self._entry_stamp = _stamp(self._entry)
         return reopen_dataset(self._evaluation)
 
     @cached_property
@@ -146,3 +158,11 @@ class Opened:
         reopened = self._reopened
         self._tells.doing("asking the model about the file")
         return tried(self._population, reopened, arguments)
+
+
+def _stamp(entry: Path | None) -> tuple[int, int] | None:
+    try:
+        there = None if entry is None else entry.stat()
+    except OSError:
+        return None
+    return None if there is None else (there.st_mtime_ns, there.st_size)
