@@ -119,3 +119,18 @@ export class Frames {
     });
   }
 }
+
+/** Whether the person asked for pictures that do not move. */
+export function standsStill(): boolean {
+  return window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
+/** Does something when the page has nothing better to do; returns how to call it off. Safari knows no idle time. */
+export function whenIdle(act: () => void): () => void {
+  if (!("requestIdleCallback" in window)) {
+    const timer = setTimeout(act, 300);
+    return () => clearTimeout(timer);
+  }
+  const asked = requestIdleCallback(act, { timeout: 2000 });
+  return () => cancelIdleCallback(asked);
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toScreen } from "./camera";
-import { Gestures } from "./gestures";
+import { Gestures, keyWish } from "./gestures";
 import type { Place, Tool, View } from "./types";
 
 const size = { width: 400, height: 400 };
@@ -114,5 +114,23 @@ describe("Gestures", () => {
     gestures.down({ id: 1, left: 5, top: 6 }, false);
     gestures.move({ id: 1, left: 6, top: 6 });
     expect(host.hovers).toEqual([[5, 6], null]);
+  });
+});
+
+describe("keyWish", () => {
+  const plain = { shiftKey: false, ctrlKey: false, metaKey: false, altKey: false };
+  it("pans with arrows, farther with shift", () => {
+    expect(keyWish({ ...plain, key: "ArrowUp" })).toEqual({ right: 0, down: -60 });
+    expect(keyWish({ ...plain, key: "ArrowRight", shiftKey: true })).toEqual({ right: 240, down: 0 });
+  });
+  it("zooms in and out by as much, and fits", () => {
+    const near = keyWish({ ...plain, key: "+" }) as { zoom: number }, far = keyWish({ ...plain, key: "-" }) as { zoom: number };
+    expect(near.zoom * far.zoom).toBeCloseTo(1);
+    expect(keyWish({ ...plain, key: "0" })).toBe("fit");
+  });
+  it("leaves the browser's own keys and all others alone", () => {
+    expect(keyWish({ ...plain, key: "+", ctrlKey: true })).toBeNull();
+    expect(keyWish({ ...plain, key: "l" })).toBeNull();
+    expect(keyWish({ ...plain, key: "toString" })).toBeNull();
   });
 });

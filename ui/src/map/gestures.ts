@@ -138,3 +138,30 @@ export class Gestures {
     if (this.line.length) this.show([]);
   }
 }
+
+export type KeyWish = { right: number; down: number } | { zoom: number } | "fit" | "cancel";
+
+const KEY_STEP = 60;
+const KEY_ZOOM = 1.4;
+const ARROWS = new Map<string, readonly [right: number, down: number]>([
+  ["ArrowLeft", [-1, 0]],
+  ["ArrowRight", [1, 0]],
+  ["ArrowUp", [0, -1]],
+  ["ArrowDown", [0, 1]],
+]);
+const WISHES = new Map<string, KeyWish>([
+  ["+", { zoom: KEY_ZOOM }],
+  ["=", { zoom: KEY_ZOOM }],
+  ["-", { zoom: 1 / KEY_ZOOM }],
+  ["0", "fit"],
+  ["Escape", "cancel"],
+]);
+
+/** What a key asks of the map; null where it is none of the map's. */
+export function keyWish(event: { key: string; shiftKey: boolean; ctrlKey: boolean; metaKey: boolean; altKey: boolean }): KeyWish | null {
+  if (event.ctrlKey || event.metaKey || event.altKey) return null;
+  const arrow = ARROWS.get(event.key);
+  if (!arrow) return WISHES.get(event.key) ?? null;
+  const step = event.shiftKey ? 4 * KEY_STEP : KEY_STEP;
+  return { right: arrow[0] * step, down: arrow[1] * step };
+}

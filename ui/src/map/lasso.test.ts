@@ -30,10 +30,10 @@ function plainly({ x, y }: Points, corners: readonly Place[]): number[] {
 
 describe("rowsInside", () => {
   it("agrees with the plain rule for any polygon, also one that crosses itself", () => {
-    for (let seed = 1; seed <= 120; seed++) {
+    for (let seed = 1; seed <= 60; seed++) {
       const random = randomOf(seed);
       const scale = 10 ** (4 * random() - 2), offset = seed % 3 ? 0 : 50 * scale;
-      const points = pointsOf(2000, random, scale, offset);
+      const points = pointsOf(1000, random, scale, offset);
       const corners = Array.from({ length: 3 + Math.floor(random() * 22) }, (): Place => [offset + scale * (random() - 0.5) * 1.2, offset + scale * (random() - 0.5) * 1.2]);
       expect([...rowsInside(points, corners)], `seed ${seed}`).toEqual(plainly(points, corners));
     }

@@ -8,6 +8,14 @@ export interface OverlayColours {
   accent: string;
   ink: string;
   halo: string;
+  font: string;
+}
+
+/** The page's colours and letters, as an element of it has them. */
+export function overlayColours(element: Element): OverlayColours {
+  const style = getComputedStyle(element);
+  const of = (name: string): string => style.getPropertyValue(name).trim();
+  return { accent: of("--accent"), ink: of("--ink"), halo: of("--panel"), font: `600 12px ${style.fontFamily}` };
 }
 
 export interface Over {
@@ -23,7 +31,6 @@ export interface Over {
   drawn: readonly Place[];
   /** None while the map moves. */
   labels: readonly MapLabel[];
-  font: string;
 }
 
 const RING = 8;
@@ -69,9 +76,9 @@ function stroke(context: CanvasRenderingContext2D, colour: string, width: number
   context.stroke();
 }
 
-function drawLabels(context: CanvasRenderingContext2D, { view, size, colours, labels, font }: Over): void {
+function drawLabels(context: CanvasRenderingContext2D, { view, size, colours, labels }: Over): void {
   if (!labels.length) return;
-  context.font = font;
+  context.font = colours.font;
   context.textAlign = "center";
   context.textBaseline = "middle";
   const wanted = labels.map(({ x, y, text }) => {

@@ -37,6 +37,15 @@ describe("paintPixels", () => {
     const sizes = Uint8Array.of(255, 0);
     expect(filled(painted([[0.5, 0.5], [-3.5, 0.5]], { sizes }, { range: 2 }))).toHaveLength(10);
   });
+  it("draws larger points as discs", () => {
+    const rows = painted([[0, 0]], {}, { smallest: 6 });
+    expect(rows.map((row) => row.filter(Boolean).length)).toEqual([4, 6, 6, 6, 6, 4]);
+  });
+  it("has large points above small ones, whatever their order", () => {
+    const places: [number, number][] = [[0.5, 0.5], [0.5, 0.5]];
+    const columns = { codes: Uint16Array.of(0, 1), sizes: Uint8Array.of(0, 255) };
+    expect(painted(places, columns, { range: 2 })[2]![5]).toBe(BLUE);
+  });
   it("leaves out what is outside or nowhere", () => {
     expect(filled(painted([[50, 0], [NaN, 0], [0, NaN], [0, -3.5], [1e20, 1e20]]))).toEqual([]);
   });

@@ -1,5 +1,5 @@
-// Small points put into pixels by hand. Where there is no graphics card, a browser takes 50 times as long for a point of two
-// pixels as this does. The picture is the same as that of the card: squares, and what comes first stays.
+// Points put into pixels by hand. Where there is no graphics card, a browser takes 50 times as long for a point of two pixels as
+// this does. The picture is that of the card, without soft edges: what comes first stays, large before small.
 
 import type { Size } from "./camera";
 import { DIMMED, SHOWN, type Points, type View } from "./types";
@@ -26,36 +26,51 @@ export interface PixelFrame {
   dimmed: Uint32Array;
 }
 
+// Large points are painted first, so that they stay: who is small hides nobody. Bands of sizes, from and to.
+const BANDS = [[170, 255], [85, 169], [0, 84]] as const;
+// Half of a diameter from which on a point is a disc.
+const DISC = 2;
+
+interface Layer {
+  /** Which points: those of this flag; -1 takes all. */
+  flag: number;
+  from: number;
+  to: number;
+  palette: Uint32Array;
+}
+
 /** Fills `pixels` (alpha, blue, green, red from the highest byte on; 0 is empty). Marked points are not among them. */
 export function paintPixels(pixels: Uint32Array, columns: PixelColumns, frame: PixelFrame): void {
   pixels.fill(0);
-  const { flags } = columns;
-  if (!flags) return paintLayer(pixels, columns, frame, -1, frame.shown);
   // What is shown comes first and stays: what is dimmed lies below it.
-  paintLayer(pixels, columns, frame, SHOWN, frame.shown);
-  paintLayer(pixels, columns, frame, DIMMED, frame.dimmed);
+  const flags = columns.flags ? [SHOWN, DIMMED] : [-1];
+  for (const flag of flags) {
+    const palette = flag === DIMMED ? frame.dimmed : frame.shown;
+    for (const [from, to] of columns.sizes ? BANDS : [[0, 255] as const]) paintLayer(pixels, columns, frame, { flag, from, to, palette });
+  }
 }
 
-/** One layer; -1 takes all points. */
-function paintLayer(pixels: Uint32Array, { points, codes, sizes, flags }: PixelColumns, frame: PixelFrame, flag: number, palette: Uint32Array): void {
+function paintLayer(pixels: Uint32Array, { points, codes, sizes, flags }: PixelColumns, frame: PixelFrame, { flag, from, to, palette }: Layer): void {
   const { x, y } = points;
   const { width, height } = frame.size;
   const scale = frame.view.scale * frame.ratio, up = frame.upwards ? scale : -scale;
   // A pixel belongs to a point where its middle does: so much is taken from the middle of the point.
   const left = width / 2 - frame.view.x * scale - 0.5, top = height / 2 - frame.view.y * up - 0.5;
-  let half = frame.smallest / 2;
-  const step = frame.range / 2 / 255;
+  const least = frame.smallest / 2, step = frame.range / 2 / 255;
   for (let i = 0; i < frame.count; i++) {
     if (flag >= 0 && flags![i] !== flag) continue;
+    const size = sizes ? sizes[i]! : 0;
+    if (size < from || size > to) continue;
     const across = x[i]! * scale + left, down = y[i]! * up + top;
     // Written so that NaN is outside. As on a card, a point whose middle is outside is not drawn.
     if (!(across >= -0.5 && across < width - 0.5 && down >= -0.5 && down < height - 0.5)) continue;
-    if (sizes) half = frame.smallest / 2 + step * sizes[i]!;
+    const half = least + step * size;
     const colour = palette[codes[i]!]!;
-    const begin = Math.max(0, Math.ceil(across - half)), end = Math.min(width, Math.ceil(across + half));
     const last = Math.min(height, Math.ceil(down + half));
     for (let row = Math.max(0, Math.ceil(down - half)); row < last; row++) {
-      for (let at = row * width + begin; at < row * width + end; at++) if (pixels[at] === 0) pixels[at] = colour;
+      const wide = half < DISC ? half : Math.sqrt(Math.max(0, half * half - (row - down) * (row - down)));
+      const begin = row * width + Math.max(0, Math.ceil(across - wide)), end = row * width + Math.min(width, Math.ceil(across + wide));
+      for (let at = begin; at < end; at++) if (pixels[at] === 0) pixels[at] = colour;
     }
   }
 }

@@ -41,6 +41,9 @@ export interface Renderer {
 
 // Smaller than this, in device pixels, a disc and a square are the same to the eye.
 const SHAPELESS = 4;
+// So many points a processor draws quickly whatever they look like; of more, those of at least this diameter.
+const FEW = 5000;
+const LARGE = 16;
 // The diameter of the smallest and of the largest point, as a part of the middle one.
 const SMALLEST = 0.7;
 const LARGEST = 2.6;
@@ -70,7 +73,7 @@ export class PointRenderer implements Renderer {
 
   constructor(
     private readonly gl: WebGL2RenderingContext,
-    /** Whether small points are put into pixels here and not by the card. */
+    /** Whether many points are put into pixels here and not by the card. */
     private readonly byHand = isSoftware(gl),
   ) {
     for (const name of COLUMNS) this.buffers.set(name, gl.createBuffer());
@@ -126,8 +129,9 @@ export class PointRenderer implements Renderer {
     const count = Math.min(frame.count, this.count);
     if (!count) return;
     const diameter = diameters(this, frame, this.columns.sizes !== null);
-    const round = diameter.smallest + diameter.range >= SHAPELESS;
-    if (this.byHand && !round) this.drawByHand(frame, diameter, count);
+    const largest = diameter.smallest + diameter.range;
+    const round = largest >= SHAPELESS;
+    if (this.byHand && (!round || (count > FEW && largest < LARGE * frame.ratio))) this.drawByHand(frame, diameter, count);
     else this.drawPoints(frame, diameter, count, round);
     if (this.marked.length) this.drawMarked(frame, diameter);
   }
@@ -177,7 +181,7 @@ export class PointRenderer implements Renderer {
     this.use(round, frame, diameter);
     // Where points are small each pixel of a layer is painted once: what comes first stays. That costs least, and is fair,
     // since their order is random.
-    if (this.columns.flags || !round) gl.enable(gl.DEPTH_TEST);
+    if (this.columns.flags || this.columns.sizes || !round) gl.enable(gl.DEPTH_TEST);
     else gl.disable(gl.DEPTH_TEST);
     gl.depthFunc(round ? gl.LEQUAL : gl.LESS);
     if (round) gl.enable(gl.BLEND);

@@ -32,8 +32,8 @@ void main() {
   marked = flag == 3u ? 1.0 : 0.0;
   gl_PointSize = (diameter.x + diameter.y * size) * (flag == 3u ? 1.6 : 1.0);
   soft = min(1.0, 2.0 / gl_PointSize);
-  // What is dimmed lies below what is shown, whatever their order. What is hidden lies outside.
-  float depth = flag == 1u ? 0.5 : flag == 2u ? 0.0 : -0.5;
+  // What is dimmed lies below what is shown, and small points below large ones, whatever their order. What is hidden lies outside.
+  float depth = (flag == 1u ? 0.5 : flag == 2u ? 0.0 : -0.5) - 0.4 * size;
   gl_Position = flag == 0u ? vec4(2.0, 2.0, 2.0, 1.0) : vec4((place - camera.xy) * camera.zw, depth, 1.0);
 }`;
 }
