@@ -178,10 +178,14 @@ class Loaded:
     def remembered(self, name: Hashable, stamp: object, make: Callable[[], T]) -> T:
         """Return what was made under a name, and make it where that was of another stamp."""
         with self._lock:
-            if name not in self._made or self._made[name][0] != stamp:
-                self._made[name] = stamp, make()
-            found: T = self._made[name][1]
-            return found
+            held = self._made.get(name)
+        # Made without the lock: whoever draws the map does not wait for whoever describes every column.
+        if held is None or held[0] != stamp:
+            held = stamp, make()
+            with self._lock:
+                self._made[name] = held
+        found: T = held[1]
+        return found
 
     def column_stamp(self, name: str) -> object:
         """Return what changes when a column does; those of the evaluation itself never do."""
