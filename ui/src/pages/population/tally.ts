@@ -33,13 +33,14 @@ const whole = new WeakMap<Binned, Uint32Array>();
 const wholeMeans = new WeakMap<Binned, { of: object; means: BinMean[] }>();
 const alike = new WeakMap<CodedColumn, { prediction: CodedColumn; classes: readonly string[]; codes: [CodedColumn, CodedColumn] }>();
 
-export function tallied(wanted: Wanted, chosen: Chosen, column: (name: string) => Column | undefined, bin: (column: Column) => Binned, classes: readonly string[]): Tallies {
+/** `beside` are the points whose confusions count: those of the selection without what it says of labels and predictions. */
+export function tallied(wanted: Wanted, chosen: Chosen, beside: Chosen, column: (name: string) => Column | undefined, bin: (column: Column) => Binned, classes: readonly string[]): Tallies {
   const bars = new Map<string, Bars>();
   for (const name of wanted.histograms) {
     const found = column(name);
     if (found) bars.set(name, barsOf(bin(found), chosen));
   }
-  return { bars, against: againstOf(column(wanted.against), column("loss"), bin, chosen), confusion: wanted.confusion ? matrixOf(column("label"), column("prediction"), classes, chosen) : null, legend: legendOf(column(wanted.legend ?? ""), chosen) };
+  return { bars, against: againstOf(column(wanted.against), column("loss"), bin, chosen), confusion: wanted.confusion ? matrixOf(column("label"), column("prediction"), classes, beside) : null, legend: legendOf(column(wanted.legend ?? ""), chosen) };
 }
 
 function barsOf(binned: Binned, chosen: Chosen): Bars {

@@ -55,20 +55,14 @@ export class PopulationView {
   said = $derived.by<Said[]>(() => this.selection.where.map((text) => this.saying(text)));
   total = $derived.by(() => this.data.loaded?.row.length ?? this.detail.samples);
 
-  mask = $derived.by<Uint8Array | null>(() => {
-    const masks: Uint8Array[] = [];
-    for (const { text, condition } of this.said) {
-      const column = condition ? this.data.columns.get(condition.column) : undefined;
-      const mask = condition && column ? this.holding(text, condition, column) : null;
-      if (mask) masks.push(mask);
-    }
-    const lasso = this.insideLasso();
-    if (lasso) masks.push(lasso);
-    if (this.named && this.named.length === this.data.loaded?.row.length) masks.push(this.named);
-    return together(masks);
-  });
+  mask = $derived.by<Uint8Array | null>(() => this.masked(this.said));
   chosen = $derived.by<Chosen>(() => chosenOf(this.mask));
   count = $derived.by(() => this.chosen?.length ?? this.total);
+  /** The selection without what is said of labels and predictions: in the matrix one goes from cell to cell. */
+  private beside = $derived.by<Chosen>(() => {
+    const others = this.said.filter(({ condition }) => condition?.column !== "label" && condition?.column !== "prediction");
+    return others.length === this.said.length ? this.chosen : chosenOf(this.masked(others));
+  });
 
   // What is shown, as the address has it; a column that this evaluation does not have counts for nothing.
   colour = $derived.by(() => this.asked("color") ?? defaultColour(this.detail.columns));
@@ -98,7 +92,7 @@ export class PopulationView {
   first = $derived.by<Uint32Array>(() => (this.keys ? firstOf(this.keys, this.chosen, FIRST_ROWS, this.sort.descending) : (this.chosen ?? allOf(this.total)).slice(0, FIRST_ROWS)));
   private order = $derived.by<Uint32Array>(() => (this.keys ? orderOf(this.keys, this.chosen, this.sort.descending) : (this.chosen ?? allOf(this.total))));
 
-  tallies = $derived.by<Tallies>(() => tallied(this.wanted, this.chosen, (name) => this.data.columns.get(name), (column) => this.binned(column), this.detail.classes));
+  tallies = $derived.by<Tallies>(() => tallied(this.wanted, this.chosen, this.beside, (name) => this.data.columns.get(name), (column) => this.binned(column), this.detail.classes));
 
   /** The point at a place of the table. The whole selection is sorted only where somebody goes beyond its first rows. */
   pointAt(index: number): number {
@@ -153,6 +147,18 @@ export class PopulationView {
   redo(): void {
     const next = redone(this.history, this.selection);
     if (next) this.take(next);
+  }
+
+  private masked(said: readonly Said[]): Uint8Array | null {
+    const masks: Uint8Array[] = [];
+    for (const { text, condition } of said) {
+      const column = condition ? this.data.columns.get(condition.column) : undefined;
+      if (condition && column) masks.push(this.holding(text, condition, column));
+    }
+    const lasso = this.insideLasso();
+    if (lasso) masks.push(lasso);
+    if (this.named && this.named.length === this.data.loaded?.row.length) masks.push(this.named);
+    return together(masks);
   }
 
   private asked(key: string): string | null {

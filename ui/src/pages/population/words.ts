@@ -56,6 +56,8 @@ export function defaultAgainst(columns: readonly PopulationColumn[]): string {
 /** The name of a cluster on the map: the first that distinguishes it, without how many it has. */
 export function clusterName(words: string, cluster: number): string {
   const first = words.replace(/^[\d.,\s]+samples?,\s*/, "").split(/[;,]/)[0]!.trim();
+  const share = /^(?:(\d+) %|all) of them (.+)$/.exec(first);
+  if (share) return share[1] ? `${share[2]!.slice(0, 30)} (${share[1]} %)` : share[2]!.slice(0, 30);
   return first === "" ? `cluster ${cluster}` : first.length > 32 ? `${first.slice(0, 30)}…` : first;
 }
 
