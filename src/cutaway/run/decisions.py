@@ -87,7 +87,10 @@ def decisions_stamp(run: Run) -> object:
 
 
 def write_decisions(run: Run, decisions: Decisions) -> Overlay | None:
-    """Write all decisions whole, and return the overlay; None where no correction is left. Call it `writing_alone`."""
+    """Write all decisions whole, and return the overlay; None where no correction of ours is left.
+
+    Call it `writing_alone`.
+    """
     path = overlay_path(run, STUDIO)
     overlay = Overlay(STUDIO, decisions.classes, tuple(decisions.corrections.values()), decisions.truth)
     about = {
@@ -98,10 +101,10 @@ def write_decisions(run: Run, decisions: Decisions) -> Overlay | None:
         "digests": list(dict.fromkeys([*decisions.digests, overlay.digest]))[-MOST_DIGESTS:],
     }
     overlay = replace(overlay, about=about)
-    if overlay.corrections:
+    if any(one.who == STUDIO for one in overlay.corrections):
         return replace_overlay(path, overlay)
     # First aside, then away: whenever it is cut short, one of the two is whole.
-    replace_overlay(_aside(path), overlay)
+    replace_overlay(_aside(path), replace(overlay, corrections=()))
     try:
         path.unlink(missing_ok=True)
     except OSError as error:

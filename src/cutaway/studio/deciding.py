@@ -55,7 +55,8 @@ def decide(loaded: Loaded, wanted: NewDecision) -> DecisionRow:
             said = f"Nothing was decided about {wanted.sample}."
             raise Refusal(409, "nothing-decided", said, "There is nothing to take back.")
         ground = _ground(loaded, before)
-        after = _without(_with_base(before, ground), ground, wanted.sample)
+        # A rejection changes no label, and so needs no overlay.
+        after = _without(before if new is None else _with_base(before, ground), ground, wanted.sample)
         if new is not None:
             held = before.corrections.get((wanted.sample, CORRECTED))
             original = held.old if held is not None else ground.original(wanted.sample, label)
@@ -173,7 +174,7 @@ def _without(decisions: Decisions, ground: _Ground, sample: str) -> Decisions:
     """Return the decisions without the one about a sample; what the evaluation was made with stands again."""
     key = sample, CORRECTED
     corrections = {one: held for one, held in decisions.corrections.items() if one != key}
-    if key in ground.corrections:
+    if ground.digest in decisions.on and key in ground.corrections:
         corrections[key] = ground.corrections[key]
     rejected = {one: held for one, held in decisions.rejected.items() if one != sample}
     return replace(decisions, corrections=corrections, rejected=rejected)

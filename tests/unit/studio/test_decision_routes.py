@@ -267,15 +267,18 @@ class TestAnEvaluationThatWasMadeWithAnOverlay:
         first = again / "overlays" / "studio.parquet"
         _rewritten(first, first.with_name("fix-1.parquet"))
         first.unlink()
+        assert _decide(asked, "training/9", "reject", evaluation=1)["overlay"] is None
         row = _decide(asked, "training/2", "accept", "bee" if _label(asked, 2) != "bee" else "cow", evaluation=1)
         assert row["corrections"] == 3
-        assert set(read_decisions(Run.open(again)).words()) == {"training/2"}
+        assert read_decisions(Run.open(again)).words() == {"training/9": "rejected", "training/2": "accepted"}
         _decide(asked, "training/0", "accept", "cow", evaluation=1)
         found = {one.sample: (one.old, one.new) for one in find_overlay(Run.open(again), "studio").corrections}
         assert found["training/0"] == ("bee", "cow")
         _decide(asked, "training/0", "undo", evaluation=1)
         found = {one.sample: (one.old, one.new) for one in find_overlay(Run.open(again), "studio").corrections}
         assert found["training/0"] == ("bee", "ant")
+        assert _decide(asked, "training/2", "undo", evaluation=1)["overlay"] is None
+        assert [one.name for one in overlays(Run.open(again))] == ["fix-1"]
 
 
 def _label(asked: Asked, row: int) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cancelled", "Teller"]
 
-_LOOK_SECONDS = 0.25
+_LOOK_SECONDS = 0.1
 _WRITE_SECONDS = 0.5
 _BEAT_SECONDS = 1.0
 
