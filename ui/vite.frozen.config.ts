@@ -5,7 +5,7 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig, type Plugin } from "vite";
 
 // On file:// every file has an origin of its own, yet for a policy 'self' means the files beside the page: seen in
-// Chromium 156 and Firefox 153 (docs/decisions/0024). Nothing is fetched, nothing is evaluated, nothing is inline.
+// Chromium 150 and Firefox 153 (docs/decisions/0024). Nothing is fetched, nothing is evaluated, nothing is inline.
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
