@@ -10,6 +10,12 @@ describe("what is asked ahead", () => {
     expect(await taken("a", ask)).toBe(1);
     expect(await taken("a", ask)).toBe(2);
   });
+  it("is kept for a few only", async () => {
+    for (const key of ["a", "b", "c", "d", "e"]) prepare(key, () => Promise.resolve("early"));
+    expect(await taken("a", () => Promise.resolve("late"))).toBe("late");
+    expect(await taken("e", () => Promise.resolve("late"))).toBe("early");
+    drop();
+  });
   it("is not for another sample, nor after a change", async () => {
     const ask = (): Promise<string> => Promise.resolve("new");
     prepare("a", () => Promise.resolve("old"));

@@ -1,23 +1,26 @@
-// A sample that is likely looked at next is asked for before; dropped when anything of the run may have changed.
+// Samples that are likely looked at next are asked for before: the next one, and the one under the pointer. Dropped when
+// anything of the run may have changed.
 
-type Asked = { key: string; answer: Promise<unknown> };
-let next: Asked | null = null;
+const MOST = 4;
+const asked = new Map<string, Promise<unknown>>();
 
 export function prepare<T>(key: string, ask: () => Promise<T>): void {
-  if (next?.key === key) return;
+  if (asked.has(key)) return;
   const answer = ask();
   // Whoever takes it sees what went wrong; where nobody does, nothing was lost.
   answer.catch(() => {});
-  next = { key, answer };
+  asked.set(key, answer);
+  const oldest = asked.keys().next();
+  if (asked.size > MOST && !oldest.done) asked.delete(oldest.value);
 }
 
 /** What was asked ahead under this key, or the answer of `ask`. Given once: the next look is a new one. */
 export function taken<T>(key: string, ask: () => Promise<T>): Promise<T> {
-  const early = next?.key === key ? (next.answer as Promise<T>) : null;
-  if (early) next = null;
+  const early = asked.get(key) as Promise<T> | undefined;
+  asked.delete(key);
   return early ?? ask();
 }
 
 export function drop(): void {
-  next = null;
+  asked.clear();
 }
