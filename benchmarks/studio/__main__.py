@@ -25,7 +25,7 @@ from benchmarks.studio.map_part import measure_map
 
 HEAD = ("studio", *STORE_HEAD[1:])
 LEGEND = (
-    "All times are from the navigation until something useful is on the screen, in a context with nothing cached.",
+    "Times but the map's are from the navigation until something useful is on the screen, with nothing cached.",
     "Useful is a curve whose pixels are there; for TensorBoard already its chart's axes and canvas, before its curve.",
     "overview: the server was just started and has read nothing of the run.",
     "map: on one page, from points in memory until a pixel was read back, the other map in its fastest mode. Without a",
