@@ -28,7 +28,8 @@ class Router {
 
   /** Follows an address of ours. */
   open(href: string): void {
-    history.pushState(null, "", href);
+    // Where one came from, for a page that leads back there with everything that was chosen.
+    history.pushState({ from: location.href }, "", href);
     this.read();
     window.scrollTo(0, 0);
   }
