@@ -58,8 +58,9 @@ export async function getBytes(path: string, query: Query = {}, signal?: AbortSi
 }
 
 export async function send<T>(method: "POST" | "PATCH" | "DELETE", path: string, body: unknown = undefined, query: Query = {}): Promise<T> {
-  const json = body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-  return read<T>(await ask(path, query, { method, ...json }));
+  // The studio takes changes that say that they are JSON only, also where there is nothing to say: a form cannot.
+  const headers = { "content-type": "application/json" };
+  return read<T>(await ask(path, query, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) }));
 }
 
 /** Sends the bytes of a file as they are. */
