@@ -19,6 +19,9 @@ export function create(canvas: HTMLCanvasElement, made: Made): Drawer {
         pointSize: diameter,
         pointColor: PALETTE,
         colorBy: "valueA",
+        // What is selected is as large as before and has no outline, as on our map: both would cost it time.
+        pointSizeSelected: 0,
+        pointOutlineWidth: 0,
         opacity: 1,
         opacityInactiveScale: 0.2,
         performanceMode: true,
