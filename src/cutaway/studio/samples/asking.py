@@ -29,7 +29,12 @@ def sample_visuals(workers: Workers, loaded: Loaded, run_id: str, sample: str) -
     except BindingError as error:
         again = "`cutaway evaluate ENTRY.py MODEL` makes an evaluation whose binding can be asked again."
         raise Refusal(409, "no-binding", f"The preview is all there is: {error}", again) from error
+    told = [presentable(one) for one in answer.value["notes"]]
     visuals = [visual_row(one) for one in answer.value["visuals"]]
+    if visuals and told:
+        # What is not as it was when the samples were evaluated is said once.
+        data = visuals[0].data
+        visuals[0] = visuals[0].model_copy(update={"data": {**data, "notes": [*told, *data.get("notes", [])]}})
     printed = answer.printed
     if visuals and printed:
         # What was printed before any visualizer was called: by the binding itself, or an encoder.

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from cutaway.analysis.asking_heat_maps import IN_TURN
 from cutaway.analysis.heat_maps.drawing import drawn_map
-from cutaway.analysis.heat_maps.making import layers_with_places
+from cutaway.analysis.heat_maps.making import heat_map, layers_with_places
 from cutaway.analysis.heat_maps.methods import METHODS, method_for
 from cutaway.analysis.heat_maps.places import chosen_input, input_axes, named_arrays
 from cutaway.analysis.heat_maps.values import HeatMap, Sanity
@@ -22,7 +23,7 @@ from cutaway.models import Model
 from cutaway.models.backend import Array
 from cutaway.studio.workers.questions.visuals import data_row
 
-__all__ = ["map_value", "model_choices", "sample_heat_maps"]
+__all__ = ["first_map", "map_value", "model_choices", "sample_heat_maps"]
 
 
 def sample_heat_maps(
@@ -64,6 +65,21 @@ def map_value(one: HeatMap, classes: Sequence[str], reopened: Reopened, sample: 
         "completeness": one.completeness,
         "notes": notes,
     }
+
+
+def first_map(
+    model: Model, batch: Mapping[str, Array], output: str, target: int | None
+) -> tuple[HeatMap | None, list[str]]:
+    """Return the map of one sample by the first method that suits the model; where none does, why."""
+    reasons: list[str] = []
+    for method in IN_TURN:
+        try:
+            (made,) = heat_map(model, dict(batch), method=method, target=target, output=output)
+        except CutawayError as error:
+            reasons.append(str(error))
+            continue
+        return made, []
+    return None, reasons
 
 
 def model_choices(model: Model, batch: Mapping[str, Array]) -> dict[str, Any]:

@@ -12,17 +12,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from cutaway.analysis.origin import chosen_evaluation
 from cutaway.analysis.population import Population
 from cutaway.dataset import Dataset
+from cutaway.dataset.subset import Array
 from cutaway.errors import BindingError, ConfigurationError, did_you_mean
 from cutaway.evaluation.progress import Progress
 from cutaway.evaluation.reopening import Reopened, Sample, encoded_sample, model_of, reopen_dataset
+from cutaway.evaluation.wiring import first_sample
 from cutaway.models import Limits, load
 from cutaway.run.evaluations import Evaluation
 from cutaway.run.identity import Run
 from cutaway.studio.workers.questions.describing import described, uploads_of
-from cutaway.studio.workers.questions.heat_maps import model_choices, sample_heat_maps
+from cutaway.studio.workers.questions.heat_maps import first_map, model_choices, sample_heat_maps
 from cutaway.studio.workers.questions.trying import tried
 from cutaway.studio.workers.questions.visuals import sample_visuals
 
@@ -100,9 +104,14 @@ class Opened:
         }
 
     @cached_property
+    def _first_batch(self) -> dict[str, Array]:
+        """The first sample that can be encoded, as the model takes it."""
+        first = first_sample(self._bound[0]).inputs
+        return self._reopened.batch_of({name: np.asarray(values)[np.newaxis] for name, values in first.items()})
+
+    @cached_property
     def _choices(self) -> dict[str, Any]:
-        subset = next(iter(self._evaluation.subsets))
-        return model_choices(self._reopened.model, self._reopened.batch([self._reopened.sample(subset, 0)]))
+        return model_choices(self._reopened.model, self._first_batch)
 
     def _sample(self, name: str) -> Sample:
         if name not in self._places:
@@ -118,8 +127,10 @@ class Opened:
 
     def _open(self, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - as all questions
         """Open everything, and ask the model once: its first answer takes longer than all others."""
-        choices = self._choices
-        return {"format": self._reopened.model.description.format, "layers": len(choices["layers"])}
+        choices, reopened = self._choices, self._reopened
+        output = next(iter(reopened.wiring.predictions))
+        first_map(reopened.model, self._first_batch, output, None)
+        return {"format": reopened.model.description.format, "layers": len(choices["layers"])}
 
     def _visuals(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         sample = self._sample(str(arguments["sample"]))
@@ -131,7 +142,9 @@ class Opened:
         choices, reopened = self._choices, self._reopened
         sample = self._sample(str(arguments["sample"]))
         self._tells.doing(f"making heat maps of {sample.id!r}")
-        return {**choices, **sample_heat_maps(self._population, reopened, sample, arguments, self._tells)}
+        found = sample_heat_maps(self._population, reopened, sample, arguments, self._tells)
+        maps = [{**one, "notes": [*one["notes"], *self._bound[1]]} for one in found["maps"]]
+        return {**choices, **found, "maps": maps}
 
     def _model(self, arguments: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - as all questions
         try:

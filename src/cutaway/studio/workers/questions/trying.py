@@ -7,9 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cutaway.analysis.asking_heat_maps import IN_TURN
 from cutaway.analysis.asking_model import output_of
-from cutaway.analysis.heat_maps.making import heat_map
 from cutaway.analysis.population import Population
 from cutaway.analysis.run_samples import Answer
 from cutaway.dataset.default_visualizers import guess_visualizer
@@ -17,7 +15,7 @@ from cutaway.dataset.subset import Array
 from cutaway.errors import ConfigurationError, CutawayError, did_you_mean
 from cutaway.evaluation.reopening import Reopened, Sample
 from cutaway.evaluation.wiring import first_sample
-from cutaway.studio.workers.questions.heat_maps import map_value
+from cutaway.studio.workers.questions.heat_maps import first_map, map_value
 from cutaway.studio.workers.questions.latents import similar_value
 from cutaway.studio.workers.questions.uploads import fitted_upload
 from cutaway.studio.workers.questions.visuals import data_row
@@ -87,16 +85,10 @@ def _heat(
     output, classes, target = answered
     if target and target not in classes:
         raise ConfigurationError(f"There is no class {target!r}.{did_you_mean(target, classes)}")
-    reasons: list[str] = []
-    for method in IN_TURN:
-        try:
-            wanted = classes.index(target) if target else None
-            (made,) = heat_map(reopened.model, batch, method=method, target=wanted, output=output)
-        except CutawayError as error:
-            reasons.append(str(error))
-            continue
-        return map_value(made, classes, reopened, sample), []
-    return None, [f"No heat map: {' '.join(reasons)}"]
+    made, reasons = first_map(reopened.model, batch, output, classes.index(target) if target else None)
+    if made is None:
+        return None, [f"No heat map: {' '.join(reasons)}"]
+    return map_value(made, classes, reopened, sample), []
 
 
 def _similar(population: Population, inputs: Mapping[str, Array]) -> tuple[dict[str, Any] | None, list[str]]:
