@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from cutaway.errors import ConfigurationError
 from cutaway.studio.freezing import MARKER, Frozen, freeze
 from cutaway.studio.freezing.packing import Packer, key_of
+from tests.unit.studio.evaluated import evaluated_run
 from tests.unit.studio.frozen_files import answers_of, index_of
 from tests.unit.studio.one_run import SECRET, studio_of, train
 
@@ -216,3 +217,31 @@ class TestTexts:
     @given(st.permutations([("name", "w"), ("from", "3"), ("from", "10"), ("ü", "&=?"), ("to", "")]))
     def test_the_order_of_a_question_does_not_matter(self, query: list[tuple[str, str]]) -> None:
         assert key_of("runs/a/x", query) == "runs/a/x\nfrom=10\nfrom=3\nname=w\nto=\nü=&=?"
+
+
+@pytest.fixture(scope="module")
+def insects(page: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Frozen]:
+    folder = tmp_path_factory.mktemp("insects")
+    told = freeze(evaluated_run(folder), folder / "copy", samples=["training/0", "training/999"], page=page)
+    return folder / "copy", told
+
+
+class TestAPopulation:
+    def test_has_all_rows_in_one_answer_and_every_column_by_itself(self, insects: tuple[Path, Frozen]) -> None:
+        held, index = answers_of(insects[0]), index_of(insects[0])
+        place = f"runs/{index['run']}/population"
+        detail = held[place].data
+        assert [row["row"] for row in held[f"{place}/rows"].data] == list(range(330))
+        for column in ["row", *(one["name"] for one in detail["columns"])]:
+            assert held[f"{place}/columns.arrow\ncolumn={column}"].status == 200
+        assert index["evaluation"] == detail["evaluation"]
+
+    def test_has_the_samples_that_were_named_and_says_which_it_does_not_know(
+        self, insects: tuple[Path, Frozen]
+    ) -> None:
+        held, run = answers_of(insects[0]), index_of(insects[0])["run"]
+        assert held[f"runs/{run}/sample\nsample=training/0"].status == 200
+        assert len(held[f"runs/{run}/sample/similar\ncount=20\nsample=training/0"].data["similar"]) == 20
+        heat_map = held[f"runs/{run}/sample/heat-maps\nsample=training/0\nsanity=true"]
+        assert heat_map.status != 200 or heat_map.data["seconds"] == 0
+        assert any("'training/999'" in sentence for sentence in insects[1].left_out)

@@ -29,17 +29,24 @@ def chosen_samples(take: Taker, worst: Sequence[str]) -> list[str]:
 def take_samples(take: Taker, samples: Sequence[str]) -> int:
     """Take the pages of samples along; return how many of them have a heat map."""
     take.name_samples(samples)
+    unknown: list[str] = []
     heat_maps = 0
     for sample in samples:
         one: dict[str, Any] | None = take.take("sample", pairs(sample=sample))
         if one is None:
+            unknown.append(sample)
             continue
         take.name_samples(twin["sample"] for twin in one["twins"])
         take.take("sample/visuals", pairs(sample=sample))
-        # The page asks without the sanity figure first, to be quick; here there is nothing to wait for.
-        keys = [pairs(sample=sample, sanity=sanity) for sanity in ("false", "true")]
-        heat_maps += take.take("sample/heat-maps", keys[-1], keys=keys, seconds=False) is not None
         for count in _SIMILAR:
             similar = take.take("sample/similar", pairs(sample=sample, count=count)) or {}
             take.name_samples(row["sample"] for row in similar.get("similar", []))
+        # The page asks without the sanity figure first, to be quick; here there is nothing to wait for.
+        keys = [pairs(sample=sample, sanity=sanity) for sanity in ("false", "true")]
+        heat_maps += take.take("sample/heat-maps", keys[-1], keys=keys, seconds=False) is not None
+    without = len(samples) - len(unknown) - heat_maps
+    if without:
+        take.left_out.append(f"Heat maps of {without:,} samples: {take.refusal}")
+    if unknown:
+        take.left_out.append(f"{len(unknown):,} samples that this evaluation does not have, such as {unknown[0]!r}.")
     return heat_maps

@@ -31,14 +31,14 @@ def pairs(**query: object) -> list[tuple[str, str]]:
 
 
 class Taker:
-    """Asks about one run. `refused` counts the answers that were none; they are frozen as what they are."""
+    """Asks about one run. A refusal is frozen as what it is; `refusal` has the words of the last one."""
 
     def __init__(self, asked: Inside, packer: Packer, run: str, clean: Callable[[str], str]) -> None:
         self.run = run
         self._asked = asked
         self._packer = packer
         self._clean = clean
-        self.refused = 0
+        self.refusal = ""
         self.left_out: list[str] = []
         self.samples: dict[str, None] = {}
 
@@ -114,7 +114,7 @@ class Taker:
 
     def _data(self, answer: Answer, content: bytes) -> Any:
         if answer.status != 200:
-            self.refused += 1
+            self.refusal = str(json.loads(content)["error"]) if answer.kind == "json" else f"status {answer.status}"
             return None
         return json.loads(content).get("data") if answer.kind == "json" else None
 
