@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ClassScore } from "../../api/schema";
-import { condition, decisionSentence, doubt, factsLike, hintPieces, labelsSentence, likeliest, nearest, percent, rankWords, suggestionSentence, twinWords, valueOf, verdictOf } from "./words";
+import { condition, decisionSentence, doubt, factsLike, hintPieces, labelsSentence, likeliest, named, nearest, overlayCommand, percent, rankWords, suggestionSentence, twinWords, valueOf, verdictOf } from "./words";
 
 const score = (name: string, probability: number | null, distance: number | null = null): ClassScore => ({ name, probability, distance });
 
@@ -56,6 +56,20 @@ describe("suggestions", () => {
     expect(decisionSentence("accepted", "9", "studio", 3)).toContain("overlay studio as 9 (3 corrections)");
     expect(decisionSentence("undone", null, "studio", 1)).toBe("Taken back. The overlay studio has 1 correction.");
     expect(decisionSentence("rejected", null, null, 0)).toBe("Rejected: the label stays.");
+  });
+});
+
+describe("names", () => {
+  it("that turn the direction do not turn the sentence", () => {
+    expect(named("plain")).toBe("plain");
+    expect(named("\u202eabc")).toBe("\u2068\u202eabc\u2069");
+  });
+});
+
+describe("overlayCommand", () => {
+  it("names the file that the training reads", () => {
+    expect(overlayCommand("runs/digits", "studio")).toBe("CUTAWAY_OVERLAY=runs/digits/overlays/studio.parquet python train.py");
+    expect(overlayCommand("my run", "studio")).toBe("CUTAWAY_OVERLAY='runs/my run/overlays/studio.parquet' python train.py");
   });
 });
 

@@ -2,6 +2,7 @@
 
 import type { ClassScore, Fact, SampleDetail, SimilarAnswer, Suggestion, TwinRow } from "../../api/schema";
 import { count, grouped, number } from "../../lib/format";
+import { shellWord } from "../../lib/shell";
 
 /** Whether the answer was right, in words; null where that has no meaning. */
 export function verdictOf(sample: Pick<SampleDetail, "correct" | "prediction">): { right: boolean; words: string } | null {
@@ -43,23 +44,28 @@ function withLabel(sorted: readonly ClassScore[], label: string | null, most: nu
   return own && !first.includes(own) ? [...first.slice(0, most - 1), own] : first;
 }
 
+/** A name inside a sentence. One that is written from the right, or turns the direction, is kept from turning the rest. */
+export function named(name: string): string {
+  return /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/.test(name) ? `\u2068${name}\u2069` : name;
+}
+
 /** How many of the similars have which label, in a sentence. */
 export function labelsSentence({ labels }: Pick<SimilarAnswer, "labels">, label: string | null): string {
   const all = Object.values(labels).reduce((sum, one) => sum + one, 0);
   if (all === 0) return "";
   const [name, most] = Object.entries(labels).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]))[0]!;
   const same = label === null ? 0 : (labels[label] ?? 0);
-  const said = most === all ? `All ${grouped(all)} nearest are labelled ${name}` : `${grouped(most)} of the ${grouped(all)} nearest are labelled ${name}`;
+  const said = most === all ? `All ${grouped(all)} nearest are labelled ${named(name)}` : `${grouped(most)} of the ${grouped(all)} nearest are labelled ${named(name)}`;
   if (label === null) return `${said}.`;
   if (label === name) return `${said}, as this one is.`;
-  return `${said}; this one is labelled ${label}${same ? `, as ${same === 1 ? "1 of them is" : `${grouped(same)} of them are`}` : ", as none of them is"}.`;
+  return `${said}; this one is labelled ${named(label)}${same ? `, as ${same === 1 ? "1 of them is" : `${grouped(same)} of them are`}` : ", as none of them is"}.`;
 }
 
 export function suggestionSentence({ label, suggested, score, reason }: Pick<Suggestion, "label" | "suggested" | "score" | "reason">): string {
-  const known = label === null ? "Without a label" : `Labelled ${label}`;
-  const likely = suggested === null ? "that is likely wrong" : `${doubt(score)} ${suggested}`;
+  const known = label === null ? "Without a label" : `Labelled ${named(label)}`;
+  const likely = suggested === null ? "that is likely wrong" : `${doubt(score)} ${named(suggested)}`;
   const sure = score === null ? "" : ` (${number(score, 2)})`;
-  return `${known}; ${likely}${sure}${reason ? `: ${reason}` : "."}`;
+  return `${known}; ${likely}${sure}${reason ? `: ${named(reason)}` : "."}`;
 }
 
 /** How sure the analysis is, in a word: a suggestion of one in a thousand is not likely. */
@@ -108,9 +114,15 @@ export function hintPieces(hint: string): Piece[] {
   return pieces.filter((one) => one.text.trim() !== "");
 }
 
+/** How a training gets the labels of an overlay. `run` is how the run is named in a command; a plain name is below `runs`. */
+export function overlayCommand(run: string, overlay: string): string {
+  const folder = run.includes("/") ? run : `runs/${run}`;
+  return `CUTAWAY_OVERLAY=${shellWord(`${folder}/overlays/${overlay}.parquet`)} python train.py`;
+}
+
 /** What was decided, after it was written. */
 export function decisionSentence(decision: "accepted" | "rejected" | "undone", label: string | null, overlay: string | null, corrections: number): string {
   const kept = overlay === null ? "" : ` The overlay ${overlay} has ${count(corrections, "correction")}.`;
-  if (decision === "accepted") return `Written into the overlay ${overlay ?? ""} as ${label ?? "–"} (${count(corrections, "correction")}). The data themselves stay as they are.`;
+  if (decision === "accepted") return `Written into the overlay ${overlay ?? ""} as ${label === null ? "–" : named(label)} (${count(corrections, "correction")}). The data themselves stay as they are.`;
   return decision === "rejected" ? `Rejected: the label stays.${kept}` : `Taken back.${kept}`;
 }
