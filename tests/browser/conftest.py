@@ -17,6 +17,7 @@ from cutaway.studio.page import STATIC
 from scripts.find_browser import BrowserError, browser_tests_are_skipped, find_installed
 from tests.browser.axe import serious_findings
 from tests.browser.hostile_run import IMAGE, train_hostile
+from tests.browser.populations import DIGITS, TEXT, WIDE, make_populations
 from tests.browser.studios import Shown, showing
 from tests.browser.trainings import MAKERS
 from tests.browser.watched_pages import WatchedPages
@@ -118,12 +119,16 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         os.environ["XDG_CACHE_HOME"] = before
 
 
-@pytest.fixture(scope="session")
-def made_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a run of every kind, trained for real, once. Nobody changes it: `runs` is a copy of it."""
+def _need_page_and_torch() -> None:
     if not (STATIC / "index.html").is_file():
         _without("the page is not built; `make ui` builds it")
     pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="session")
+def made_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run of every kind, trained for real, once. Nobody changes it: `runs` is a copy of it."""
+    _need_page_and_torch()
     folder = tmp_path_factory.mktemp("made") / "runs"
     for name, make in MAKERS.items():
         make(folder / name)
@@ -141,6 +146,44 @@ def runs(made_runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def studio(runs: Path, _own_cache: None) -> Iterator[Shown]:
     """One studio over the runs for a file of tests."""
     with showing(runs) as shown:
+        yield shown
+
+
+@pytest.fixture(scope="session")
+def made_populations(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with runs that have a population. Nobody changes it: `populations` is a copy of it."""
+    _need_page_and_torch()
+    return make_populations(tmp_path_factory.mktemp("populations"))
+
+
+@pytest.fixture(scope="module")
+def populations(made_populations: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The runs with a population for one file of tests, which may write into them."""
+    return Path(shutil.copytree(made_populations, tmp_path_factory.mktemp("explored") / "runs"))
+
+
+@pytest.fixture(scope="module")
+def digits_run(populations: Path) -> Path:
+    """Digits: a training with a spike in its loss, wrong labels, two evaluations with maps, and every analysis."""
+    return populations / DIGITS
+
+
+@pytest.fixture(scope="module")
+def wide_run(populations: Path) -> Path:
+    """Another model of the same digits, evaluated and analysed."""
+    return populations / WIDE
+
+
+@pytest.fixture(scope="module")
+def text_run(populations: Path) -> Path:
+    """Sentences, evaluated and analysed: no pictures, no training."""
+    return populations / TEXT
+
+
+@pytest.fixture(scope="module")
+def explored(populations: Path, _own_cache: None) -> Iterator[Shown]:
+    """One studio over the runs with a population for a file of tests."""
+    with showing(populations) as shown:
         yield shown
 
 
