@@ -41,7 +41,7 @@ describe("bins", () => {
   it("stand where nothing has a value", () => {
     const found = binned(numbers([NaN, NaN]));
     expect([...countsOf(found, null)].every((one) => one === 0)).toBe(true);
-    expect(binned(numbers([2.5, 2.5])).bins).toBe(40);
+    expect(binned(numbers([2.5, 2.5])).bins).toBe(10);
   });
 
   it("become conditions that hold for every sample of the bin", () => {
@@ -57,6 +57,6 @@ describe("bins", () => {
 
   it("have words", () => {
     expect(binText(binned(numbers([1, 3])), 1, String)).toBe("3");
-    expect(binText(binned(numbers([0, 0.5, 40.5])), 0, (value) => rounded(value, 3))).toBe("0 to 1.01");
+    expect(binText(binned(numbers([0, 0.5, 40.5])), 0, (value) => rounded(value, 3))).toBe("0 to 4.05");
   });
 });

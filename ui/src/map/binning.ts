@@ -50,7 +50,9 @@ function byRange(column: string, values: Float32Array | Float64Array, some: Floa
   }
   if (low > high) [low, high] = [0, 1];
   const ratio = low >= 0 && high > 0 && some.length > 20 && high > 100 * at(some, 0.5) && at(some, 0.9) > 0;
-  const edges = ratio ? ratioEdges(Math.max(tiny, at(some, 0.02), high * 1e-9), high, low) : evenEdges(low, high);
+  // Few samples in many bins are a comb.
+  const bins = Math.min(BINS, Math.max(10, Math.round(2 * Math.sqrt(values.length))));
+  const edges = ratio ? ratioEdges(bins, Math.max(tiny, at(some, 0.02), high * 1e-9), high, low) : evenEdges(bins, low, high);
   return { column, of: placed(values, edges, ratio), bins: edges.length - 1, scale: ratio ? "ratio" : "even", edges, names: [], others: 0 };
 }
 
@@ -58,17 +60,17 @@ function at(sorted: Float64Array, part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 }
 
-function evenEdges(low: number, high: number): Float64Array {
+function evenEdges(bins: number, low: number, high: number): Float64Array {
   const wide = high > low ? high - low : 1;
-  return Float64Array.from({ length: BINS + 1 }, (_, i) => (i === BINS ? low + wide : low + (wide * i) / BINS));
+  return Float64Array.from({ length: bins + 1 }, (_, i) => (i === bins ? low + wide : low + (wide * i) / bins));
 }
 
 // The first bin begins at the least value: what is below the range of ratios lies in it.
-function ratioEdges(from: number, high: number, low: number): Float64Array {
-  const step = Math.log(high / from) / BINS;
-  const edges = Float64Array.from({ length: BINS + 1 }, (_, i) => from * Math.exp(step * i));
+function ratioEdges(bins: number, from: number, high: number, low: number): Float64Array {
+  const step = Math.log(high / from) / bins;
+  const edges = Float64Array.from({ length: bins + 1 }, (_, i) => from * Math.exp(step * i));
   edges[0] = Math.min(low, from);
-  edges[BINS] = high;
+  edges[bins] = high;
   return edges;
 }
 
