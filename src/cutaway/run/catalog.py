@@ -32,6 +32,7 @@ LAYOUT = frozenset(
         "overlays",
         "tests.yaml",
         "annotations.json",
+        "selections",
         "jobs",
         "checkpoints",
         "models",

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cutaway.errors import ConfigurationError
 from cutaway.run import Run
 from cutaway.run import selections as module
+from cutaway.run.catalog import remove_run
 from cutaway.run.plain_text import plain_text
 from cutaway.run.selections import Selection, drop_selection, find_selection, keep_selection, selections
 
@@ -132,3 +133,9 @@ def test_a_folder_that_cannot_be_written_is_said(run: Run) -> None:
     (run.path / "selections").write_text("in the way")
     with pytest.raises(ConfigurationError, match="cannot be written"):
         keep_selection(run, ODD)
+
+
+def test_a_run_that_holds_selections_is_still_nothing_but_a_run_and_can_be_removed(run: Run) -> None:
+    keep_selection(run, ODD)
+    remove_run(run)
+    assert not run.path.exists()
