@@ -17,12 +17,14 @@ from textwrap import dedent
 
 from scripts.requirements import ROOT
 
-__all__ = ["DIGITS", "SPIKE", "TEXT", "WIDE", "make_populations", "planted"]
+__all__ = ["DIGITS", "SPIKE", "TEXT", "TWINS", "WIDE", "make_populations", "planted"]
 
 DIGITS, WIDE, TEXT = "digits", "digits-wide", "text"
 # At this step a batch is given a thousand times too large.
 SPIKE = 50
 TRAINING, WRONG, EPOCHS, BATCH = 480, 20, 16, 24
+# One digit that is in training and in validation.
+TWINS = ("training/100", "validation/219")
 
 BINDING = dedent(
     f"""
@@ -38,6 +40,7 @@ BINDING = dedent(
     def preprocess():
         digits = load_digits()
         order = np.random.default_rng(0).permutation(len(digits.target))[:700]
+        order[-1] = order[100]
         found = []
         parts = {{DataStateType.training: order[:{TRAINING}], DataStateType.validation: order[{TRAINING}:]}}
         for state, rows in parts.items():
