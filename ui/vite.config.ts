@@ -34,10 +34,13 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          // Pages of a run share nearly everything, and each small file would cost a request before the first curve.
+          // What the first curve needs comes in two files: each small one would cost a request before it. Whoever looks at
+          // samples instead does not load the pages of tensors.
           groups: [
             { name: "shared", test: /node_modules.svelte|src.(App|api|lib|components).(?!Chart|arrow)/, priority: 3 },
-            { name: "run", test: /src.pages.run[^s]|RunPage.svelte|Chart.svelte|uplot|flechette/, priority: 2 },
+            { name: "run", test: /src.pages.run.(CurvesTab|curves.)|RunPage.svelte|Chart.svelte|arrow.ts|uplot|flechette/, priority: 2 },
+            { name: "pieces", test: /src.pages.run.(samples.(Picture|window)|tensors.paged)/, priority: 2 },
+            { name: "training", test: /src.pages.run[^s]/, priority: 1 },
           ],
         },
       },

@@ -65,7 +65,7 @@ def _parts(quick: bool, repeats: int | None) -> dict[str, Measure]:  # noqa: FBT
     of_maps = repeats or (3 if quick else 9)
     turns = repeats or turns
     return {
-        "size": lambda _browsing, _scratch: results.size_rows(parts.script_kilobytes()),
+        "size": lambda _browsing, _scratch: results.size_rows(*parts.script_kilobytes()),
         "paint": lambda browsing, scratch: results.paint_rows(parts.paint(browsing, scratch, turns)),
         "curves": lambda browsing, scratch: results.curve_rows(
             parts.curves(browsing, scratch, turns, 1000 if quick else 10_000)

@@ -71,9 +71,10 @@ def live_rows(found: Answer) -> list[StoreRow]:
     return [_row("live", "a live step on the page, worst, seconds", figures, _exactly(float(late.max())), Bar(2))]
 
 
-def size_rows(kilobytes: float) -> list[StoreRow]:
-    """What the scripts weigh."""
-    return [_row("size", "all scripts, gzipped, kB", "", _exactly(kilobytes), Bar(150))]
+def size_rows(heaviest: float, everything: float) -> list[StoreRow]:
+    """What the scripts weigh: those of the page that loads most, and all of them."""
+    figures = f"of {everything:.0f} kB in all"
+    return [_row("size", "scripts of the heaviest page, gzipped, kB", figures, _exactly(heaviest), Bar(150))]
 
 
 def map_rows(found: Answer) -> list[StoreRow]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -114,10 +115,25 @@ def test_a_wheel_is_built_with_its_page_and_no_node_of_the_machine(checkout: Pat
     assert PAGE + build_page.MISSING not in names
 
 
-def test_the_page_is_small(page: Path) -> None:
-    # That of frozen copies is one script by design, and never comes over a network.
-    scripts = [path.read_bytes() for path in page.rglob("*.js") if not path.is_relative_to(page / "frozen")]
-    assert sum(len(gzip.compress(script, mtime=0)) for script in scripts) < 150_000, "in bytes, all pages together"
+def test_whatever_page_is_opened_its_scripts_are_small(page: Path) -> None:
+    scripts = {path.name: path.read_text() for path in (page / "assets").glob("*.js")}
+    weights = {name: len(gzip.compress(text.encode(), mtime=0)) for name, text in scripts.items()}
+    first = {name for name in scripts if name.startswith(("index-", "shared-", "run-"))}
+    assert len(first) == 3
+    for name in scripts:
+        loaded = set().union(*(_with_imports(one, scripts) for one in {*first, name}))
+        assert sum(weights[one] for one in loaded) < 150_000, f"in bytes, with {name}"
+
+
+def _with_imports(name: str, scripts: dict[str, str]) -> set[str]:
+    """The scripts that come before this one can run; those that it loads when somebody goes on are not among them."""
+    found, waiting = set[str](), [name]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting += re.findall(r'(?:from|import)"\./([^"]+)"', scripts[one])
+    return found
 
 
 def test_node_is_asked_for_only_where_the_page_must_be_built(checkout: Path, page: Path) -> None:

@@ -44,8 +44,8 @@ def test_memory_that_grows_by_more_than_a_twentieth_is_too_much() -> None:
 
 
 def test_scripts_have_a_bar() -> None:
-    assert results.size_rows(149.0)[0].verdict is Verdict.MET
-    assert results.size_rows(151.0)[0].verdict is Verdict.MISSED
+    assert results.size_rows(149.0, 300.0)[0].verdict is Verdict.MET
+    assert results.size_rows(151.0, 300.0)[0].verdict is Verdict.MISSED
 
 
 def test_the_map_is_held_to_its_bars_and_webgl_alone_is_told_beside_it() -> None:
