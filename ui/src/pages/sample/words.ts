@@ -68,10 +68,13 @@ export function suggestionSentence({ label, suggested, score, reason }: Pick<Sug
   return `${known}; ${likely}${sure}${reason ? `: ${named(reason)}` : "."}`;
 }
 
+// From here on the list of labels names a sample, too.
+const DOUBTFUL = 0.15;
+
 /** How sure the analysis is, in a word: a suggestion of one in a thousand is not likely. */
 export function doubt(score: number | null): "likely" | "perhaps" | "hardly" {
   if (score === null || score >= 0.5) return "likely";
-  return score >= 0.05 ? "perhaps" : "hardly";
+  return score >= DOUBTFUL ? "perhaps" : "hardly";
 }
 
 /** What a twin means. Leakage is the same sample on both sides of the line between training and the rest. */
