@@ -28,7 +28,7 @@ from cutaway.models.backend import LOSSES
 __all__ = ["HeatMapRequest", "heat_maps_of"]
 
 # Counted up when the same question is answered otherwise, so that what an older version kept is made anew.
-VERSION = 2
+VERSION = 3
 # What is tried where nobody names a method: each needs less of the model than the one before.
 IN_TURN = ("grad_cam", "integrated_gradients", "input_gradient", "occlusion")
 

@@ -17,6 +17,8 @@ _TEXT = "OSTU"
 _WHOLE = "biu"
 # Of these nothing can be told: they leave the axes as they are.
 _KEEPING = ("input", "rescaling", "normalization", "dropout", "gaussian", "identity", "activation", "masking", "cast")
+# How many channels an image may have, where nothing else tells which axis they are on.
+_COLOURS = (1, 3, 4)
 _SERIES = ("lstm", "gru", "rnn", "simplernn", "bidirectional", "global", "embedding")
 
 
@@ -77,11 +79,11 @@ def input_axes(model: Model, name: str, values: Array) -> InputAxes:
         )
     if values.ndim < 2:
         raise AnalysisUnavailable("heat map", f"input {name!r} is one number a sample, so there is nothing to compare.")
-    return InputAxes(name, values.shape, _channel(model, name, values.ndim), values.dtype.kind in _WHOLE)
+    return InputAxes(name, values.shape, _channel(model, name, values.shape), values.dtype.kind in _WHOLE)
 
 
-def _channel(model: Model, name: str, rank: int) -> int | None:
-    spec = next(spec for spec in model.inputs if spec.name == name)
+def _channel(model: Model, name: str, shape: tuple[int, ...]) -> int | None:
+    spec, rank = next(spec for spec in model.inputs if spec.name == name), len(shape)
     if rank == 2:
         return None
     if rank == 3:
@@ -89,7 +91,17 @@ def _channel(model: Model, name: str, rank: int) -> int | None:
         return None if axis is None else axis % 3
     if model.channels_last is not None and spec.channel_axis is not None:
         return rank - 1 if model.channels_last else 1
-    return (-1 if spec.channel_axis is None else spec.channel_axis) % rank
+    axis = (-1 if spec.channel_axis is None else spec.channel_axis) % rank
+    if axis == 1 and shape[1] not in _COLOURS and shape[-1] in _COLOURS and _flattens(model.layers):
+        # Its format says 1, but it takes any order of axes: an image of 8 x 8 x 1 has one channel, not 8.
+        return rank - 1
+    return axis
+
+
+def _flattens(layers: tuple[Layer, ...]) -> bool:
+    """Whether the first layer that does not only keep values makes one row of them."""
+    kinds = (layer.kind.lower() for layer in layers)
+    return next((kind for kind in kinds if not kind.startswith(_KEEPING)), "").startswith(("flatten", "reshape"))
 
 
 def _of_three(layers: tuple[Layer, ...], declared: int | None) -> int | None:
