@@ -101,6 +101,7 @@ class Workers:
         self._idle_seconds = idle_seconds
         self._wait_seconds = wait_seconds
         self._guard = threading.Lock()
+        self._starting = threading.Lock()
         self._workers: OrderedDict[_Key, _Worker] = OrderedDict()
         self._closed = threading.Event()
         self._sweeper: threading.Thread | None = None
@@ -202,9 +203,11 @@ class Workers:
                     raise
                 # It was gone before it heard of this: nobody asked it for what ended it.
         worker.end()
-        self._make_room(worker)
-        worker.state, worker.began = State("starting"), time.monotonic()
-        worker.process = WorkerProcess(worker.key.lane, worker.key.path, worker.key.evaluation)
+        # Together: of many that start in one moment each would find that there is room.
+        with self._starting:
+            self._make_room(worker)
+            worker.state, worker.began = State("starting"), time.monotonic()
+            worker.process = WorkerProcess(worker.key.lane, worker.key.path, worker.key.evaluation)
         return worker.process.ask(question, arguments, seconds + worker.opening_seconds)
 
     def _failed(self, worker: _Worker, question: str, error: CutawayError | Refusal) -> None:
