@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -28,8 +31,7 @@ def read_plain_yaml(path: Path, *, largest: int, what: str) -> Any:
         import yaml  # the training process may do without it
     except ImportError:
         raise MissingExtraError(f"Reading {path.name}", "all") from None
-    with path.open("rb") as file:
-        content = file.read(largest + 1)
+    content = _beginning(path, largest + 1)
     if len(content) > largest:
         raise ValueError(f"{path} is larger than {largest // 1024} kB, so it is no {what}.")
     try:
@@ -47,6 +49,16 @@ def read_plain_yaml(path: Path, *, largest: int, what: str) -> Any:
         reason = getattr(error, "problem", None) or type(error).__name__
         message = f"{path}{line}: not readable as {what}: {reason}. Only plain values are read."
         raise ValueError(message) from error
+
+
+def _beginning(path: Path, most: int) -> bytes:
+    """Return the first bytes of a plain file; a pipe or a device would keep whoever reads it waiting for ever."""
+    # Without waiting: opening a pipe that nobody writes to takes for ever too.
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with open(handle, "rb") as file:  # noqa: PTH123 - a descriptor
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is not a plain file")
+        return file.read(most)
 
 
 class _Refused(ValueError):

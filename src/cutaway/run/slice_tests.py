@@ -69,10 +69,15 @@ def read_tests(path: Path) -> tuple[WrittenTest, ...]:
 
 
 def write_tests(path: Path, tests: Sequence[WrittenTest]) -> None:
-    """Write a file of tests whole."""
+    """Write a file of tests whole. What could not be read again raises `ConfigurationError`, and is not written."""
     content = write_yaml({"version": VERSION, "tests": [_written(one) for one in tests]})
     with whole_file(path) as beside:
         beside.write_bytes(content)
+        try:
+            # One name with an unseen character, or one test too many, would take all the others with it.
+            read_tests(beside)
+        except ConfigurationError as error:
+            raise ConfigurationError(str(error).replace(str(beside), str(path))) from error
 
 
 def with_tests(tests: Sequence[WrittenTest], new: Sequence[WrittenTest]) -> tuple[WrittenTest, ...]:

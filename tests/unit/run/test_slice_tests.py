@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -141,3 +142,27 @@ def test_tests_are_removed_by_name_or_line_and_unknown_names_are_said() -> None:
     assert without_tests(tests, ["b"]) == (WrittenTest("a"), WrittenTest("c"))
     with pytest.raises(ConfigurationError, match=r"There is no test 'thn'\. Did you mean 'thin'"):
         without_tests(tests, ["thn"])
+
+
+@pytest.mark.parametrize("name", ["a\u200bb", "\N{WOMAN}\u200d\N{MICROSCOPE}", "soft\u00adhyphen"])
+def test_what_could_not_be_read_again_is_not_written(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "tests.yaml"
+    write_tests(path, [WrittenTest("accuracy at least 0.5")])
+    with pytest.raises(ConfigurationError, match="printable") as caught:
+        write_tests(path, [WrittenTest("accuracy at least 0.5", name)])
+    assert str(path) in str(caught.value)
+    assert read_tests(path) == (WrittenTest("accuracy at least 0.5"),)
+    assert [one.name for one in tmp_path.iterdir()] == ["tests.yaml"]
+
+
+def test_more_than_can_be_read_again_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "tests.yaml"
+    with pytest.raises(ConfigurationError, match="larger"):
+        write_tests(path, [WrittenTest("accuracy at least 0.5", f"{n}", "why" * 600) for n in range(200)])
+    assert not path.exists()
+
+
+def test_a_pipe_keeps_nobody_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "tests.yaml")
+    with pytest.raises(ConfigurationError, match="plain file"):
+        read_tests(tmp_path / "tests.yaml")
