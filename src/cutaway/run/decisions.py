@@ -92,6 +92,10 @@ def write_decisions(run: Run, decisions: Decisions) -> Overlay | None:
     Call it `writing_alone`.
     """
     path = overlay_path(run, STUDIO)
+    for folder in (path.parent, _aside(path).parent):
+        # A run may come from anybody: what is decided is written into it, and nowhere else.
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            raise StorageError(f"Decisions of run {run.name!r} cannot be kept: its `{folder.name}` is no folder.")
     overlay = Overlay(STUDIO, decisions.classes, tuple(decisions.corrections.values()), decisions.truth)
     about = {
         **decisions.about,

@@ -79,11 +79,17 @@ def keep_selection(run: Run, selection: Selection) -> Selection:
     name = plain_text(selection.name, LONGEST_NAME)
     if not name:
         raise ConfigurationError("A selection needs a name that can be read.")
+    if not all(_is_corner(one) for one in selection.lasso):
+        raise ConfigurationError(f"Selection {name!r} has a lasso with a corner that is farther out than any map.")
     kept = replace(selection, name=name, note=plain_text(selection.note, LONGEST_NOTE, lines=True))
     key, content = _key(name), {"version": VERSION, **asdict(kept)}
     if len(str(content)) > LARGEST // 4:
         raise ConfigurationError(
             f"Selection {name!r} is too large to keep: {len(kept.samples):,} samples by name. Select by conditions."
+        )
+    if (run.path / _FOLDER).is_symlink():
+        raise ConfigurationError(
+            f"Selection {name!r} was not kept: `{_FOLDER}` of run {run.name!r} leads elsewhere. Remove that link."
         )
     there = run.storage.list(_FOLDER)
     if len(there) >= MOST_SELECTIONS and key.rpartition("/")[2] not in there:
@@ -102,6 +108,8 @@ def keep_selection(run: Run, selection: Selection) -> Selection:
 
 def drop_selection(run: Run, name: str) -> None:
     """Remove a selection. Raises with the nearest names where there is none."""
+    if (run.path / _FOLDER).is_symlink():
+        raise ConfigurationError(f"`{_FOLDER}` of run {run.name!r} leads elsewhere. Remove that link.")
     run.storage.remove(_key(find_selection(run, name).name))
 
 

@@ -139,3 +139,21 @@ def test_a_run_that_holds_selections_is_still_nothing_but_a_run_and_can_be_remov
     keep_selection(run, ODD)
     remove_run(run)
     assert not run.path.exists()
+
+
+def test_a_lasso_that_could_not_be_read_again_is_refused(run: Run) -> None:
+    with pytest.raises(ConfigurationError, match="farther out"):
+        keep_selection(run, Selection("far", 0, lasso=((1e308, 0.0), (0.0, 1.0), (1.0, 1.0))))
+    assert selections(run) == ([], [])
+
+
+def test_nothing_is_written_or_removed_through_a_link(run: Run, tmp_path: Path) -> None:
+    kept = keep_selection(run, Selection("mine", 0))
+    outside = tmp_path / "outside"
+    (run.path / "selections").rename(outside)
+    (run.path / "selections").symlink_to(outside)
+    before = sorted(outside.iterdir())
+    for change in (lambda: keep_selection(run, Selection("another", 0)), lambda: drop_selection(run, kept.name)):
+        with pytest.raises(ConfigurationError, match="leads elsewhere"):
+            change()
+    assert sorted(outside.iterdir()) == before

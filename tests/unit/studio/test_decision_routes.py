@@ -226,6 +226,18 @@ class TestNothingIsLost:
         assert "cannot be read" in answer.json()["error"] + answer.json()["hint"]
         assert path.read_bytes() == before
 
+    def test_nothing_is_written_through_a_link(self, asked: Asked, run: Path, tmp_path: Path) -> None:
+        outside = tmp_path / "outside"
+        outside.mkdir()
+        for link in (run / "overlays", run / "overlays" / "undone"):
+            link.symlink_to(outside)
+            answer = _post(asked, "training/0", "reject")
+            assert (answer.status_code, answer.json()["code"]) == (503, "storage-error")
+            link.unlink()
+            if link.name == "overlays":
+                link.mkdir()
+        assert not list(outside.iterdir())
+
 
 def _decide_all(run: Path, samples: list[str]) -> None:
     loaded = Populations(Run.open).of(str(run))
