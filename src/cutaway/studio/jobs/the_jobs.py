@@ -22,6 +22,7 @@ from pathlib import Path
 from cutaway.errors import ConfigurationError, StorageError
 from cutaway.run.identity import Run
 from cutaway.run.jobs import JOBS, KILL_SECONDS, Job, ask_to_end, end_job, log_path, new_job, prune_jobs, read_job
+from cutaway.run.process import is_here
 from cutaway.studio.errors_on_wire import Refusal
 from cutaway.studio.index import RunIndex
 from cutaway.studio.jobs.listing import Found, Listing
@@ -169,7 +170,12 @@ class Jobs:
             self._waiting.remove(ours)
             _end(ours, "cancelled")
             return
-        ask_to_end(Run.open(found.path, mapped=False), job_id)
+        run = Run.open(found.path, mapped=False)
+        ask_to_end(run, job_id)
+        if found.state == "waiting" and not is_here(dict(found.job.by)):
+            # The studio of another machine was to start it, and may never look here again; where it does, it obeys.
+            end_job(run, job_id, "cancelled")
+            return
         running = self._running.get(job_id)
         if running is not None and running.process is not None and running.kill_at is None:
             running.kill_at = time.monotonic() + KILL_SECONDS
@@ -225,10 +231,11 @@ class Jobs:
             self._running[one.job.id] = one
 
     def _count(self) -> int:
-        """Return how many jobs run: ours, and those that a studio before this one started."""
+        """Return how many jobs run on this machine: ours, and those that a studio before this one started."""
         if len(self._running) >= self._most:
             return len(self._running)
-        others = (one for one in self._listing.jobs() if one.state == "running" and one.job.id not in self._running)
+        running = (one for one in self._listing.jobs() if one.job.id not in self._running)
+        others = (one for one in running if one.state == "running" and one.job.state() is not None)
         return len(self._running) + sum(1 for _ in others)
 
 
