@@ -9,8 +9,7 @@ from cutaway.errors import CutawayError
 from cutaway.studio.errors_on_wire import Refusal, presentable
 from cutaway.studio.populations import Loaded
 from cutaway.studio.wire import ModelDetail, ModelFile, ModelLayer, ModelState, ModelTensor
-from cutaway.studio.workers import Workers
-from cutaway.studio.workers.pool import State
+from cutaway.studio.workers.pool import State, Workers
 
 __all__ = ["model_detail", "model_state"]
 

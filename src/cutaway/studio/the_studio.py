@@ -15,7 +15,7 @@ from cutaway.studio.live import Feed
 from cutaway.studio.opened import OpenedRuns
 from cutaway.studio.populations import Populations
 from cutaway.studio.previews import Previews
-from cutaway.studio.workers import Workers
+from cutaway.studio.workers.pool import Workers
 
 __all__ = ["Studio", "TheStudio"]
 

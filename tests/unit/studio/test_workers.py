@@ -20,7 +20,7 @@ from cutaway.errors import BindingError, ConfigurationError, EncoderError, RunNo
 from cutaway.run import Run
 from cutaway.run.evaluations import evaluations, write_source
 from cutaway.studio.errors_on_wire import Refusal
-from cutaway.studio.workers import Workers
+from cutaway.studio.workers.pool import Workers
 from tests.unit.studio.asked_model import SECRET_LINE, digits_run
 
 pytest.importorskip("onnxruntime")
@@ -235,7 +235,7 @@ def test_workers_end_with_the_server_however_that_ends(place: Place) -> None:
     program = f"""
 import os
 from cutaway.run import Run
-from cutaway.studio.workers import Workers
+from cutaway.studio.workers.pool import Workers
 workers = Workers(lambda _: Run.open({str(place.run)!r}))
 workers.ask("digits", None, "ready", {{}}, lane="latents")
 print([one.process.pid for one in workers._workers.values()][0], flush=True)

@@ -11,7 +11,7 @@ from cutaway.studio.errors_on_wire import Refusal, presentable
 from cutaway.studio.populations import Loaded
 from cutaway.studio.samples.finding import row_of
 from cutaway.studio.wire import HeatMapAnswer, HeatMapRow, VisualRow
-from cutaway.studio.workers import Workers
+from cutaway.studio.workers.pool import Workers
 
 __all__ = ["heat_map_row", "sample_heat_maps", "sample_visuals", "visual_row"]
 

@@ -12,7 +12,7 @@ from cutaway.studio.populations import Loaded
 from cutaway.studio.previews import Previews
 from cutaway.studio.samples.finding import row_of
 from cutaway.studio.wire import SimilarAnswer, SimilarRow, UnitRow
-from cutaway.studio.workers import Workers
+from cutaway.studio.workers.pool import Workers
 
 __all__ = ["similar_rows", "similar_samples"]
 

@@ -1,5 +1,8 @@
-"""Processes that answer what needs latent vectors, a binding or a model: users' code never runs in the server's own."""
+"""Processes that answer what needs latent vectors, a binding or a model: users' code never runs in the server's own.
 
-from cutaway.studio.workers.pool import Workers
+The server's side is `pool`. Nothing is imported here: a worker would load the server with it, and start later.
+"""
 
-__all__ = ["Workers"]
+from __future__ import annotations
+
+__all__: list[str] = []
