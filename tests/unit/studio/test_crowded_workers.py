@@ -9,8 +9,7 @@ from shutil import copytree
 
 from cutaway.run import Run
 from cutaway.studio.errors_on_wire import Refusal
-from cutaway.studio.workers import Workers
-from cutaway.studio.workers.pool import MOST_ALIVE
+from cutaway.studio.workers.pool import MOST_ALIVE, Workers
 from tests.unit.studio.a_population import make
 
 
