@@ -51,6 +51,9 @@ describe("the rest", () => {
   });
   it("reads colours", () => {
     expect(rgbOf("#0f62b5")).toEqual([15, 98, 181]);
+    expect(rgbOf("#fff")).toEqual([255, 255, 255]);
+    expect(rgbOf("#1a2f")).toEqual([17, 170, 34]);
+    expect(rgbOf("#0f62b5cc")).toEqual([15, 98, 181]);
   });
   it("has a way between two places only in the shader that needs it", () => {
     expect(vertexShader({ round: true, moving: true })).toContain("fromX");

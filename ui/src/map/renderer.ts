@@ -282,7 +282,9 @@ export function placesOf(flags: Uint8Array, wanted: number): Uint32Array {
   return found;
 }
 
+/** A colour of the page, which a built style sheet writes as short as it can: `#fff` for `#ffffff`. */
 export function rgbOf(colour: string): Rgb {
-  const value = parseInt(colour.slice(1, 7), 16);
+  const digits = colour.length < 7 ? [...colour.slice(1, 4)].map((one) => one + one).join("") : colour.slice(1, 7);
+  const value = parseInt(digits, 16);
   return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
 }
