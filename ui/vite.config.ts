@@ -39,7 +39,7 @@ export default defineConfig({
           groups: [
             { name: "shared", test: /node_modules.svelte|src.(App|api|lib|components).(?!Chart|arrow)/, priority: 3 },
             { name: "run", test: /src.pages.run.(CurvesTab|curves.)|RunPage.svelte|Chart.svelte|arrow.ts|uplot|flechette/, priority: 2 },
-            { name: "pieces", test: /src.pages.run.(samples.(Picture|window)|tensors.paged)/, priority: 2 },
+            { name: "pieces", test: /src.pages.run.(samples.window|tensors.paged)/, priority: 2 },
             { name: "training", test: /src.pages.run[^s]/, priority: 1 },
           ],
         },
