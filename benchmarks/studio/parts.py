@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from benchmarks.studio.blank_page import build_blank_page
 from benchmarks.studio.browsing import Browsing
 from benchmarks.studio.servers import Server, serve_folder, serve_studio, serve_tensorboard
 from cutaway.studio import page as the_page
+from scripts.page_weight import page_weights
 
 __all__ = ["curves", "live", "memory", "overview", "paint", "runs", "script_kilobytes"]
 
@@ -135,23 +135,9 @@ def live(browsing: Browsing, scratch: Path, seconds: float) -> Answer:
 
 def script_kilobytes() -> tuple[float, float]:
     """What the JavaScript of the heaviest page of a run weighs, and all of it, compressed as a server would."""
-    folder = Path(the_page.__file__).parent / "static" / "assets"
-    scripts = {path.name: path.read_text() for path in folder.glob("*.js")}
-    weights = {name: len(gzip.compress(text.encode(), 9)) / 1000 for name, text in scripts.items()}
-    first = [name for name in scripts if name.startswith(("index-", "shared-", "run-"))]
-    pages = [set().union(*(_with_imports(one, scripts) for one in (*first, name))) for name in scripts]
-    return max(sum(weights[one] for one in page) for page in pages), sum(weights.values())
-
-
-def _with_imports(name: str, scripts: dict[str, str]) -> set[str]:
-    """The scripts that come before this one can run; those that it loads when somebody goes on are not among them."""
-    found, waiting = set[str](), [name]
-    while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting += re.findall(r'(?:from|import)"\./([^"]+)"', scripts[one])
-    return found
+    assets = Path(the_page.__file__).parent / "static" / "assets"
+    everything = sum(len(gzip.compress(path.read_bytes(), 9)) for path in assets.glob("*.js"))
+    return max(page_weights(assets).values()) / 1000, everything / 1000
 
 
 def _ids(studio: Server) -> list[str]:
