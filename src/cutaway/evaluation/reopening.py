@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +13,8 @@ import numpy as np
 
 from cutaway.dataset import Dataset, load_entry
 from cutaway.dataset.content import content_hash
+from cutaway.dataset.entry import Entry
+from cutaway.dataset.entry_settings import SETTINGS_FILE
 from cutaway.dataset.enums import Role
 from cutaway.dataset.subset import Array
 from cutaway.errors import BindingError, EvaluationError, ModelError
@@ -128,6 +131,20 @@ def reopen(
     return Reopened(evaluation, data, subject, wiring, notes)
 
 
+def _entry(path: Path, digest: str | None) -> Entry:
+    """Load a binding as it was loaded for the evaluation: by its file, or by the folder whose `leap.yaml` names it.
+
+    The second also takes the other files that the `leap.yaml` includes into its digest.
+    """
+    found = load_entry(path)
+    settings = path.parent / SETTINGS_FILE
+    if digest not in (None, found.digest) and settings.is_file():
+        with suppress(BindingError):
+            whole = load_entry(settings)
+            return whole if whole.path == path and whole.digest == digest else found
+    return found
+
+
 def reopen_dataset(evaluation: Evaluation) -> tuple[Dataset, list[str]]:
     """Open the data set of an evaluation by its binding; the notes say what is not as it was."""
     notes: list[str] = []
@@ -144,7 +161,7 @@ def reopen_dataset(evaluation: Evaluation) -> tuple[Dataset, list[str]]:
         raise BindingError(
             f"The binding {entry!r} that made evaluation {evaluation.number} is gone. Bring it back. {GIVE_DATASET}"
         )
-    found = load_entry(path)
+    found = _entry(path, binding.get("digest"))
     if binding.get("digest") not in (None, found.digest):
         notes.append(
             f"The binding {Path(entry).name!r} changed since the evaluation; each sample's content is compared."
