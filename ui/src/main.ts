@@ -5,7 +5,7 @@ import { askAhead } from "./api/client";
 import { firstQuestions } from "./lib/first_questions";
 import { router } from "./lib/router.svelte";
 
-for (const [path, query] of firstQuestions(router.route)) askAhead(path, query);
+for (const [path, query] of firstQuestions(router.route, router.query)) askAhead(path, query);
 
 const target = document.getElementById("app");
 if (target) mount(App, { target });

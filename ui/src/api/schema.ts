@@ -2656,6 +2656,11 @@ export interface components {
             /** Columns */
             columns: components["schemas"]["PopulationColumn"][];
             /**
+             * Looked At
+             * @description How many samples told how many values columns have, how many lack one, and what the loss follows.
+             */
+            looked_at: number;
+            /**
              * Maps
              * @description The methods by which there is a map; the first is shown.
              */

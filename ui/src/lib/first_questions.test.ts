@@ -10,3 +10,13 @@ it("asks for the run alone where another tab is shown", () => {
 it("asks nothing where no run is shown", () => {
   expect(firstQuestions({ page: "runs" })).toEqual([]);
 });
+it("asks for the population at once, of the evaluation that the address names", () => {
+  expect(firstQuestions({ page: "population", run: "x" }, new URLSearchParams("evaluation=1"))).toEqual([
+    ["runs/x", {}],
+    ["runs/x/population", { evaluation: "1" }],
+  ]);
+});
+it("asks for a sample at once, where one is named", () => {
+  expect(firstQuestions({ page: "sample", run: "x" }, new URLSearchParams("sample=a/1")).map(([path]) => path)).toEqual(["runs/x", "runs/x/sample", "runs/x/population"]);
+  expect(firstQuestions({ page: "sample", run: "x" })).toEqual([["runs/x", {}]]);
+});

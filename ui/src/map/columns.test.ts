@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { keysOf, ranksOf, recoded, valueAt, type CodedColumn, type NumberColumn } from "./columns";
+import { keysOf, missingOf, ranksOf, recoded, valueAt, type CodedColumn, type NumberColumn } from "./columns";
 
 const label: CodedColumn = { kind: "category", name: "label", codes: Int32Array.of(1, 0, -1, 2), names: ["10", "9", "cat"] };
 const loss: NumberColumn = { kind: "number", name: "loss", values: Float32Array.of(1, NaN, 3, 4) };
 
 describe("columns", () => {
+  it("counts what has no value", () => {
+    expect([missingOf(label), missingOf(loss)]).toEqual([1, 1]);
+  });
   it("sorts names as people do: 9 before 10", () => {
     expect([...ranksOf(["10", "9", "cat"])]).toEqual([1, 0, 2]);
   });

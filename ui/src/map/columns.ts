@@ -20,6 +20,14 @@ export interface CodedColumn {
 
 export type Column = NumberColumn | CodedColumn;
 
+/** How many points have no value. */
+export function missingOf(column: Column): number {
+  let found = 0;
+  if (column.kind === "number") for (const value of column.values) found += Number.isNaN(value) ? 1 : 0;
+  else for (const code of column.codes) found += code < 0 ? 1 : 0;
+  return found;
+}
+
 const PLAIN = new Intl.Collator(undefined, { numeric: true });
 
 /** Where each name of a coded column stands when they are sorted as people sort them: 9 before 10. */

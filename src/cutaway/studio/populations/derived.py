@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 from cutaway.analysis.run_samples import read_probabilities
 from cutaway.errors import OverlayError
 from cutaway.run.decisions import decisions_stamp, read_decisions
+from cutaway.run.evaluations import Evaluation
+from cutaway.studio.populations.glimpse import Glimpse
 
 if TYPE_CHECKING:
     from cutaway.studio.populations.loaded import Loaded
@@ -25,11 +27,13 @@ __all__ = [
     "SUSPICION",
     "column",
     "is_there",
+    "some_values",
     "stamp",
 ]
 
 CLUSTER, SUSPICION, SUGGESTED, PROBABILITY, DECISION = "cluster", "suspicion", "suggested", "probability", "decision"
 _MISLABELED, _CLUSTERS = "mislabeled", "clusters"
+_OF_MISLABELED = {SUSPICION: "score", SUGGESTED: "suggested"}
 
 
 class _Column(NamedTuple):
@@ -53,6 +57,16 @@ def stamp(loaded: Loaded, name: str) -> object:
 def column(loaded: Loaded, name: str) -> pa.ChunkedArray:
     """Return a column that is there."""
     return _COLUMNS[name].make(loaded)
+
+
+def some_values(loaded: Loaded, name: str) -> pa.ChunkedArray:
+    """Return values by which a column of very many samples can be described: not all of them, nor in their order."""
+    held = loaded.kept(_MISLABELED) if name in _OF_MISLABELED else None
+    if held is not None:
+        return held.table[_OF_MISLABELED[name]]
+    if name == PROBABILITY:
+        return _likeliest(loaded, Glimpse.of(loaded.evaluation, len(loaded)))
+    return loaded.column(name)
 
 
 def _cluster(loaded: Loaded) -> pa.ChunkedArray:
@@ -80,7 +94,11 @@ def _has_probabilities(loaded: Loaded) -> bool:
 
 def _probability(loaded: Loaded) -> pa.ChunkedArray:
     """The probability of the class that was predicted; missing where there are too many classes to read them."""
-    likely = read_probabilities(loaded.evaluation, loaded.subsets, loaded.origin.answer, len(loaded))
+    return _likeliest(loaded, loaded.evaluation)
+
+
+def _likeliest(loaded: Loaded, evaluation: Evaluation) -> pa.ChunkedArray:
+    likely = read_probabilities(evaluation, loaded.subsets, loaded.origin.answer, len(loaded))
     if likely is None or not likely.size:
         return pa.chunked_array([pa.nulls(len(loaded), pa.float32())])
     return pa.chunked_array([pa.array(likely.max(axis=1).astype(np.float32))])
@@ -103,8 +121,8 @@ def _kept(kind: str) -> tuple[Callable[[Loaded], bool], Callable[[Loaded], objec
 
 _COLUMNS: dict[str, _Column] = {
     CLUSTER: _Column(*_kept(_CLUSTERS), _cluster),
-    SUSPICION: _Column(*_kept(_MISLABELED), _from_mislabeled("score")),
-    SUGGESTED: _Column(*_kept(_MISLABELED), _from_mislabeled("suggested")),
+    SUSPICION: _Column(*_kept(_MISLABELED), _from_mislabeled(_OF_MISLABELED[SUSPICION])),
+    SUGGESTED: _Column(*_kept(_MISLABELED), _from_mislabeled(_OF_MISLABELED[SUGGESTED])),
     PROBABILITY: _Column(_has_probabilities, lambda _: 0, _probability),
     DECISION: _Column(
         lambda loaded: decisions_stamp(loaded.run) is not None, lambda loaded: decisions_stamp(loaded.run), _decision

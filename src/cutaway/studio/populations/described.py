@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,15 +12,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.curves.strength import rank_correlation_value, rank_share_value
+from cutaway.analysis.sample_tables import sample_table
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET
 from cutaway.studio.populations import derived
 from cutaway.studio.populations.coding import is_number, numbers, texts
+from cutaway.studio.populations.glimpse import LARGE, Glimpse, Told, together, told_by_files
 from cutaway.studio.populations.loaded import Loaded
-from cutaway.studio.populations.texts import is_text
+from cutaway.studio.populations.texts import is_text, readable_texts
 from cutaway.studio.wire import PopulationColumn
 
-__all__ = ["described_columns", "is_searched"]
+__all__ = ["described_columns", "is_searched", "looked_at"]
 
+Doubles = npt.NDArray[np.float64]
 Kind = Literal["number", "category", "yes-or-no", "text"]
 Group = Literal["sample", "answer", "score", "metadata", "metric", "analysis"]
 
@@ -27,7 +31,7 @@ Group = Literal["sample", "answer", "score", "metadata", "metric", "analysis"]
 FEWEST_TEXTS = 50
 NEARLY_ALL = 0.8
 # How closely the loss follows a column is told from so many samples, and for at most so many values.
-MOST_RANKED = 50_000
+MOST_RANKED = 20_000
 MOST_GROUPS = 1_000
 AT_ONCE = 8
 _GROUPS: dict[str, Group] = {
@@ -42,29 +46,82 @@ _GROUPS: dict[str, Group] = {
 _RANKED_GROUPS = ("metadata", "metric", "sample")
 
 
+class _Seen(NamedTuple):
+    """Rows by which columns are described: all of a population, or some; and of these a fair sample to rank by."""
+
+    table: pa.Table
+    total: int
+    ranked: npt.NDArray[np.int64]
+    loss: Doubles | None
+    told: Mapping[str, Told]
+
+
 def described_columns(loaded: Loaded) -> list[PopulationColumn]:
     """Return every column of a population, without keeping those that nobody asked for yet."""
     return [*loaded.remembered("described", None, lambda: _own(loaded)), *_added(loaded)]
 
 
+def looked_at(loaded: Loaded) -> int:
+    """Return how many samples columns are described by: all of them, or of very many some at even distances."""
+    if len(loaded) <= LARGE:
+        return len(loaded)
+    some = Glimpse.of(loaded.evaluation, len(loaded))
+    return sum(some.count(name) for name in loaded.subsets)
+
+
 def _own(loaded: Loaded) -> list[PopulationColumn]:
-    names = loaded.own_columns
+    names, total = loaded.own_columns, len(loaded)
+    if total > LARGE:
+        some = Glimpse.of(loaded.evaluation, total)
+        table = sample_table(some, loaded.subsets, loaded.origin.answer, names)
+        return _all_described(loaded, table, names, _told(loaded))
     found = []
-    # Several at a time: a file of a million samples takes long to open, and all at once would fill the memory.
+    # Several at a time: a file of many samples takes long to open, and all at once would fill the memory.
     for start in range(0, len(names), AT_ONCE):
-        table = loaded.fresh_columns(names[start : start + AT_ONCE])
-        found += [_described(loaded, name, table[name]) for name in table.column_names]
+        some_names = names[start : start + AT_ONCE]
+        found += _all_described(loaded, loaded.fresh_columns(some_names), some_names, {})
+    return found
+
+
+def _all_described(
+    loaded: Loaded, table: pa.Table, names: Sequence[str], told: Mapping[str, Told]
+) -> list[PopulationColumn]:
+    ranked = np.random.default_rng(0).permutation(len(table))[:MOST_RANKED]
+    loss = None
+    if LOSS in loaded.own_columns:
+        whole = table[LOSS] if LOSS in table.column_names else loaded.column(LOSS)
+        loss = numbers(whole)[ranked]
+    seen = _Seen(table, len(loaded), ranked, loss, told)
+    ids = len(loaded) - loaded.repeated_ids
+    return [_described(name, readable_texts(table[name]), seen, ids if name == SAMPLE else None) for name in names]
+
+
+def _told(loaded: Loaded) -> dict[str, Told]:
+    """Return what the files say about columns as pages call them."""
+    answer = loaded.origin.answer
+    called = {SAMPLE: "id", LABEL: answer.label_column, PREDICTION: answer.prediction_column}
+    each = [told_by_files(loaded.evaluation, name) for name in loaded.subsets]
+    found = {}
+    for name in loaded.own_columns:
+        pieces = [one[called.get(name, name)] for one in each if called.get(name, name) in one]
+        # A subset that lacks the column is none of which a file tells.
+        if len(pieces) == len(each):
+            found[name] = together(pieces)
     return found
 
 
 def _added(loaded: Loaded) -> list[PopulationColumn]:
     names = [name for name in loaded.column_names if name not in loaded.own_columns]
     return [
-        loaded.remembered(
-            ("described", name), loaded.column_stamp(name), partial(_described, loaded, name, loaded.column(name))
-        )
+        loaded.remembered(("described", name), loaded.column_stamp(name), partial(_added_one, loaded, name))
         for name in names
     ]
+
+
+def _added_one(loaded: Loaded, name: str) -> PopulationColumn:
+    column = derived.some_values(loaded, name) if len(loaded) > LARGE else loaded.column(name)
+    seen = _Seen(pa.table({name: column}), len(loaded), np.zeros(0, np.int64), None, {})
+    return _described(name, column, seen, None)
 
 
 def is_searched(loaded: Loaded, name: str) -> bool:
@@ -72,22 +129,37 @@ def is_searched(loaded: Loaded, name: str) -> bool:
     return name not in (SAMPLE, SUBSET, "error") and is_text(loaded.column(name).type)
 
 
-def _described(loaded: Loaded, name: str, column: pa.ChunkedArray) -> PopulationColumn:
+def _described(name: str, column: pa.ChunkedArray, seen: _Seen, values: int | None) -> PopulationColumn:
     numeric = numbers(column) if is_number(column.type) else None
     finite = None if numeric is None else numeric[np.isfinite(numeric)]
-    distinct = len(loaded) - loaded.repeated_ids if name == SAMPLE else _distinct(column)
+    distinct = _distinct(column) if values is None else values
     kind = "category" if name == derived.CLUSTER else _kind(column, distinct)
     group = _group(name)
+    ends = (float(finite.min()), float(finite.max())) if finite is not None and len(finite) else (None, None)
+    told = seen.told.get(name)
+    if told is not None and ends[0] is not None:
+        ends = (ends[0] if told.min is None else told.min, ends[1] if told.max is None else told.max)
+    ranked = group in _RANKED_GROUPS and name != SAMPLE
     return PopulationColumn(
         name=name,
         kind=kind,
         group=group,
         values=None if kind == "number" else distinct,
-        missing=column.null_count if numeric is None else int(np.isnan(numeric).sum()),
-        min=float(finite.min()) if finite is not None and len(finite) else None,
-        max=float(finite.max()) if finite is not None and len(finite) else None,
-        strength=_strength(loaded, column, kind) if group in _RANKED_GROUPS and name != SAMPLE else None,
+        missing=_missing(column, numeric, seen, told),
+        min=ends[0],
+        max=ends[1],
+        strength=_strength(column, kind, seen) if ranked else None,
     )
+
+
+def _missing(column: pa.ChunkedArray, numeric: Doubles | None, seen: _Seen, told: Told | None) -> int:
+    """Return how many samples have no value: as the files say, and of those without a number as many as were seen."""
+    nulls = int(column.null_count)
+    without = nulls if numeric is None else int(np.isnan(numeric).sum())
+    share = seen.total / max(1, len(column))
+    if told is None:
+        return round(without * share)
+    return told.missing + round((without - nulls) * share)
 
 
 def _group(name: str) -> Group:
@@ -115,18 +187,17 @@ def _distinct(column: pa.ChunkedArray) -> int:
     return int(pc.count_distinct(column, mode="only_valid").as_py())
 
 
-def _strength(loaded: Loaded, column: pa.ChunkedArray, kind: Kind) -> float | None:
+def _strength(column: pa.ChunkedArray, kind: Kind, seen: _Seen) -> float | None:
     """Return how closely the loss follows a column, by ranks, on a fair sample of the rows."""
-    if LOSS not in loaded.own_columns or kind == "text":
+    loss = seen.loss
+    if loss is None or kind == "text":
         return None
-    rows = loaded.order[:MOST_RANKED]
-    loss = loaded.remembered("loss of some", None, lambda: numbers(loaded.column(LOSS))[rows])
     if kind == "number":
-        values = numbers(column)[rows]
+        values = numbers(column)[seen.ranked]
         valid = np.isfinite(values) & np.isfinite(loss)
         found = rank_correlation_value(values[valid], loss[valid])
     else:
-        codes = _codes(column.take(pa.array(rows)))
+        codes = _codes(column.take(pa.array(seen.ranked)))
         valid = (codes >= 0) & np.isfinite(loss)
         few = len(np.unique(codes[valid])) <= MOST_GROUPS
         found = rank_share_value(codes[valid], loss[valid]) if few else None

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from cutaway.analysis.applicability import what_applies
 from cutaway.analysis.sample_tables import ERROR
-from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET, Samples
+from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SUBSET, Samples
 from cutaway.errors import CutawayError
 from cutaway.run.analyses import JOINT
 from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.selections import selections
 from cutaway.studio.plain import text
-from cutaway.studio.populations.described import described_columns
+from cutaway.studio.populations.described import described_columns, looked_at
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.populations.placed import METHODS
 from cutaway.studio.populations.scores import Scores
 from cutaway.studio.previews import has_pictures
-from cutaway.studio.wire import AnalysisRow, EvaluationRow, PopulationDetail
+from cutaway.studio.wire import AnalysisRow, EvaluationRow, PopulationColumn, PopulationDetail
 
 __all__ = ["population_detail"]
 
@@ -39,7 +41,7 @@ def population_detail(loaded: Loaded, scores: Scores) -> PopulationDetail:
     errors = next((one for one in columns if one.name == ERROR), None)
     return PopulationDetail(
         evaluation=loaded.number,
-        evaluations=[_evaluation_row(one, scores) for one in evaluations(loaded.run)],
+        evaluations=[_evaluation_row(one, _accuracy(one, loaded, scores)) for one in evaluations(loaded.run)],
         samples=len(loaded),
         failed=0 if errors is None else len(loaded) - errors.missing,
         subsets=loaded.counts,
@@ -47,10 +49,11 @@ def population_detail(loaded: Loaded, scores: Scores) -> PopulationDetail:
         space=text(loaded.space),
         spaces=[text(one) for one in loaded.evaluation.spaces],
         columns=columns,
+        looked_at=looked_at(loaded),
         maps=maps,
         trustworthiness=None if shown is None else shown.trustworthiness,
         map_notes=[] if shown is None else [text(one) for one in shown.notes],
-        analyses=_analyses(loaded),
+        analyses=_analyses(loaded, columns),
         clusters=None if clusters is None else _count(clusters.table["cluster"]),
         previews=has_pictures(loaded.run),
         notes=_notes(loaded),
@@ -75,7 +78,7 @@ def _notes(loaded: Loaded) -> list[str]:
     return notes
 
 
-def _analyses(loaded: Loaded) -> list[AnalysisRow]:
+def _analyses(loaded: Loaded, columns: Sequence[PopulationColumn]) -> list[AnalysisRow]:
     return [
         AnalysisRow(
             analysis=one.analysis,
@@ -83,7 +86,7 @@ def _analyses(loaded: Loaded) -> list[AnalysisRow]:
             applies=one.applies,
             reason=one.reason,
         )
-        for one in what_applies(_outline(loaded), loaded.origin)
+        for one in what_applies(_outline(loaded, columns), loaded.origin)
         if one.analysis not in _ASKED_EACH
     ]
 
@@ -94,24 +97,32 @@ def _is_made(loaded: Loaded, analysis: str) -> bool:
     return loaded.is_made(analysis.replace(" ", "_"))
 
 
-def _outline(loaded: Loaded) -> Samples:
-    """Return samples as far as it takes to say what applies to them. Their latent vectors are not read.
+def _outline(loaded: Loaded, columns: Sequence[PopulationColumn]) -> Samples:
+    """Return samples as far as it takes to say what applies to them. Neither vectors nor most columns are read.
 
     Each has a vector of its own, NaN where it failed; whether one overflowed is seen when an analysis is made.
     """
-    wanted = (SAMPLE, SUBSET, LABEL, PREDICTION, CORRECT, LOSS)
-    names = [one for one in loaded.own_columns if one in wanted or one.startswith("metric.")]
     rows, classes = len(loaded), loaded.classes
+    missing = {one.name: one.missing for one in columns}
+    table = {name: loaded.column(name) for name in (SUBSET, LABEL) if name in loaded.own_columns}
+    # Of the others only whether there is any value is asked.
+    for name in loaded.own_columns:
+        if name in (PREDICTION, CORRECT, LOSS) or name.startswith("metric."):
+            table[name] = pa.repeat(pa.scalar(True if missing[name] < rows else None, pa.bool_()), rows)
     latents = np.arange(rows, dtype=np.float32)[:, None]
-    failed = np.asarray(loaded.column(ERROR).is_valid())
-    latents[failed | (not loaded.space)] = np.nan
+    latents[: rows - missing[ERROR] if loaded.space else rows] = np.nan
     has_scores = bool(classes) and f"prediction.{loaded.origin.answer.prediction}" in loaded.file_columns
     likely = np.broadcast_to(np.float32(0), (rows, len(classes))) if has_scores else None
     hashes = (None,) * rows if "hash" in loaded.file_columns else None
-    return Samples(loaded.select(names), latents, classes, likely, None, hashes)
+    return Samples(pa.table(table), latents, classes, likely, None, hashes)
 
 
-def _evaluation_row(evaluation: Evaluation, scores: Scores) -> EvaluationRow:
+def _accuracy(evaluation: Evaluation, loaded: Loaded, scores: Scores) -> float | None:
+    """Return how often an evaluation is right; of the one that is looked at, from the columns that it holds."""
+    return scores.accuracy(evaluation, loaded.column if evaluation.number == loaded.number else None)
+
+
+def _evaluation_row(evaluation: Evaluation, accuracy: float | None) -> EvaluationRow:
     source = evaluation.source
     told = source.get("subsets", {})
     subsets = {text(name): _whole(about) for name, about in told.items()} if isinstance(told, dict) else {}
@@ -123,7 +134,7 @@ def _evaluation_row(evaluation: Evaluation, scores: Scores) -> EvaluationRow:
         samples=sum(subsets.values()),
         subsets=subsets,
         spaces=_spaces(evaluation),
-        accuracy=scores.accuracy(evaluation),
+        accuracy=accuracy,
         loss=_loss(told),
         has_map=any(evaluation.path.glob(f"{JOINT}.map.*.parquet")) or _one_has_map(evaluation, list(subsets)),
     )

@@ -20,7 +20,7 @@ from cutaway.analysis.filters.matching import known_column
 from cutaway.analysis.origin import Origin
 from cutaway.analysis.population_map import map_kind
 from cutaway.analysis.sample_tables import sample_columns, sample_table
-from cutaway.analysis.samples import SAMPLE, Mask
+from cutaway.analysis.samples import CORRECT, LABEL, PREDICTION, SAMPLE, Mask
 from cutaway.run.analyses import KeptTable
 from cutaway.run.evaluations import Evaluation
 from cutaway.run.identity import Run
@@ -105,7 +105,7 @@ class Loaded:
             known_column(self.schema, name)
         with self._lock:
             if name not in self._columns:
-                self._columns[name] = self.fresh_columns([name])[name]
+                self._columns[name] = self._right() if name == CORRECT else self.fresh_columns([name])[name]
             return self._columns[name]
 
     def fresh_columns(self, names: Sequence[str]) -> pa.Table:
@@ -190,6 +190,10 @@ class Loaded:
     def column_stamp(self, name: str) -> object:
         """Return what changes when a column does; those of the evaluation itself never do."""
         return None if name in self.own_columns else derived.stamp(self, name)
+
+    def _right(self) -> pa.ChunkedArray:
+        # As the files would say it, without reading them again for labels and predictions that pages ask for anyway.
+        return pc.equal(self.column(LABEL), self.column(PREDICTION))
 
     def _derived_column(self, name: str) -> pa.ChunkedArray:
         if not derived.is_there(self, name):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.origin import chosen_evaluation
@@ -26,8 +28,11 @@ class Scores:
         self._guard = threading.Lock()
         self._known: OrderedDict[tuple[str, int], float | None] = OrderedDict()
 
-    def accuracy(self, evaluation: Evaluation) -> float | None:
-        """Return the share of samples that are read as they are labelled; None where nothing says it."""
+    def accuracy(self, evaluation: Evaluation, column: Callable[[str], pa.ChunkedArray] | None = None) -> float | None:
+        """Return the share of samples that are read as they are labelled; None where nothing says it.
+
+        `column` gives columns of an evaluation that is open already: its files are not read again.
+        """
         try:
             key = (str(evaluation.path), (evaluation.path / "source.json").stat().st_mtime_ns)
         except OSError:
@@ -35,7 +40,7 @@ class Scores:
         with self._guard:
             if key in self._known:
                 return self._known[key]
-        found = _accuracy(evaluation)
+        found = _accuracy(evaluation, column)
         with self._guard:
             self._known[key] = found
             while len(self._known) > MOST_REMEMBERED:
@@ -43,14 +48,17 @@ class Scores:
         return found
 
 
-def _accuracy(evaluation: Evaluation) -> float | None:
+def _accuracy(evaluation: Evaluation, column: Callable[[str], pa.ChunkedArray] | None) -> float | None:
     try:
-        chosen = chosen_evaluation(evaluation.run, evaluation.number)
-        table = sample_table(chosen, chosen.subsets, answer_of(chosen), [CORRECT]) if chosen.subsets else None
+        right = _right(evaluation) if column is None else column(CORRECT)
     except (CutawayError, OSError):
-        # Unfinished or damaged: its own page says so.
+        # Unfinished, damaged or without classes: its own page says so.
         return None
-    if table is None or CORRECT not in table.column_names:
-        return None
-    share = pc.mean(table[CORRECT]).as_py()
+    share = None if right is None else pc.mean(right).as_py()
     return None if share is None else float(share)
+
+
+def _right(evaluation: Evaluation) -> pa.ChunkedArray | None:
+    chosen = chosen_evaluation(evaluation.run, evaluation.number)
+    table = sample_table(chosen, chosen.subsets, answer_of(chosen), [CORRECT]) if chosen.subsets else None
+    return table[CORRECT] if table is not None and CORRECT in table.column_names else None

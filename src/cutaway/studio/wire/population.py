@@ -76,6 +76,9 @@ class PopulationDetail(Wire):
     space: str
     spaces: list[str]
     columns: list[PopulationColumn]
+    looked_at: int = Field(
+        description="How many samples told how many values columns have, how many lack one, and what the loss follows."
+    )
     maps: list[str] = Field(description="The methods by which there is a map; the first is shown.")
     trustworthiness: Number
     map_notes: list[str]
