@@ -1,0 +1,151 @@
+"""The model of an evaluation on its page: what it is, and what it says to a file; and a studio to look at."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+
+from cutaway.studio.serving import serve_in_thread
+from cutaway.studio.the_studio import Studio
+from tests.browser.looking import difference, eventually, settled
+from tests.browser.populations import DIGITS, TEXT, TWINS
+from tests.browser.studios import Shown
+from tests.browser.watched_pages import WatchedPages
+
+
+def part(page: Any, name: str | re.Pattern[str]) -> Any:
+    return page.get_by_role("region", name=name)
+
+
+def a_nought() -> bytes:
+    """A picture of a 0, larger than the model takes them."""
+    down, across = np.mgrid[-1:1:80j, -1:1:80j]
+    ring = np.abs(np.hypot(across * 1.6, down * 1.1) - 0.8) < 0.25
+    written = io.BytesIO()
+    Image.fromarray((ring * 255).astype(np.uint8)).save(written, "PNG")
+    return written.getvalue()
+
+
+def upload(page: Any, name: str, kind: str, content: bytes) -> None:
+    page.locator("input[type=file]").set_input_files({"name": name, "mimeType": kind, "buffer": content})
+
+
+def test_layers_inputs_and_outputs_are_told_and_a_picture_is_tried(
+    open_page: WatchedPages, explored: Shown, axe: Any, theme: str
+) -> None:
+    told = explored.ask(f"runs/{explored.id_of(DIGITS)}/model")
+    page = open_page(explored.address(DIGITS, "model"), theme=theme)
+    facts = part(page, "The model of evaluation 1")
+    expect(facts).to_contain_text("pt2")
+    expect(facts).to_contain_text(re.compile("any . 1 . 8 . 8"))
+    expect(facts).to_contain_text(re.compile("any . 10"))
+    rows = part(page, "Table of layers").locator("tbody tr")
+    expect(rows).to_have_count(len(told["layers"]))
+    latent = [one["name"] for one in told["layers"] if one["latent"]]
+    expect(rows.filter(has_text="latent space")).to_have_count(len(latent))
+    expect(rows.filter(has_text="latent space").first).to_contain_text(latent[0])
+    expect(page.get_by_text("model ready")).to_be_visible()
+    upload(page, "a nought.png", "image/png", a_nought())
+    tried = part(page, "Try it")
+    expect(tried).to_contain_text("a nought.png")
+    expect(tried.get_by_text("Prediction", exact=True)).to_be_visible()
+    expect(tried.get_by_role("table", name="Probability").get_by_role("row").first).to_contain_text("predicted")
+    given = settled(tried.locator("figure").first.get_by_role("img"))
+    heat = tried.get_by_role("img", name=re.compile("^Heat map of"))
+    expect(heat).to_be_visible()
+    assert len(np.unique(given.reshape(-1, 3), axis=0)) > 1, "what the model was given is drawn"
+    # A map may be empty; what lies under it is the picture still.
+    assert difference(given, settled(heat)) < 1.0
+    similar = tried.get_by_role("listitem").get_by_role("link", name=re.compile(", label "))
+    expect(similar.first).to_be_visible()
+    eventually(lambda: all(similar.locator("img").evaluate_all("all => all.map(one => one.naturalWidth > 0)")))
+    assert axe(page) == []
+
+
+def test_a_file_that_is_no_picture_is_refused_in_words_and_a_sample_is_found_by_keys(
+    open_page: WatchedPages, explored: Shown
+) -> None:
+    open_page.expect(r"status of 4\d\d")
+    page = open_page(explored.address(DIGITS, "model"))
+    upload(page, "not.png", "image/png", b"this is no picture")
+    expect(part(page, "Try it").get_by_role("alert")).to_contain_text("is no PNG")
+    expect(part(page, "Try it").get_by_text("Prediction", exact=True)).to_have_count(0)
+    upload(page, "a nought.png", "image/png", a_nought())
+    expect(part(page, "Try it").get_by_text("Prediction", exact=True)).to_be_visible()
+    expect(part(page, "Try it").get_by_role("alert")).to_have_count(0)
+    page.get_by_role("combobox", name="A sample, by its id").focus()
+    page.keyboard.type(TWINS[1])
+    expect(page.get_by_role("option").filter(has_text=TWINS[1])).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=2)).to_have_text(TWINS[1])
+    expect(page).to_have_url(re.compile("/sample"))
+
+
+def test_a_model_of_words_says_why_no_file_can_be_tried(
+    open_page: WatchedPages, explored: Shown, axe: Any, theme: str
+) -> None:
+    page = open_page(explored.address(TEXT, "model"), theme=theme)
+    expect(part(page, re.compile("^The model of evaluation"))).to_contain_text("onnx")
+    expect(page.get_by_text(re.compile("takes numbers of words"))).to_be_visible()
+    expect(page.get_by_text("Files cannot be tried with this model")).to_be_visible()
+    expect(part(page, "Table of layers").locator("tbody tr").filter(has_text="latent space")).to_have_count(1)
+    assert axe(page) == []
+
+
+def test_a_model_that_is_gone_is_said_and_its_samples_stay(
+    open_page: WatchedPages, explored: Shown, digits_run: Path
+) -> None:
+    kept = digits_run / "samples" / "0" / "model.pt2"
+    away = kept.rename(kept.with_name("model.away"))
+    open_page.expect(r"status of (4|5)\d\d")
+    try:
+        page = open_page(explored.address(DIGITS, "model", evaluation=0))
+        why = page.get_by_role("note").filter(has_text="The model cannot be asked.")
+        expect(why).to_contain_text("No model at 'model.pt2'.")
+        expect(page.get_by_text("its layers are not known")).to_be_visible()
+        assert str(digits_run.parent) not in why.text_content()
+        page.goto(explored.address(DIGITS, "sample", evaluation=0, sample=TWINS[0]))
+        expect(part(page, "Truth and prediction").get_by_role("definition").first).to_be_visible()
+        expect(part(page, "Where the model looked").get_by_role("note")).to_be_visible()
+        expect(page.get_by_role("list", name=re.compile("^Similar")).get_by_role("link").first).to_be_visible()
+    finally:
+        away.rename(kept)
+
+
+@pytest.mark.usefixtures("_own_cache")
+def test_a_studio_to_look_at_changes_nothing_and_says_so_but_finds_similars(
+    open_page: WatchedPages, populations: Path, digits_run: Path, axe: Any
+) -> None:
+    open_page.expect(r"status of 403")
+    with serve_in_thread(Studio.open(populations, read_only=True)) as served:
+        studio = Shown(served)
+        sample = studio.ask(f"runs/{studio.id_of(DIGITS)}/suggestions")[0]["sample"]
+        page = open_page(studio.address(DIGITS, "sample", sample=sample))
+        expect(page.get_by_text("model not available")).to_be_visible()
+        expect(part(page, "Where the model looked").get_by_role("note")).to_contain_text("read-only")
+        similar = page.get_by_role("list", name=re.compile("^Similar")).get_by_role("link")
+        expect(similar).to_have_count(20)
+        eventually(lambda: all(similar.locator("img").evaluate_all("all => all.map(one => one.naturalWidth > 0)")))
+        accept = part(page, "Is the label right?").get_by_role("button", name=re.compile("^Accept"))
+        if accept.count():
+            accept.click()
+            expect(part(page, "Is the label right?").get_by_role("alert")).to_contain_text("read-only")
+        assert axe(page) == []
+        page.goto(studio.address(DIGITS, "model"))
+        expect(page.get_by_text(re.compile("read-only")).first).to_be_visible()
+        page.goto(studio.address(DIGITS, "insights") + "?tab=tests")
+        if page.get_by_label("New test").count():
+            page.get_by_label("New test").fill("accuracy at least 10 %")
+            page.keyboard.press("Enter")
+            expect(page.get_by_role("alert")).to_contain_text("read-only")
+        open_page.close()
+    assert not (digits_run / "tests.yaml").exists()
+    assert not list(digits_run.glob("overlays/*"))
+    assert not (digits_run / "jobs").exists()
