@@ -27,7 +27,8 @@ def colour_of(page: Any, variable: str) -> tuple[int, int, int]:
     text = page.evaluate(
         "name => getComputedStyle(document.documentElement).getPropertyValue(name).trim()", f"--{variable}"
     )
-    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
+    digits = text[1:] if len(text) == 7 else "".join(2 * digit for digit in text[1:])
+    return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:], 16)
 
 
 def count_of(seen: Pixels, colour: tuple[int, int, int], reach: int = 24) -> int:
@@ -67,4 +68,5 @@ def parameters(page: Any) -> dict[str, list[str]]:
     """The query of a page's address."""
     from urllib.parse import parse_qs, urlsplit
 
-    return parse_qs(urlsplit(page.url).query)
+    # Asked of the page: what playwright has heard of it may be a moment old.
+    return parse_qs(urlsplit(page.evaluate("() => location.href")).query)

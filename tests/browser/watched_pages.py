@@ -9,6 +9,11 @@ from urllib.parse import urlsplit
 __all__ = ["WatchedPages"]
 
 
+# Said by the driver of a machine without a graphics card when a test takes a picture of a map: of the picture, not of
+# the page, which reads nothing back.
+OF_PICTURES = "GL Driver Message .*GPU stall due to ReadPixels"
+
+
 class WatchedPages:
     """Opens pages. `complaints` has what went wrong on any of them; a test that ends with one fails.
 
@@ -19,7 +24,7 @@ class WatchedPages:
     def __init__(self, browser: Any) -> None:
         self._browser = browser
         self._contexts: list[Any] = []
-        self._expected: list[re.Pattern[str]] = []
+        self._expected = [re.compile(OF_PICTURES)]
         self._heard: list[str] = []
 
     def __call__(self, url: str, *, theme: str = "light", width: int = 1280, height: int = 800, **context: Any) -> Any:
