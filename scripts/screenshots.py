@@ -1,6 +1,6 @@
 """Takes the pictures of the studio's pages for the documentation: `make screenshots` writes docs/images/studio/.
 
-Trains the demo's networks for a moment into a temporary folder, serves them, and photographs every page in both themes.
+Trains and makes runs below a temporary folder, serves them, and photographs every page in both themes.
 """
 
 import argparse
@@ -8,65 +8,85 @@ import io
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from urllib.parse import quote
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 from scripts.find_browser import find_or_install
 from scripts.requirements import ROOT
+from scripts.screenshot_pages import MNIST, PAGES, Page
+from scripts.screenshot_runs import make_runs
 
-__all__ = ["PAGES", "main"]
+__all__ = ["main", "smaller"]
 
 FOLDER = ROOT / "docs" / "images" / "studio"
+TUTORIAL = ROOT / "docs" / "images" / "mnist"
 THEMES = ("light", "dark")
 WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 700, "height": 900}
+# What a run is given before its picture is taken.
+TESTS = ("accuracy where label = 8 at least 80 %", "accuracy at least 99 %", "loss of training at most 0.5")
 
 
-@dataclass(frozen=True)
-class Runs:
-    """The ids of the runs that are shown."""
+class Place:
+    """Something that serves pages: a studio with the ids of its runs, or a frozen copy."""
 
-    healthy: str
-    sick: str
+    def __init__(self, base: str, known: dict[str, str]) -> None:
+        self.base = base
+        self.known = known
+
+    def address(self, page: Page) -> str:
+        """Return the whole address of a page; what it names beyond runs is asked for now."""
+        for name in re.findall(r"\{([\w-]+)\}", page.address):
+            if name not in self.known:
+                self.known[name] = quote(str(_FINDERS[name](self)), safe="")
+        path = re.sub(r"\{([\w-]+)\}", lambda found: self.known[found[1]], page.address)
+        return f"{self.base}/{path}"
+
+    def ask(self, path: str) -> Any:
+        """Return what a route answers."""
+        with urlopen(f"{self.base}/api/{path}") as answer:
+            return json.load(answer)["data"]
+
+    def tell(self, path: str, body: dict[str, Any]) -> Any:
+        """Change something, and return what became of it."""
+        request = Request(f"{self.base}/api/{path}", json.dumps(body).encode(), {"Content-Type": "application/json"})
+        with urlopen(request) as answer:
+            return json.load(answer)["data"]
 
 
-@dataclass(frozen=True)
-class Page:
-    """A page: its address with `{healthy}`, `{sick}` and `{finding}` in it, and what to wait for."""
-
-    name: str
-    address: str
-    ready: str
-    narrow: bool = False
-    keys: str = ""
+def _finding(place: Place) -> str:
+    rows = place.ask(f"runs/{place.known['demo_sick']}/findings")
+    return str(next(row["id"] for row in rows if row["code"] == "DeadRelu"))
 
 
-PAGES = (
-    Page("runs", "runs", "tr[data-index] a"),
-    Page("runs-narrow", "runs", "tr[data-index] a", narrow=True),
-    Page("runs-parallel", "runs?view=parallel", "svg, canvas"),
-    Page("compare", "compare?run={healthy}&run={sick}", ".uplot canvas"),
-    Page("curves", "runs/{healthy}", ".uplot canvas"),
-    Page("curves-narrow", "runs/{healthy}", ".uplot canvas", narrow=True),
-    Page("sick", "runs/{sick}", ".uplot canvas"),
-    Page("tensors", "runs/{sick}/tensors", "[role=application] canvas"),
-    Page("tensor", "runs/{sick}/tensors?name={tensor}", ".uplot canvas"),
-    Page("layers", "runs/{sick}/layers", "table, [role=treegrid]"),
-    Page("findings", "runs/{sick}/findings", "main a[href*='findings/']"),
-    Page("finding", "runs/{sick}/findings/{finding}", "h2"),
-    Page("samples", "runs/{sick}/samples?from=0&to=5", "main img, main table, main li"),
-    Page("config", "runs/{healthy}/config", "h2"),
-    Page("steering", "runs/{healthy}/steering", "h2, p"),
-    Page("keys", "runs", "tr[data-index] a", keys="?"),
-    Page("palette", "runs", "tr[data-index] a", keys="Control+k"),
-)
+def _tensor(place: Place) -> str:
+    names = [one["name"] for one in place.ask(f"runs/{place.known['demo_sick']}/tensors?search=conv2")]
+    return str(next(name for name in names if "gradient" in name))
+
+
+def _hardest(run: str, where: str) -> Any:
+    def found(place: Place) -> str:
+        rows = place.ask(f"runs/{place.known[run]}/population/search?limit=1&where={quote(where)}")
+        return str(rows[0]["sample"])
+
+    return found
+
+
+_FINDERS: dict[str, Any] = {
+    "finding": _finding,
+    "tensor": _tensor,
+    "error": _hardest("demo_labels", "subset = validation"),
+    "sentence": _hardest("text", "correct = false"),
+    "suspect": lambda place: place.ask(f"runs/{place.known['demo_labels']}/suggestions?limit=1")[0]["sample"],
+    "running": lambda place: next(job["id"] for job in place.ask("jobs") if job["state"] == "running"),
+    "ended": lambda place: next(job["id"] for job in place.ask("jobs") if job["state"] == "finished"),
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -74,41 +94,74 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m scripts.screenshots", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these pages")
     parser.add_argument("--out", type=Path, default=FOLDER, help="where to write them (default: docs/images/studio)")
-    parser.add_argument("--runs", type=Path, help="a folder with the demo's runs, instead of training them")
+    parser.add_argument("--work", type=Path, help="where runs are made, and found the next time, instead of a moment")
+    parser.add_argument("--mnist", type=Path, metavar="RUN", help="take those of this run for the tutorial instead")
     options = parser.parse_args(arguments)
+    if options.mnist:
+        return _take_mnist(options.mnist, options.names)
     wanted = [page for page in PAGES if not options.names or page.name in options.names]
-    options.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        runs = options.runs or _train(Path(folder))
-        with _serving(runs, Path(folder)) as studio, _browser() as browser:
+    out, work = options.out.resolve(), options.work and options.work.resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        os.environ["XDG_CACHE_HOME"] = str(Path(folder) / "cache")
+        trained, made = make_runs(work or Path(folder) / "digits")
+        os.chdir(trained.parent)
+        browser = stack.enter_context(_browser())
+        places = {"trained": stack.enter_context(_serving(trained)), "made": stack.enter_context(_serving(made))}
+        _prepare(places["trained"])
+        places["made"].tell(
+            "jobs", {"kind": "analyze", "run": places["made"].known["three-classes"], "what": "confusion"}
+        )
+        if any(page.of == "frozen" for page in wanted):
+            places["frozen"] = _frozen(next(trained.glob("demo_labels-*")), Path(folder) / "copy", places["trained"])
+        for page in wanted:
             for theme in THEMES:
-                for page in wanted:
-                    _take(browser, studio, page, theme, options.out)
+                _take(browser, places[page.of], page, theme, out / f"{page.name}-{theme}.png")
+        _end_jobs(places["made"])
     return 0
 
 
-def _train(folder: Path) -> Path:
-    """Train in a folder of its own, and stay there: what is shown then names no folder of this machine."""
-    print("Training the demo's networks ...", flush=True)
-    project = folder / "digits"
-    project.mkdir()
-    variables = {name: value for name, value in os.environ.items() if name != "CUTAWAY_HOME"}
-    command = [sys.executable, "-m", "cutaway", "demo", "--json"]
-    subprocess.run(command, check=True, cwd=project, env=variables, stdout=subprocess.DEVNULL)
-    for config in project.glob("runs/*/config.yaml"):
-        config.write_text(re.sub(r"(?m)^(\s*- )/.*__main__\.py$", r"\1cutaway/__main__.py", config.read_text()))
-    os.chdir(project)
-    return project / "runs"
+def _take_mnist(run: Path, names: list[str]) -> int:
+    """Photograph the run of examples/explore_mnist, as the tutorial shows it: in one theme."""
+    with _serving(run) as place, _browser() as browser:
+        for page in MNIST:
+            if not names or page.name in names:
+                _take(browser, place, page, "light", TUTORIAL / f"{page.name}.png")
+    return 0
+
+
+def _prepare(place: Place) -> None:
+    """Give a run some tests: pages that show what people did need people."""
+    for line in TESTS:
+        place.tell(f"runs/{place.known['demo_labels']}/tests", {"line": line})
+
+
+def _end_jobs(place: Place) -> None:
+    for job in place.ask("jobs"):
+        with suppress(HTTPError):  # over in the meantime
+            place.tell(f"jobs/{job['id']}/cancel", {})
+
+
+def _frozen(run: Path, folder: Path, place: Place) -> Place:
+    from cutaway.studio.freezing.freeze import freeze
+    from cutaway.studio.index.places import Places
+
+    freeze(run, folder)
+    [run_id] = Places(run).look()
+    return Place(folder.as_uri(), {"demo_labels": run_id, "suspect": quote(_FINDERS["suspect"](place))})
 
 
 @contextmanager
-def _serving(runs: Path, folder: Path) -> Iterator[str]:
+def _serving(runs: Path) -> Iterator[Place]:
     from cutaway.studio.serving import serve_in_thread
     from cutaway.studio.the_studio import Studio
 
-    os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
     with serve_in_thread(Studio.open(runs)) as served:
-        yield served.url
+        place = Place(served.url, {})
+        names = {path.parent.name for path in [runs / "run.json", *runs.glob("*/run.json")] if path.is_file()}
+        while len(place.known) < len(names):  # until the first look at the folder is done
+            place.known = {re.sub(r"-\d{8}-.*", "", row["name"]): row["id"] for row in place.ask("runs")}
+        yield place
 
 
 @contextmanager
@@ -123,56 +176,32 @@ def _browser() -> Iterator[Any]:
             browser.close()
 
 
-def _take(browser: Any, studio: str, page: Page, theme: str, out: Path) -> None:
+def _take(browser: Any, place: Place, page: Page, theme: str, path: Path) -> None:
     context = browser.new_context(viewport=NARROW if page.narrow else WIDE, color_scheme=theme, reduced_motion="reduce")
     try:
         shown = context.new_page()
-        shown.goto(f"{studio}/{_address(studio, page)}")
-        shown.wait_for_selector(page.ready)
+        shown.goto(place.address(page))
+        shown.wait_for_selector(page.ready, state="attached", timeout=120_000)
+        shown.wait_for_timeout(700)  # numbers and pictures that come one after the other
         if page.keys:
             shown.keyboard.press(page.keys)
-        shown.wait_for_timeout(700)  # numbers and pictures that come one after the other
-        path = out / f"{page.name}-{theme}.png"
-        path.write_bytes(_smaller(shown.screenshot()))
+        if page.act:
+            page.act(shown)
+        shown.wait_for_timeout(700)
+        path.write_bytes(smaller(shown.screenshot()))
         print(path.name, flush=True)
     finally:
         context.close()
 
 
-def _address(studio: str, page: Page) -> str:
-    if "{" not in page.address:
-        return page.address
-    runs = _ids(studio)
-    about = {"healthy": runs.healthy, "sick": runs.sick, "finding": "", "tensor": ""}
-    if "{finding}" in page.address:
-        rows = _ask(studio, f"runs/{runs.sick}/findings")
-        about["finding"] = next(row["id"] for row in rows if row["code"] == "DeadRelu")
-    if "{tensor}" in page.address:
-        names = [one["name"] for one in _ask(studio, f"runs/{runs.sick}/tensors?search=conv2")]
-        about["tensor"] = quote(next(name for name in names if "gradient" in name))
-    return page.address.format(**about)
-
-
-def _ids(studio: str) -> Runs:
-    while True:  # until the first look at the folder is done
-        found = {row["name"].split("-")[0]: row["id"] for row in _ask(studio, "runs")}
-        if {"demo", "demo_sick"} <= set(found):
-            return Runs(found["demo"], found["demo_sick"])
-
-
-def _ask(studio: str, path: str) -> list[dict[str, Any]]:
-    with urlopen(f"{studio}/api/{path}") as answer:
-        rows: list[dict[str, Any]] = json.load(answer)["data"]
-    return rows
-
-
-def _smaller(png: bytes) -> bytes:
-    """With 256 colours: a page has few, and the pictures are kept in the repository."""
+def smaller(png: bytes) -> bytes:
+    """With 256 colours, none of them far from its own: the pictures are kept in the repository."""
     from PIL import Image
 
     sink = io.BytesIO()
     with Image.open(io.BytesIO(png)) as image:
-        image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(sink, "PNG", optimize=True)
+        few = image.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=2, dither=Image.Dither.NONE)
+        few.save(sink, "PNG", optimize=True)
     return sink.getvalue()
 
 
