@@ -17,7 +17,7 @@ from textwrap import dedent
 
 from scripts.requirements import ROOT
 
-__all__ = ["DIGITS", "SPIKE", "TEXT", "TWINS", "WIDE", "make_populations", "planted"]
+__all__ = ["DIGITS", "SPIKE", "TEXT", "TRAINING", "TWINS", "WIDE", "make_populations", "planted"]
 
 DIGITS, WIDE, TEXT = "digits", "digits-wide", "text"
 # At this step a batch is given a thousand times too large.

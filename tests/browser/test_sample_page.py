@@ -53,6 +53,11 @@ def detail(studio: Shown, run: str, sample: str) -> dict[str, Any]:
     return found
 
 
+def opened(studio: Shown, run: str, sample: str) -> None:
+    """Wait until the binding is open, which takes a busy machine its time."""
+    assert studio.ask(f"runs/{studio.id_of(run)}/sample/visuals", sample=sample) != []
+
+
 def doubted(studio: Shown, place: int = 0) -> dict[str, Any]:
     """A sample whose label is likely wrong."""
     found: dict[str, Any] = studio.ask(f"runs/{studio.id_of(DIGITS)}/suggestions")[place]
@@ -73,6 +78,7 @@ def test_the_input_is_what_the_users_visualizer_draws_and_the_answer_is_said(
 ) -> None:
     suggestion = doubted(explored)
     told = detail(explored, DIGITS, suggestion["sample"])
+    opened(explored, DIGITS, suggestion["sample"])
     page = open_page(explored.address(DIGITS, "sample", sample=suggestion["sample"]), theme=theme)
     expect(page.get_by_role("heading", level=2)).to_have_text(suggestion["sample"])
     expect(drawn_input(page)).to_be_visible()
@@ -244,6 +250,7 @@ def test_a_sentence_is_shown_by_its_tokens_and_so_is_its_heat_map(
 ) -> None:
     row = explored.ask(f"runs/{explored.id_of(TEXT)}/population/search", text="validation/", limit=1)[0]
     told = detail(explored, TEXT, row["sample"])
+    opened(explored, TEXT, row["sample"])
     page = open_page(explored.address(TEXT, "sample", sample=row["sample"]), theme=theme)
     expect(part(page, "Truth and prediction").get_by_role("definition")).to_have_text(
         [told["label"], told["prediction"]]
