@@ -154,6 +154,11 @@ def reopen_dataset(evaluation: Evaluation) -> tuple[Dataset, list[str]]:
         raise BindingError(
             f"Evaluation {evaluation.number} was made from a data set in Python; no file brings it back. {GIVE_DATASET}"
         )
+    if not isinstance(entry, str) or not entry.endswith(".py"):
+        # Whatever else a run names is not tried either: an error in it would quote its lines.
+        raise BindingError(
+            f"The run names {str(entry)[:200]!r} as its binding, which is no Python file. {GIVE_DATASET}"
+        )
     path = Path(entry)
     if not path.is_absolute() or _is_of_a_run(path.resolve(), evaluation):
         raise BindingError(f"The run names {entry!r} as its binding, which is not run from there. {GIVE_DATASET}")
