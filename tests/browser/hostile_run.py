@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-__all__ = ["HOSTILE", "IMAGE", "LONG", "SCRIPT", "TURNED", "train_hostile"]
+__all__ = ["HOSTILE", "IMAGE", "LONG", "SCRIPT", "TURNED", "evaluate_hostile", "train_hostile"]
 
 IMAGE = "<img src=x onerror=alert(1)>"
 SCRIPT = '"><script>window["__hacked"]=1</script>'
@@ -52,6 +52,47 @@ def train_hostile(path: Path) -> None:
     append_findings(writer, [_finding(Finding, text) for text in HOSTILE])
     writer.close()
     annotate(run, tags=[text[:100] for text in HOSTILE], note="\n".join(HOSTILE))
+
+
+def evaluate_hostile(path: Path) -> str:
+    """Evaluate a model on samples whose ids, classes and metadata are such, analyse it, and keep such a selection, test
+    and job. Return the id of the sample whose name is markup.
+    """
+    import numpy as np
+
+    from cutaway.analysis import Population
+    from cutaway.analysis.whole import analyze
+    from cutaway.dataset import Dataset
+    from cutaway.evaluation import evaluate
+    from cutaway.run import Run
+    from cutaway.run.documents import write_document
+    from cutaway.run.jobs import end_job
+    from cutaway.run.selections import Selection, keep_selection
+    from cutaway.run.slice_tests import TESTS_FILE, WrittenTest, write_tests
+    from tests.unit.evaluation.linear_model import linear_model, samples
+
+    x, y = samples(120)
+    x[:12] += 3
+    texts = [HOSTILE[number % len(HOSTILE)][:300] for number in range(len(x))]
+    metadata = {text[:200]: texts for text in (IMAGE, SCRIPT, TURNED, LONG)} | {f"{IMAGE} n": np.arange(120.0)}
+    names = [IMAGE, SCRIPT, LONG[:1000]]
+    ids = [f"{text} {number}" for number, text in enumerate(texts)]
+    data = Dataset.from_arrays({"x": x}, {"y": y}, metadata=metadata, ids=ids, labels=names, subset="validation")
+    evaluate(data, linear_model(), path)
+    run = Run.open(path)
+    with Population.open(run) as population:
+        for _ in analyze(population):
+            pass
+    keep_selection(run, Selection(IMAGE, 0, where=(f'label = "{IMAGE}"',), note="\n".join((IMAGE, SCRIPT))))
+    write_tests(
+        path / TESTS_FILE, [WrittenTest("accuracy at least 0.1", IMAGE, SCRIPT), WrittenTest("loss < 1", SCRIPT)]
+    )
+    job = "20260101-000000-0000000a"
+    told = {"kind": "analyze", "what": IMAGE, "evaluation": 0, "created": 1.7e9, "command": SCRIPT, "who": IMAGE}
+    write_document(run.storage, f"jobs/{job}/job.json", told)
+    (path / "jobs" / job / "log.txt").write_text("\n".join([*HOSTILE, ""]))
+    end_job(run, job, "failed", SCRIPT, IMAGE)
+    return f"validation/{ids[0]}"
 
 
 def _finding(kind: Any, text: str) -> Any:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.hostile_run import ADDRESS, EMOJI, IMAGE, LONG, SCRIPT
+from tests.browser.hostile_run import ADDRESS, EMOJI, IMAGE, LONG, SCRIPT, evaluate_hostile
 from tests.browser.looking import settled
 from tests.browser.studios import Shown
 from tests.browser.watched_pages import WatchedPages
@@ -119,4 +120,54 @@ def test_what_a_person_writes_is_only_text_too(open_page: WatchedPages, studio: 
     page.get_by_label("Note").fill(text)
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_label("Note")).to_have_text(text)
+    assert_only_text(page)
+
+
+@pytest.fixture(scope="module")
+def hostile_sample(runs: Path, hostile_run: str, studio: Shown) -> str:
+    """A sample of an evaluation whose ids, classes, metadata, selections, tests and jobs are such texts."""
+    sample = evaluate_hostile(runs / hostile_run)
+    studio.id_of(hostile_run)
+    return sample
+
+
+@pytest.mark.parametrize(
+    ("tab", "query"),
+    [
+        ("population", {}),
+        ("population", {"color": f"metadata.{IMAGE}", "where": f'label = "{IMAGE}"'}),
+        ("sample", {}),
+        ("insights", {}),
+        ("model", {}),
+    ],
+)
+def test_samples_of_such_names_are_shown_as_text(
+    open_page: WatchedPages, studio: Shown, hostile_run: str, hostile_sample: str, tab: str, query: dict[str, str]
+) -> None:
+    # Its data set was made in Python: the model cannot be opened again, and the page says so.
+    open_page.expect(r"status of [45]\d\d")
+    named = {"sample": hostile_sample} if tab == "sample" else query
+    page = open_page(studio.address(hostile_run, tab, **named))
+    expect(page.get_by_role("heading", level=1)).to_have_text(IMAGE)
+    settled(page)
+    if tab == "sample":
+        expect(page.get_by_role("main")).to_contain_text(hostile_sample)
+    assert_only_text(page)
+    page.set_viewport_size({"width": 700, "height": 800})
+    settled(page)
+    assert_only_text(page)
+
+
+def test_jobs_of_such_words_are_shown_as_text(open_page: WatchedPages, studio: Shown, hostile_sample: str) -> None:
+    assert hostile_sample
+    [job] = studio.ask("jobs")
+    page = open_page(f"{studio.url}/jobs")
+    expect(page.get_by_role("main")).to_contain_text(IMAGE)
+    assert_only_text(page)
+    page.goto(f"{studio.url}/jobs/{job['id']}")
+    for text in (IMAGE, SCRIPT, ADDRESS):
+        expect(page.get_by_role("main")).to_contain_text(text)
+    # What a stranger's file calls a command is not offered for copying.
+    assert job["command"] == ""
+    settled(page)
     assert_only_text(page)
