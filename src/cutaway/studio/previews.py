@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +16,8 @@ __all__ = ["Previews", "has_pictures"]
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 MOST_BYTES = 4 << 20
+# A larger one is fetched by itself: many at once are one answer.
+MOST_OF_SEVERAL = 64 << 10
 # So many files of previews are remembered by which sample lies where.
 MOST_FILES = 8
 
@@ -43,6 +46,21 @@ class Previews:
                 return found
         hint = "`cutaway evaluate` draws a preview of each sample."
         raise Refusal(404, "preview-unavailable", f"No preview of sample {sample!r} in run {run.name!r}.", hint)
+
+    def several(self, run: Run, samples: Sequence[str]) -> dict[str, bytes]:
+        """Return the pictures of some samples; those of which none can be shown here, or a large one, are left out."""
+        found: dict[str, bytes] = {}
+        for path in _files(run):
+            places = self._places(path)
+            wanted: dict[int, dict[str, int]] = {}
+            for sample in samples:
+                if sample in places and sample not in found:
+                    number, row = places[sample]
+                    wanted.setdefault(number, {})[sample] = row
+            for number, rows in wanted.items():
+                pictures = zip(rows, _read_rows(path, number, list(rows.values())), strict=True)
+                found |= {name: png for name, png in pictures if png is not None and _is_small(png)}
+        return found
 
     def known(self, run: Run, samples: set[str]) -> set[str]:
         """Return those of some samples that have a preview."""
@@ -95,10 +113,18 @@ def _checked(column: pa.Array) -> pa.Array:
 
 
 def _read(path: Path, number: int, row: int) -> bytes | None:
+    return _read_rows(path, number, [row])[0]
+
+
+def _read_rows(path: Path, number: int, rows: Sequence[int]) -> list[bytes | None]:
     try:
         with pa.OSFile(str(path)) as source:
             column = _checked(pa.ipc.open_file(source).get_batch(number).column(1))
-            found = column[row].as_py()
+            found = [column[row].as_py() for row in rows]
     except (OSError, pa.ArrowException, ValueError, IndexError):
-        return None
-    return found if isinstance(found, bytes) else None
+        return [None] * len(rows)
+    return [one if isinstance(one, bytes) else None for one in found]
+
+
+def _is_small(png: bytes) -> bool:
+    return png.startswith(SIGNATURE) and len(png) <= MOST_OF_SEVERAL

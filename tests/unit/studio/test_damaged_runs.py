@@ -29,7 +29,13 @@ PATHS = (
     ),
     *(f"/tensor?name={NAME}", f"/tensor/series.arrow?name={NAME}", f"/tensor/histogram?name={NAME}&step=3"),
     *(f"/tensor/values.arrow?name={NAME}&step=3", "/tensors/overview.arrow", "/findings", "/findings/f", "/requests"),
-    *("/preview?sample=training/0", "/tensors", "/tensors?sort=-saved_steps", "/steps?offset=9007199254740992"),
+    *(
+        "/preview?sample=training/0",
+        "/previews?sample=training/0",
+        "/tensors",
+        "/tensors?sort=-saved_steps",
+        "/steps?offset=9007199254740992",
+    ),
 )
 
 

@@ -225,6 +225,14 @@ class TestPreviews:
         assert answer.status_code == 404
         assert answer.json()["code"] == "preview-unavailable"
 
+    def test_several_pictures_are_one_answer_without_those_that_are_none(self, studio: Asked) -> None:
+        asked = [f"training/{i}" for i in range(6)] + ["no/1"]
+        found = studio.data("healthy", "/previews", sample=asked)
+        shown = [one for one in asked if studio.get("healthy", "/preview", sample=one).status_code == 200]
+        assert list(found) == shown
+        for one in shown:
+            assert base64.b64decode(found[one]) == studio.get("healthy", "/preview", sample=one).content
+
     def test_a_run_without_pictures(self, studio: Asked) -> None:
         assert studio.get("sick", "/preview", sample="training/0").status_code == 404
 

@@ -291,6 +291,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{run}/previews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Previews
+         * @description Return the small pictures of several samples as base64 of PNG, by id; those without one are left out.
+         */
+        get: operations["previews_api_runs__run__previews_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{run}/layers": {
         parameters: {
             query?: never;
@@ -1555,6 +1575,19 @@ export interface components {
              */
             ok: true;
             data: components["schemas"]["Tried"];
+        };
+        /** Data[dict[str, str]] */
+        Data_dict_str__str__: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            /** Data */
+            data: {
+                [key: string]: string;
+            };
         };
         /** Data[list[ClusterRow]] */
         Data_list_ClusterRow__: {
@@ -3552,6 +3585,7 @@ export type DataTestRow = components['schemas']['Data_TestRow_'];
 export type DataTestsOfRun = components['schemas']['Data_TestsOfRun_'];
 export type DataTestsTable = components['schemas']['Data_TestsTable_'];
 export type DataTried = components['schemas']['Data_Tried_'];
+export type DataDictStrStr = components['schemas']['Data_dict_str__str__'];
 export type DataListClusterRow = components['schemas']['Data_list_ClusterRow__'];
 export type DataListColumn = components['schemas']['Data_list_Column__'];
 export type DataListLayerRow = components['schemas']['Data_list_LayerRow__'];
@@ -4100,6 +4134,40 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    previews_api_runs__run__previews_get: {
+        parameters: {
+            query: {
+                sample: string[];
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_dict_str__str__"];
+                };
             };
             /** @description Default Response */
             default: {

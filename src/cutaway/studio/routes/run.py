@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
@@ -99,6 +100,17 @@ def preview(studio: TheStudio, run: RunId, sample: Annotated[str, Query(max_leng
     png = studio.previews.png(studio.index.run_of(run), sample)
     # A picture from a stranger's run is nothing but a picture, also where somebody opens its address by itself.
     return Response(png, media_type="image/png", headers={"Content-Security-Policy": "sandbox"})
+
+
+@router.get("/previews")
+def previews(
+    studio: TheStudio,
+    run: RunId,
+    sample: Annotated[list[Annotated[str, Query(max_length=2000)]], Query(min_length=1, max_length=100)],
+) -> Data[dict[str, str]]:
+    """Return the small pictures of several samples as base64 of PNG, by id; those without one are left out."""
+    found = studio.previews.several(studio.index.run_of(run), sample)
+    return Data(data={name: base64.b64encode(png).decode() for name, png in found.items()})
 
 
 @router.get("/layers")
