@@ -22,6 +22,8 @@ from benchmarks.results import Absent, StoreRow
 from benchmarks.studio import parts, results
 from benchmarks.studio.browsing import Browsing, PageFailed, open_browser
 from benchmarks.studio.map_part import measure_map
+from benchmarks.studio.population_part import measure_population
+from benchmarks.studio.sample_part import measure_sample
 
 HEAD = ("studio", *STORE_HEAD[1:])
 LEGEND = (
@@ -30,6 +32,8 @@ LEGEND = (
     "overview: the server was just started and has read nothing of the run.",
     "map: on one page, from points in memory until a pixel was read back, the other map in its fastest mode. Without a",
     "  graphics card ours puts small points into pixels by hand; `every point by WebGL` is what it would take else.",
+    "population: until every point is painted. The lasso is the page's own figure, from the mouse's release on.",
+    "sample: the demo's run, from a click on the next sample, the model ready; nothing of it asked before.",
     "live: from the step's write to the page's own word for it, two steps a second.",
     "verdict: missed only if the whole interval lies beyond the bar.",
 )
@@ -81,6 +85,10 @@ def _parts(quick: bool, repeats: int | None) -> dict[str, Measure]:  # noqa: FBT
         "map": lambda browsing, scratch: results.map_rows(
             measure_map(browsing, scratch, of_maps, (60_000,) if quick else (60_000, 1_000_000))
         ),
+        "population": lambda browsing, scratch: results.population_rows(
+            measure_population(browsing, scratch, of_maps, (60_000,) if quick else (60_000, 1_000_000))
+        ),
+        "sample": lambda browsing, scratch: results.sample_rows(measure_sample(browsing, scratch, of_maps)),
     }
 
 

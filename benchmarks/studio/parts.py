@@ -19,7 +19,7 @@ from benchmarks.studio.servers import Server, serve_folder, serve_studio, serve_
 from cutaway.studio import page as the_page
 from scripts.page_weight import page_weights
 
-__all__ = ["curves", "live", "memory", "overview", "paint", "runs", "script_kilobytes"]
+__all__ = ["curves", "live", "memory", "overview", "paint", "run_ids", "runs", "script_kilobytes"]
 
 Answer = dict[str, Any]
 WARMING = 2
@@ -30,7 +30,7 @@ def paint(browsing: Browsing, scratch: Path, turns: int) -> Answer:
     made_runs.demo_like_run(scratch / "runs" / "demo")
     blank_folder = build_blank_page(scratch / "blank")
     with serve_studio(scratch / "runs", scratch / "cache") as studio, serve_folder(blank_folder) as blank:
-        address = f"{studio.url}/runs/{_ids(studio)[0]}"
+        address = f"{studio.url}/runs/{run_ids(studio)[0]}"
         found: dict[str, list[float]] = {"ours": [], "blank": []}
         for turn in range(turns + WARMING):
             ours = browsing.milliseconds(address, conditions.CURVE)
@@ -46,7 +46,7 @@ def curves(browsing: Browsing, scratch: Path, turns: int, steps: int) -> Answer:
     ours, theirs = scratch / "runs" / "scalars", scratch / "events"
     made_runs.scalars_for_both(ours, theirs, steps)
     with serve_studio(scratch / "runs", scratch / "cache") as studio, serve_tensorboard(theirs) as board:
-        address = f"{studio.url}/runs/{_ids(studio)[0]}"
+        address = f"{studio.url}/runs/{run_ids(studio)[0]}"
         found: dict[str, list[float]] = {"ours": [], "theirs": []}
         for turn in range(turns + WARMING):
             one = browsing.milliseconds(address, conditions.CURVE)
@@ -65,7 +65,7 @@ def overview(browsing: Browsing, scratch: Path, turns: int, steps: int) -> Answe
     first, later, memory_mb = [], [], 0.0
     for _ in range(max(1, turns // 3)):
         with serve_studio(scratch / "runs", scratch / "cache") as studio:
-            address = f"{studio.url}/runs/{_ids(studio)[0]}/tensors"
+            address = f"{studio.url}/runs/{run_ids(studio)[0]}/tensors"
             first.append(browsing.milliseconds(address, conditions.STRIPES))
             later += [browsing.milliseconds(address, conditions.STRIPES) for _ in range(3)]
             memory_mb = max(memory_mb, studio.memory_mb())
@@ -99,7 +99,7 @@ def memory(browsing: Browsing, scratch: Path, loads: int) -> Answer:
     """The server's memory after a tenth of so many page loads, and after all of them."""
     made_runs.demo_like_run(scratch / "runs" / "demo")
     with serve_studio(scratch / "runs", scratch / "cache") as studio:
-        run = _ids(studio)[0]
+        run = run_ids(studio)[0]
         pages = [f"{studio.url}/runs", f"{studio.url}/runs/{run}", f"{studio.url}/runs/{run}/tensors"]
         early = 0.0
         for number in range(loads):
@@ -120,7 +120,7 @@ def live(browsing: Browsing, scratch: Path, seconds: float) -> Answer:
         ids: list[str] = []
         while not ids:
             time.sleep(0.3)
-            ids = _ids(studio)
+            ids = run_ids(studio)
         with browsing.visit(f"{studio.url}/runs/{ids[0]}", f"() => ({conditions.STEPS})() > 0") as (page, _):
             opened = time.time()
             for line in process.stdout or ():
@@ -140,7 +140,8 @@ def script_kilobytes() -> tuple[float, float]:
     return max(page_weights(assets).values()) / 1000, everything / 1000
 
 
-def _ids(studio: Server) -> list[str]:
+def run_ids(studio: Server) -> list[str]:
+    """The ids of the runs that a studio lists, the first ten."""
     query = urllib.parse.urlencode({"limit": 10})
     with urllib.request.urlopen(f"{studio.url}/api/runs?{query}") as answer:
         return [row["id"] for row in json.load(answer)["data"]]

@@ -9,13 +9,27 @@ import numpy as np
 from benchmarks.figures import Bar, Estimate, Side, median_interval, ratio_interval, verdict
 from benchmarks.results import StoreRow
 
-__all__ = ["curve_rows", "live_rows", "map_rows", "memory_rows", "overview_rows", "paint_rows", "run_rows", "size_rows"]
+__all__ = [
+    "curve_rows",
+    "live_rows",
+    "map_rows",
+    "memory_rows",
+    "overview_rows",
+    "paint_rows",
+    "population_rows",
+    "run_rows",
+    "sample_rows",
+    "size_rows",
+]
 
 Answer = dict[str, Any]
 # What a page may take beyond an empty one, whatever the machine.
 ALLOWANCE_MS = 300.0
 # Of regl-scatterplot's time, by how many points there are.
 MAP_BARS = {60_000: 0.75, 1_000_000: 0.5}
+# Seconds until a map is painted, by how many points there are: by a server just started, and by one asked before.
+POPULATION_BARS = {1_000_000: (4.0, 2.0), 60_000: (None, 1.0)}
+MOST_WHILE_MOVING = 100_000
 
 
 def paint_rows(found: Answer) -> list[StoreRow]:
@@ -96,6 +110,37 @@ def map_rows(found: Answer) -> list[StoreRow]:
     lasso = np.array(found["lasso"])
     label = f"a lasso around some of {found['lasso_points']:,} points, ms"
     return [*rows, _row("map-lasso", label, "without drawing", median_interval(lasso), Bar(60))]
+
+
+def population_rows(found: Answer) -> list[StoreRow]:
+    """The page's map from the navigation on, what a lasso by the mouse takes, and what is drawn while moving."""
+    rows: list[StoreRow] = []
+    for count, times in found["sizes"].items():
+        cold, warm = (np.array(times[kind]) / 1000 for kind in ("cold", "warm"))
+        bars = [None if one is None else Bar(one) for one in POPULATION_BARS.get(count, (None, None))]
+        told = f"the server had {times['memory_mb']:.0f} MB"
+        label = f"population of {count:,}, server just started, until painted, seconds"
+        rows.append(_row(f"population-{count}", label, told, median_interval(cold), bars[0]))
+        rows.append(_row(f"population-{count}-warm", "  opened again, seconds", "", median_interval(warm), bars[1]))
+    lasso, points = np.array(found["lasso"]), found["lasso_points"]
+    label = f"a lasso by the mouse, {points:,} points, ms"
+    told = f"with all that follows, without drawing; worst {lasso.max():.0f} ms"
+    rows.append(_row("population-lasso", label, told, median_interval(lasso), Bar(60)))
+    moving = _exactly(float(found["moving"]))
+    return [*rows, _row("population-moving", "  most points drawn while dragged", "", moving, Bar(MOST_WHILE_MOVING))]
+
+
+def sample_rows(found: Answer) -> list[StoreRow]:
+    """From a click on the next sample until the pictures of its similars and its heat map are painted."""
+    similars, heat, sanity = (np.array(found[kind]) for kind in ("similars", "heat", "sanity"))
+    first = median_interval(np.array(found["first"]) / 1000)
+    worst = f"worst {similars.max():.0f} ms"
+    return [
+        _row("sample-similars", "similars, click to pictures, ms", worst, median_interval(similars), Bar(100)),
+        _row("sample-heat", "heat map, click to painted, seconds", "", median_interval(heat / 1000), Bar(1)),
+        _row("sample-sanity", "  with how far it can be trusted, seconds", "", median_interval(sanity / 1000), None),
+        _row("sample-first", "  first similars of a server just started, seconds", "", first, None),
+    ]
 
 
 def _row(key: str, label: str, figures: str, estimate: Estimate, bar: Bar | None) -> StoreRow:

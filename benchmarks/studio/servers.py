@@ -95,7 +95,7 @@ def _answering(url: str, process: subprocess.Popen[str]) -> Server:
         with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=2):
             return Server(url, process.pid)
         time.sleep(0.1)
-    raise RuntimeError(f"{process.args} did not answer")
+    raise RuntimeError(f"what was started for {url} did not answer")
 
 
 def _free_port() -> int:
