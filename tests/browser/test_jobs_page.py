@@ -101,7 +101,7 @@ def test_an_analysis_is_started_finishes_and_leads_to_what_it_made(
 def test_progress_and_log_come_and_a_cancelled_job_ends(
     open_page: WatchedPages, working: Shown, insects: Path, axe: Any, theme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(SLOW, "0.05")
+    monkeypatch.setenv(SLOW, "0.2")
     job = start(working, kind="evaluate")
     page = open_page(f"{working.url}/jobs/{job}", theme=theme)
     bar = page.get_by_role("progressbar")
@@ -112,7 +112,8 @@ def test_progress_and_log_come_and_a_cancelled_job_ends(
     expect(page.get_by_role("link", name=re.compile("^Jobs.*1 running"))).to_be_visible()
     expect(page.get_by_text(re.compile(r"a second|one every")).first).to_be_visible()
     expect(page.get_by_text(re.compile(r" left$")).first).to_be_visible()
-    expect(lines(page)).to_contain_text("No loss is bound")
+    # In the second theme it goes on where it was cancelled in the first.
+    expect(lines(page)).to_contain_text(re.compile("No loss is bound|Going on with evaluation"))
     assert axe(page) == []
     process = process_of(insects, job)
     page.goto(f"{working.url}/jobs?state=going")
