@@ -96,6 +96,8 @@ _LIBRARIES = (
     *("cv2", "datasets", "h5py", "keras", "numpy", "onnx", "onnxruntime", "pandas", "PIL", "pyarrow", "scipy"),
     *("skimage", "sklearn", "tensorflow", "torch", "torchvision"),
 )
+# Of the names that one is compared with: how long each, and how long together.
+_LONGEST_NAME, _MOST_CHARACTERS = 200, 50_000
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -106,12 +108,26 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     lowered = {candidate.lower(): candidate for candidate in known}
     short = [one for one in lowered if len(name) > 1 and one.startswith(name.lower())]
-    matches = dict.fromkeys([*get_close_matches(name.lower(), lowered, n=3, cutoff=0.5), *short])
+    close = get_close_matches(name.lower(), _few(lowered), n=3, cutoff=0.5) if len(name) <= _LONGEST_NAME else []
+    matches = dict.fromkeys([*close, *short])
     near = [repr(lowered[match]) for match in matches][:3]
     if not near:
         return ""
     listed = near[0] if len(near) == 1 else f"{', '.join(near[:-1])} or {near[-1]}"
     return f" Did you mean {listed}?"
+
+
+def _few(names: Iterable[str]) -> list[str]:
+    """Return the first names, as many as are compared in a fraction of a second: anybody may send a name."""
+    found: list[str] = []
+    left = _MOST_CHARACTERS
+    for one in names:
+        if len(one) <= _LONGEST_NAME:
+            left -= len(one)
+            if left < 0:
+                break
+            found.append(one)
+    return found
 
 
 def split_hint(message: str) -> tuple[str, str]:
