@@ -1,5 +1,6 @@
 """The routes of one run, on real trainings: what they answer is what the run folder holds."""
 
+import base64
 from collections.abc import Iterator
 from pathlib import Path
 
