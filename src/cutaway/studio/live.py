@@ -220,13 +220,16 @@ class Feed:
         return _Topic(look, [Event(topic=RUNS, what="listed")], 0)
 
     def _look_on(self) -> None:
-        while not self._ended.wait(self._seconds):
+        everything = False
+        # Jobs twice as often as all else: somebody waits for them, and those that run are a few files to look at.
+        while not self._ended.wait(self._seconds / 2):
+            everything = not everything
             with self._lock:
                 self._forget_unwatched()
                 if not self._topics:
                     self._thread = None
                     return
-                watched = list(self._topics.values())
+                watched = [topic for name, topic in self._topics.items() if everything or name == JOBS]
             found = [(topic, event) for topic in watched for event in _looked(topic)]
             if found:
                 self._tell(found)

@@ -67,3 +67,27 @@ def test_the_map_is_held_to_its_bars_and_webgl_alone_is_told_beside_it() -> None
 def test_a_slow_lasso_is_missed() -> None:
     *_, lasso = results.map_rows({"sizes": {}, "lasso": [61.0] * 9, "lasso_points": 1_000_000})
     assert lasso.verdict is Verdict.MISSED
+
+
+def test_a_population_is_held_to_its_bars_by_how_many_samples_it_has() -> None:
+    times = {"cold": [3000.0] * 3, "warm": [2100.0] * 9, "memory_mb": 700.0}
+    found = {"sizes": {1_000_000: times}, "lasso": [40.0] * 9, "lasso_points": 1_000_000, "moving": 100_000}
+    cold, warm, lasso, moving = results.population_rows(found)
+    assert (cold.estimate.median, cold.verdict) == (3.0, Verdict.MET)
+    assert (warm.estimate.median, warm.verdict) == (2.1, Verdict.MISSED)
+    assert (lasso.verdict, moving.verdict) == (Verdict.MET, Verdict.MET)
+
+
+def test_a_page_that_draws_everything_while_it_moves_is_missed() -> None:
+    found = {"sizes": {}, "lasso": [61.0] * 9, "lasso_points": 1_000_000, "moving": 1_000_000}
+    assert [row.verdict for row in results.population_rows(found)] == [Verdict.MISSED, Verdict.MISSED]
+
+
+def test_similars_and_heat_maps_have_bars_and_the_first_similars_none() -> None:
+    found = {"similars": [101.0] * 9, "heat": [900.0] * 9, "sanity": [2000.0] * 9, "first": [1500.0] * 3}
+    assert [row.verdict for row in results.sample_rows(found)] == [
+        Verdict.MISSED,
+        Verdict.MET,
+        Verdict.NO_BAR,
+        Verdict.NO_BAR,
+    ]
