@@ -19,11 +19,11 @@ from PIL import Image
 from cutaway.analysis.figures.pictures import extent_of, pixels_of, png_of
 from cutaway.analysis.figures.previews import choose_previews
 from cutaway.cli import main
-from cutaway.run.exporting import neutral_cell, original_cell, write_csv
 from cutaway.dataset import Dataset
 from cutaway.evaluation import evaluate
 from cutaway.run import Run
 from cutaway.run.evaluations import evaluations
+from cutaway.run.exporting import neutral_cell, original_cell, write_csv
 from tests.hostile.image_bombs import BOMBS, png_bomb
 from tests.unit.analysis.figures.made import png
 from tests.unit.analysis.figures.reading_pages import Page
