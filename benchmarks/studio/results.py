@@ -127,7 +127,10 @@ def population_rows(found: Answer) -> list[StoreRow]:
     told = f"with all that follows, without drawing; worst {lasso.max():.0f} ms"
     rows.append(_row("population-lasso", label, told, median_interval(lasso), Bar(60)))
     moving = _exactly(float(found["moving"]))
-    return [*rows, _row("population-moving", "  most points drawn while dragged", "", moving, Bar(MOST_WHILE_MOVING))]
+    return [
+        *rows,
+        _row("population-moving", "  points drawn while dragged, median picture", "", moving, Bar(MOST_WHILE_MOVING)),
+    ]
 
 
 def sample_rows(found: Answer) -> list[StoreRow]:
