@@ -31,7 +31,7 @@ Group = Literal["sample", "answer", "score", "metadata", "metric", "analysis"]
 FEWEST_TEXTS = 50
 NEARLY_ALL = 0.8
 # How closely the loss follows a column is told from so many samples, and for at most so many values.
-MOST_RANKED = 20_000
+MOST_RANKED = 10_000
 MOST_GROUPS = 1_000
 AT_ONCE = 8
 _GROUPS: dict[str, Group] = {
