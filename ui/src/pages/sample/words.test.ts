@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ClassScore } from "../../api/schema";
-import { condition, decisionSentence, doubt, factsLike, hintPieces, labelsSentence, likeliest, named, nearest, overlayCommand, percent, rankWords, suggestionSentence, twinWords, valueOf, verdictOf } from "./words";
+import { condition, decisionSentence, doubt, factsLike, hintPieces, labelsSentence, likeliest, named, nearest, overlayCommand, percent, rankWords, suggestionSentence, trustSentence, twinWords, valueOf, verdictOf } from "./words";
 
 const score = (name: string, probability: number | null, distance: number | null = null): ClassScore => ({ name, probability, distance });
 
@@ -49,6 +49,11 @@ describe("suggestions", () => {
     expect(suggestionSentence({ label: "4", suggested: null, score: null, reason: "" })).toBe("Labelled 4; that is likely wrong.");
   });
   it("say how sure they are", () => {
+    expect([0.12, 0.0018, null].map(trustSentence)).toEqual([
+      "Little speaks against it: wrong with a probability of 0.12.",
+      "Nothing speaks against it: wrong with a probability of 0.0018.",
+      "Nothing speaks against it.",
+    ]);
     expect([0.9, 0.38, 0.0001, null].map(doubt)).toEqual(["likely", "perhaps", "hardly", "likely"]);
     expect(suggestionSentence({ label: "4", suggested: "9", score: 0.0001, reason: "" })).toBe("Labelled 4; hardly 9 (0.0001).");
   });

@@ -77,6 +77,12 @@ export function doubt(score: number | null): "likely" | "perhaps" | "hardly" {
   return score >= DOUBTFUL ? "perhaps" : "hardly";
 }
 
+/** What is said of a label that is not in doubt. */
+export function trustSentence(score: number | null): string {
+  if (score === null) return "Nothing speaks against it.";
+  return `${score < 0.01 ? "Nothing" : "Little"} speaks against it: wrong with a probability of ${number(score, 2)}.`;
+}
+
 /** What a twin means. Leakage is the same sample on both sides of the line between training and the rest. */
 export function twinWords({ kind, subset }: Pick<TwinRow, "kind" | "subset">, own: string): string {
   if (kind !== "leakage") return subset === own ? `the same again in ${subset}` : `the same in ${subset}`;
