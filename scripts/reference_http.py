@@ -108,6 +108,8 @@ def _named(name: str) -> str:
     outer, inside, held = name.partition("_")
     if not inside:
         return f"[{name}](#{name.lower()})"
+    if held == "dict_str__str_":
+        return "names to text"
     many = held.startswith("list_")
     inner = held.removeprefix("list_").strip("_")
     shape = f"[{inner}](#{inner.lower()})"

@@ -26,7 +26,7 @@ def test_the_demo_tells_what_it_saw_and_what_to_do_next(tmp_path: Path) -> None:
     [run] = set(runs.values()) - {sick, labels}
     assert len((done.stdout + done.stderr).splitlines()) <= 50
     assert "caught   DeadRelu at step 0" in done.stdout
-    assert "in the studio begin with Tensors and Findings of the sick run" in done.stdout
+    assert "in the studio begin with Population and Findings" in done.stdout
     assert f"cutaway watch runs/{sick.name}" in done.stdout
     assert f"cutaway analyze runs/{labels.name} mislabeled" in done.stdout
     for words in (
