@@ -108,7 +108,7 @@ def _named(name: str) -> str:
     outer, inside, held = name.partition("_")
     if not inside:
         return f"[{name}](#{name.lower()})"
-    if held == "dict_str__str_":
+    if held.startswith("dict_str__str"):
         return "names to text"
     many = held.startswith("list_")
     inner = held.removeprefix("list_").strip("_")
