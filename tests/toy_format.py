@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cutaway.arrays import Array
 from cutaway.errors import AnalysisUnavailable, LayerUnavailable, UnsafeModel
-from cutaway.models.backend import Array, Arrays, Gradient, Question
+from cutaway.models.backend import Arrays, Gradient, Question
 from cutaway.models.description import Layer, ModelDescription, TensorSpec, Training
 from cutaway.models.random_weights import shuffled_all
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.between_classes import (
@@ -24,13 +23,12 @@ from cutaway.analysis.class_distances import nearest_classes
 from cutaway.analysis.coding import Coded, coded, left_out
 from cutaway.analysis.nearest import Nearest
 from cutaway.analysis.ranked import Ranked
-from cutaway.analysis.samples import LABEL, PREDICTION, SUBSET, Floats, Samples
+from cutaway.analysis.samples import LABEL, PREDICTION, SUBSET, Samples
+from cutaway.arrays import Float32Array, Float64Array, Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 __all__ = ["find_ambiguous"]
 
-Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 TRAINING = "training"
 # Neighbours with at most so many bits of entropy agree, and a model that gives one class so much is sure.
@@ -43,8 +41,8 @@ class _Classes(NamedTuple):
     """The classes and which one each sample is said to have: its label, else its prediction, else -1."""
 
     names: tuple[str, ...]
-    labels: Ints
-    either: Ints
+    labels: Int64Array
+    either: Int64Array
 
 
 def find_ambiguous(samples: Samples, nearest: Nearest, *, least: float = 0.5) -> Ranked:
@@ -129,7 +127,7 @@ def _told(names: tuple[str, ...], between: Between, opinion: Opinion | None, sec
     }
 
 
-def _table(samples: Samples, rows: Ints, scores: Doubles, told: list[dict[str, Any]]) -> pa.Table:
+def _table(samples: Samples, rows: Int64Array, scores: Float64Array, told: list[dict[str, Any]]) -> pa.Table:
     chosen = samples.table.take(pa.array(rows))
     entropies = _entropies(samples.probabilities, rows)
     texts, numbers = pa.string(), pa.float64()
@@ -147,7 +145,7 @@ def _table(samples: Samples, rows: Ints, scores: Doubles, told: list[dict[str, A
     return pa.table(columns | {one: chosen[one] for one in (LABEL, PREDICTION) if samples.has(one)})
 
 
-def _entropies(chances: Floats | None, rows: Ints) -> Doubles:
+def _entropies(chances: Float32Array | None, rows: Int64Array) -> Float64Array:
     found = np.full(len(rows), np.nan)
     for start in range(0, len(rows) if chances is not None else 0, BLOCK):
         held = np.asarray(chances)[rows[start : start + BLOCK]].astype(np.float64)
@@ -156,7 +154,7 @@ def _entropies(chances: Floats | None, rows: Ints) -> Doubles:
     return found
 
 
-def _words(told: Ints, classes: _Classes, between: Between, known: int) -> tuple[str, ...]:
+def _words(told: Int64Array, classes: _Classes, between: Between, known: int) -> tuple[str, ...]:
     if not len(told):
         return (f"None of {known:,} samples lies between two classes.",)
     words = [f"{len(told):,} of {known:,} samples {'lies' if len(told) == 1 else 'lie'} between two classes."]

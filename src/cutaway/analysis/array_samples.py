@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET, Array, Floats
+from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET
+from cutaway.arrays import Array, Float32Array
 from cutaway.errors import ConfigurationError
 
 __all__ = ["samples_of_arrays"]
@@ -25,7 +26,7 @@ def samples_of_arrays(
     labels: Sequence[Any] | Array | None,
     probabilities: Array | None,
     columns: Mapping[str, Sequence[Any]] | pa.Table | None,
-) -> tuple[pa.Table, Floats, tuple[str, ...], Floats | None]:
+) -> tuple[pa.Table, Float32Array, tuple[str, ...], Float32Array | None]:
     """Return the table, the latent vectors, the names of the classes and the probabilities of samples in arrays."""
     vectors = np.asarray(latents)
     if vectors.ndim != 2 or vectors.dtype.kind not in "biuf":
@@ -67,7 +68,7 @@ def _column(name: str, values: Any, rows: int) -> pa.Array:
     return column.cast(pa.string()) if name in (SAMPLE, SUBSET) else column
 
 
-def _probabilities(given: Array | None, rows: int) -> Floats | None:
+def _probabilities(given: Array | None, rows: int) -> Float32Array | None:
     if given is None:
         return None
     chances = np.asarray(given)
@@ -80,7 +81,7 @@ def _probabilities(given: Array | None, rows: int) -> Floats | None:
 
 
 def _labelled(
-    labels: Sequence[Any] | Array | None, chances: Floats | None, rows: int
+    labels: Sequence[Any] | Array | None, chances: Float32Array | None, rows: int
 ) -> tuple[tuple[str, ...], list[str | None] | None]:
     """Return the names of the classes, and the class of each sample; whole numbers count the columns of `chances`."""
     width = 0 if chances is None else chances.shape[1]
@@ -106,7 +107,9 @@ def _labelled(
     return classes, [None if one is None else str(int(one) if whole else one) for one in values]
 
 
-def _predicted(chances: Floats, classes: tuple[str, ...], answers: list[str | None] | None) -> dict[str, pa.Array]:
+def _predicted(
+    chances: Float32Array, classes: tuple[str, ...], answers: list[str | None] | None
+) -> dict[str, pa.Array]:
     good = np.asarray(np.isfinite(chances).all(axis=1))
     largest = (
         np.where(good, np.nan_to_num(chances).argmax(axis=1), 0) if chances.shape[1] else np.zeros(len(chances), int)

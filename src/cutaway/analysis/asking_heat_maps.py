@@ -17,7 +17,8 @@ from cutaway.analysis.heat_maps.methods import method_named
 from cutaway.analysis.heat_maps.sanity import check_sanity
 from cutaway.analysis.heat_maps.values import HeatMap
 from cutaway.analysis.origin import Origin
-from cutaway.analysis.samples import SUBSET, Array, Samples
+from cutaway.analysis.samples import SUBSET, Samples
+from cutaway.arrays import Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, GradientUnavailable, did_you_mean
 from cutaway.evaluation.defaults import Pair, default_loss
 from cutaway.evaluation.progress import Listener

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from cutaway.analysis.origin import Origin
-from cutaway.analysis.samples import SUBSET, Array, Floats, Samples
+from cutaway.analysis.samples import SUBSET, Samples
+from cutaway.arrays import Array, Float32Array
 from cutaway.errors import (
     AnalysisUnavailable,
     BindingError,
@@ -45,7 +46,7 @@ def output_of(origin: Origin, reopened: Reopened) -> str:
     return by_prediction.get(origin.answer.prediction or "", first)
 
 
-def latent_of_input(origin: Origin, inputs: Array | Mapping[str, Array]) -> Floats:
+def latent_of_input(origin: Origin, inputs: Array | Mapping[str, Array]) -> Float32Array:
     """Return the latent vector of a new sample, given as the encoders give one."""
     reopened = origin.reopened()
     names = [one.name for one in reopened.dataset.inputs]
@@ -62,7 +63,7 @@ def latent_of_input(origin: Origin, inputs: Array | Mapping[str, Array]) -> Floa
     return np.concatenate(parts).astype(np.float32)
 
 
-def latent_gradient(origin: Origin, samples: Samples, row: int) -> tuple[Floats | None, str]:
+def latent_gradient(origin: Origin, samples: Samples, row: int) -> tuple[Float32Array | None, str]:
     """Return the gradient of a sample's score by its latent vector; None, and why, where there is none to be had."""
     try:
         layers, scales = _layers(origin)

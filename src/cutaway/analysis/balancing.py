@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cutaway.arrays import BoolArray, Float64Array, IndexArray, Int64Array
 from cutaway.errors import ConfigurationError, did_you_mean
 
 __all__ = ["Balance", "balance", "balanced_rows"]
@@ -17,20 +17,21 @@ __all__ = ["Balance", "balance", "balanced_rows"]
 # Numbers with more values than the first are cut at quantiles, into as many parts as the second.
 MOST_VALUES, PARTS = 20, 5
 
-Rows = npt.NDArray[np.intp]
-_Ints = npt.NDArray[np.int64]
+_Ints = Int64Array
 
 
 @dataclass(frozen=True)
 class Balance:
     """Which rows were drawn, sorted; how many groups there are; and in words what was binned or could not be even."""
 
-    rows: Rows
+    rows: IndexArray
     groups: int
     notes: tuple[str, ...]
 
 
-def balanced_rows(table: pa.Table, by: str | Sequence[str], count: int, *, seed: int = 0, fill: bool = True) -> Rows:
+def balanced_rows(
+    table: pa.Table, by: str | Sequence[str], count: int, *, seed: int = 0, fill: bool = True
+) -> IndexArray:
     """Return the rows that `balance` draws.
 
     >>> table = pa.table({"label": ["a"] * 90 + ["b"] * 10})
@@ -89,7 +90,7 @@ def _codes(table: pa.Table, name: str) -> tuple[_Ints, list[str]]:
     return np.asarray(pc.fill_null(encoded.indices, len(encoded.dictionary)), np.int64), []
 
 
-def _binned(numbers: npt.NDArray[np.float64], finite: npt.NDArray[np.bool_]) -> _Ints:
+def _binned(numbers: Float64Array, finite: BoolArray) -> _Ints:
     cuts = np.unique(np.quantile(numbers[finite], np.linspace(0, 1, PARTS + 1)[1:-1]))
     codes = np.searchsorted(cuts, numbers, side="right")
     codes[~finite] = len(cuts) + 1
@@ -118,7 +119,7 @@ def _shares(sizes: _Ints, count: int, rng: np.random.Generator, *, fill: bool) -
     return shares
 
 
-def _drawn(groups: _Ints, shares: _Ints, rng: np.random.Generator) -> Rows:
+def _drawn(groups: _Ints, shares: _Ints, rng: np.random.Generator) -> IndexArray:
     """Return so many rows of each group, drawn without putting back."""
     shuffled = rng.permutation(len(groups))
     ordered = shuffled[np.argsort(groups[shuffled], kind="stable")]

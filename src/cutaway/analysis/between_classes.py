@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.nearest import Nearest
-from cutaway.analysis.samples import Floats
+from cutaway.arrays import Float32Array, Float64Array, Int64Array
 
 __all__ = ["Between", "Opinion", "between_classes", "opinion_of_centres", "opinion_of_probabilities", "support_of"]
 
-Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 # So many samples are looked at a time: with 20 neighbours each, some megabytes.
 BLOCK = 4_096
@@ -29,9 +26,9 @@ class Opinion(NamedTuple):
     `chances` has all classes where they are known; -1 and NaN where there is no opinion on a sample.
     """
 
-    classes: Ints
-    shares: Doubles
-    chances: Floats | None = None
+    classes: Int64Array
+    shares: Float64Array
+    chances: Float32Array | None = None
 
 
 class Between(NamedTuple):
@@ -40,15 +37,15 @@ class Between(NamedTuple):
     `voters` is how many neighbours have a class; shares are NaN for a sample that nothing is known of.
     """
 
-    first: Ints
-    second: Ints
-    first_share: Doubles
-    second_share: Doubles
-    entropy: Doubles
-    voters: Ints
+    first: Int64Array
+    second: Int64Array
+    first_share: Float64Array
+    second_share: Float64Array
+    entropy: Float64Array
+    voters: Int64Array
 
 
-def opinion_of_probabilities(chances: Floats, trained_on: Ints, support: Doubles) -> Opinion:
+def opinion_of_probabilities(chances: Float32Array, trained_on: Int64Array, support: Float64Array) -> Opinion:
     """Return the two likeliest classes of each sample.
 
     `trained_on` is the label that a network was trained to give to a sample, -1 for a held-out one. It may have learnt
@@ -69,7 +66,7 @@ def opinion_of_probabilities(chances: Floats, trained_on: Ints, support: Doubles
     return Opinion(np.where(known[:, None], top, -1), shares, held)
 
 
-def opinion_of_centres(classes: Ints, distances: Doubles) -> Opinion:
+def opinion_of_centres(classes: Int64Array, distances: Float64Array) -> Opinion:
     """Return an opinion by the distances to the two nearest class centres (rows, 2), where -1 and NaN are unknown.
 
     Half and half where both are as far, sure where the difference is what is usual (the median) or more.
@@ -82,7 +79,7 @@ def opinion_of_centres(classes: Ints, distances: Doubles) -> Opinion:
     return Opinion(np.where(known[:, None], classes, -1), np.stack([1 - second, second], axis=1))
 
 
-def support_of(nearest: Nearest, classes: Ints) -> Doubles:
+def support_of(nearest: Nearest, classes: Int64Array) -> Float64Array:
     """Return which share of each sample's neighbours has its class; 1 where too few neighbours have any."""
     said = np.where(nearest.indices >= 0, classes[nearest.indices], -1)
     total = (said >= 0).sum(axis=1)
@@ -90,7 +87,7 @@ def support_of(nearest: Nearest, classes: Ints) -> Doubles:
     return np.where(total >= FEWEST_VOTES, same / np.maximum(total, 1), 1.0)
 
 
-def between_classes(nearest: Nearest, classes: Ints, opinion: Opinion | None) -> Between:
+def between_classes(nearest: Nearest, classes: Int64Array, opinion: Opinion | None) -> Between:
     """Return the two classes between which each sample lies; `classes` numbers them, -1 where a sample has none."""
     parts = [
         _between(nearest.indices[start : start + BLOCK], classes, _part(opinion, slice(start, start + BLOCK)))
@@ -106,7 +103,7 @@ def _part(opinion: Opinion | None, rows: slice) -> Opinion | None:
     return Opinion(opinion.classes[rows], opinion.shares[rows], chances)
 
 
-def _between(indices: Ints, classes: Ints, opinion: Opinion | None) -> Between:
+def _between(indices: Int64Array, classes: Int64Array, opinion: Opinion | None) -> Between:
     """Compare candidates with neighbours, which costs the same for two classes and for 10,000.
 
     A class among the two with most support has a vote or is among the two of the opinion: there are no other
@@ -140,7 +137,7 @@ def _between(indices: Ints, classes: Ints, opinion: Opinion | None) -> Between:
     )
 
 
-def _held(opinion: Opinion, candidates: Ints) -> Doubles:
+def _held(opinion: Opinion, candidates: Int64Array) -> Float64Array:
     if opinion.chances is not None:
         return np.take_along_axis(opinion.chances, np.maximum(candidates, 0), axis=1).astype(np.float64)
     same = candidates[:, :, None] == opinion.classes[:, None, :]

@@ -16,7 +16,8 @@ import pyarrow as pa
 from cutaway.analysis.kept_ranked import kept_nearest, kept_ranked
 from cutaway.analysis.nearest import Nearest
 from cutaway.analysis.ranked import Ranked
-from cutaway.analysis.samples import SUBSET, Floats, Samples
+from cutaway.analysis.samples import SUBSET, Samples
+from cutaway.arrays import Float32Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
 from cutaway.evaluation.progress import Listener
 
@@ -48,7 +49,7 @@ class Candidates:
         @property
         def origin(self) -> Origin | None: ...
         def index(self, progress: Listener | None = None) -> Index: ...
-        def map(self, method: str = "umap", *, seed: int = 0, progress: Listener | None = None) -> Floats: ...
+        def map(self, method: str = "umap", *, seed: int = 0, progress: Listener | None = None) -> Float32Array: ...
         def clusters(
             self, method: str = "hdbscan", *, count: int | None = None, seed: int = 0, progress: Listener | None = None
         ) -> Clusters: ...

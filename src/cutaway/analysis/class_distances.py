@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.counting import Counter
-from cutaway.analysis.samples import Array, Floats, Mask
+from cutaway.arrays import Array, BoolArray, Float32Array, Float64Array, Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
 from cutaway.evaluation.progress import Listener
 
@@ -29,8 +28,8 @@ class ClassCentres:
     """The mean latent vector of each class, in the order of `classes`, and of how many samples; NaN of none."""
 
     classes: tuple[str, ...]
-    centres: npt.NDArray[np.float64]
-    counts: npt.NDArray[np.int64]
+    centres: Float64Array
+    counts: Int64Array
 
 
 @dataclass(frozen=True)
@@ -42,12 +41,12 @@ class NearestClasses:
     """
 
     classes: tuple[str, ...]
-    numbers: npt.NDArray[np.int64]
-    distances: Floats
+    numbers: Int64Array
+    distances: Float32Array
 
 
 def class_centres(
-    latents: Array, labels: Labels, classes: Sequence[str], *, centres_from: Mask | None = None
+    latents: Array, labels: Labels, classes: Sequence[str], *, centres_from: BoolArray | None = None
 ) -> ClassCentres:
     """Return the centre of each class: the mean of its labelled samples whose latent vectors are finite.
 
@@ -79,8 +78,8 @@ def class_centres(
 
 
 def class_distances(
-    latents: Array, labels: Labels, classes: Sequence[str], *, centres_from: Mask | None = None
-) -> Floats:
+    latents: Array, labels: Labels, classes: Sequence[str], *, centres_from: BoolArray | None = None
+) -> Float32Array:
     """Return the Euclidean distance of each sample to the centre of each class, a column for each of `classes`.
 
     A sample without a label has distances too. They are NaN to a class without samples, and for a sample whose latent
@@ -106,7 +105,7 @@ def nearest_classes(
     classes: Sequence[str],
     count: int = 5,
     *,
-    centres_from: Mask | None = None,
+    centres_from: BoolArray | None = None,
     progress: Listener | None = None,
 ) -> NearestClasses:
     """Return the classes whose centres lie nearest to each sample, however many classes there are."""
@@ -155,7 +154,7 @@ def _checked(latents: Array) -> Array:
     return vectors
 
 
-def _numbers(labels: Labels, classes: Sequence[str], rows: int) -> npt.NDArray[np.int64]:
+def _numbers(labels: Labels, classes: Sequence[str], rows: int) -> Int64Array:
     """Return the number of each sample's class, -1 where it has no label."""
     given = labels.to_pylist() if isinstance(labels, pa.Array | pa.ChunkedArray) else list(labels)
     if len(given) != rows:
@@ -173,7 +172,7 @@ def _numbers(labels: Labels, classes: Sequence[str], rows: int) -> npt.NDArray[n
     return numbers
 
 
-def _blocks(vectors: Array, middles: ClassCentres) -> Iterator[tuple[slice, npt.NDArray[np.float64]]]:
+def _blocks(vectors: Array, middles: ClassCentres) -> Iterator[tuple[slice, Float64Array]]:
     """Yield distances for some rows at a time, in float64 and around the centres' own middle, which keeps near ones."""
     known = middles.counts > 0
     middle = middles.centres[known].mean(axis=0)

@@ -6,23 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import BoolArray, Int64Array
 from cutaway.errors import ConfigurationError
 
 __all__ = ["Coded", "coded", "left_out", "most_frequent"]
-
-Ints = npt.NDArray[np.int64]
 
 
 class Coded(NamedTuple):
     """The different values of a column as texts, and for each row the number of its value: -1 where it has none."""
 
     names: tuple[str, ...]
-    codes: Ints
+    codes: Int64Array
 
-    def of(self, rows: npt.NDArray[np.bool_]) -> Coded:
+    def of(self, rows: BoolArray) -> Coded:
         """Return some of the rows."""
         return Coded(self.names, self.codes[rows])
 

@@ -6,18 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.coding import Coded, coded, left_out, most_frequent
 from cutaway.analysis.intervals import share_interval
 from cutaway.analysis.samples import LABEL, PREDICTION, Samples
+from cutaway.arrays import Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 __all__ = ["MOST_CLASSES", "Confusion", "confusion"]
 
-Ints = npt.NDArray[np.int64]
 
 ANALYSIS = "confusion matrix"
 # A matrix of more is no longer looked at as a whole, and of 10,000 classes takes 800 MB.
@@ -49,7 +48,7 @@ class Confusion:
     notes: tuple[str, ...] = ()
     parts: Mapping[str, Confusion] = field(default_factory=dict)
 
-    def matrix(self) -> Ints:
+    def matrix(self) -> Int64Array:
         """Return the counts, true classes in rows and predictions in columns, both in the order of `classes`."""
         width = len(self.classes)
         if width > MOST_CLASSES:
@@ -114,7 +113,7 @@ def _parts(name: str, values: Coded) -> Coded:
     return most_frequent(values, MOST_PARTS)[0]
 
 
-def _confusion(classes: tuple[str, ...], truth: Ints, answers: Ints, parts: Coded | None) -> Confusion:
+def _confusion(classes: tuple[str, ...], truth: Int64Array, answers: Int64Array, parts: Coded | None) -> Confusion:
     known = (truth >= 0) & (answers >= 0)
     reasons = {"without a label": int((truth < 0).sum()), "without a prediction": int(((truth >= 0) & ~known).sum())}
     notes, rows = left_out(len(truth), reasons), int(known.sum())
@@ -146,7 +145,7 @@ def _confusion(classes: tuple[str, ...], truth: Ints, answers: Ints, parts: Code
 
 
 def _split(
-    classes: tuple[str, ...], truth: Ints, answers: Ints, parts: Coded
+    classes: tuple[str, ...], truth: Int64Array, answers: Int64Array, parts: Coded
 ) -> tuple[dict[str, Confusion], tuple[str, ...]]:
     rows = {name: parts.codes == number for number, name in enumerate(parts.names)}
     found = {name: _confusion(classes, truth[own], answers[own], None) for name, own in rows.items() if own.any()}
@@ -154,7 +153,7 @@ def _split(
     return found, (f"Samples that belong to no part: {without:,}.",) if without else ()
 
 
-def _by_class(names: pa.Array, support: Ints, predicted: Ints, correct: Ints) -> pa.Table:
+def _by_class(names: pa.Array, support: Int64Array, predicted: Int64Array, correct: Int64Array) -> pa.Table:
     columns: dict[str, pa.Array] = {
         "class": names,
         "support": pa.array(support),

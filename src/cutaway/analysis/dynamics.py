@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, Float32Array, IndexArray
 from cutaway.errors import ConfigurationError
 
 __all__ = ["Dynamics"]
-
-Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -23,8 +21,8 @@ class Dynamics:
     margin is the score of its label less the best of the others, as the model gave scores: below 0 it was wrong.
     """
 
-    losses: Floats
-    margins: Floats
+    losses: Float32Array
+    margins: Float32Array
 
     def __post_init__(self) -> None:
         if self.losses.ndim != 2 or self.losses.shape != self.margins.shape:
@@ -37,10 +35,10 @@ class Dynamics:
         return int(self.losses.shape[1])
 
     @property
-    def visits(self) -> npt.NDArray[np.intp]:
+    def visits(self) -> IndexArray:
         """How often each sample was seen."""
         return np.asarray(np.isfinite(self.margins).sum(axis=0))
 
-    def take(self, rows: npt.NDArray[Any]) -> Self:
+    def take(self, rows: Array) -> Self:
         """Return some of the samples, by position."""
         return type(self)(self.losses[:, rows], self.margins[:, rows])

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from cutaway.arrays import Float64Array
+
 __all__ = ["false_shares", "holm"]
 
-Doubles = npt.NDArray[np.float64]
 
-
-def false_shares(expected: Doubles) -> Doubles:
+def false_shares(expected: Float64Array) -> Float64Array:
     """Return for each candidate which share is chance, at most, of those that are as good as it or better.
 
     `expected` says how many candidates as good as this one or better chance alone would give: a p-value times the
@@ -28,7 +28,7 @@ def false_shares(expected: Doubles) -> Doubles:
     return found
 
 
-def holm(chances: npt.ArrayLike) -> Doubles:
+def holm(chances: npt.ArrayLike) -> Float64Array:
     """Return chances corrected for being the best of so many: that any of the small ones is an accident.
 
     >>> holm([0.01, 0.5, 0.02]).round(3).tolist()

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from cutaway.arrays import Array, Float64Array
 from cutaway.errors import MissingExtraError
 
 __all__ = ["Z95", "mean_interval", "share_interval"]
 
-Doubles = npt.NDArray[np.float64]
 
 Z95 = 1.959963984540054
 """So many standard errors lie on each side of a 95 % interval."""
 
 
-def share_interval(yes: npt.ArrayLike, counts: npt.ArrayLike) -> tuple[Doubles, Doubles]:
+def share_interval(yes: npt.ArrayLike, counts: npt.ArrayLike) -> tuple[Float64Array, Float64Array]:
     """Return Wilson's 95 % interval of shares `yes / counts`; NaN where the count is 0.
 
     >>> low, high = share_interval([10], [10])
@@ -35,7 +33,7 @@ def share_interval(yes: npt.ArrayLike, counts: npt.ArrayLike) -> tuple[Doubles, 
     return low, high
 
 
-def mean_interval(means: Doubles, deviations: Doubles, counts: npt.NDArray[Any]) -> tuple[Doubles, Doubles]:
+def mean_interval(means: Float64Array, deviations: Float64Array, counts: Array) -> tuple[Float64Array, Float64Array]:
     """Return Student's 95 % interval of means, `deviations` being those of the samples; NaN below two samples.
 
     It takes the samples as independent of each other. Of values as skewed as losses, means of a few samples stray

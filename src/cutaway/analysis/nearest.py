@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.counting import Counter
 from cutaway.analysis.neighbours import Index
-from cutaway.analysis.samples import Floats, Samples
+from cutaway.analysis.samples import Samples
+from cutaway.arrays import Float32Array, IndexArray, Int64Array
 from cutaway.evaluation.progress import Listener
 
 __all__ = ["NEAREST", "Nearest", "nearest_of"]
@@ -28,8 +28,8 @@ class Nearest:
     A sample is never its own neighbour. Rows of samples without a usable latent vector are -1 and infinite.
     """
 
-    indices: npt.NDArray[np.int64]
-    distances: Floats
+    indices: Int64Array
+    distances: Float32Array
 
 
 def nearest_of(
@@ -52,9 +52,7 @@ def nearest_of(
     return Nearest(indices, distances)
 
 
-def _without_self(
-    rows: npt.NDArray[np.intp], indices: npt.NDArray[np.int64], distances: Floats
-) -> tuple[npt.NDArray[np.int64], Floats]:
+def _without_self(rows: IndexArray, indices: Int64Array, distances: Float32Array) -> tuple[Int64Array, Float32Array]:
     """Drop each row from its own neighbours; where equal vectors crowded it out, drop the last one instead."""
     own = indices == rows[:, None]
     drop = np.where(own.any(axis=1), own.argmax(axis=1), indices.shape[1] - 1)

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.run_samples import Answer, answer_of, default_space
+from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.errors import ConfigurationError, EvaluationError, did_you_mean
 from cutaway.evaluation.layer_vectors import add_layer_space
@@ -100,15 +100,11 @@ class Origin:
         with _without_room(kind):
             write_table(self.evaluation, self.name(kind), table, told)
 
-    def kept_arrays(
-        self, kind: str, settings: Mapping[str, Any]
-    ) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]] | None:
+    def kept_arrays(self, kind: str, settings: Mapping[str, Any]) -> tuple[dict[str, Array], dict[str, Any]] | None:
         """Return arrays that were kept of the same, and what was noted with them."""
         return read_arrays(self.evaluation, self.name(kind), self.key(kind, settings))
 
-    def keep_arrays(
-        self, kind: str, settings: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], **about: Any
-    ) -> None:
+    def keep_arrays(self, kind: str, settings: Mapping[str, Any], arrays: Mapping[str, Array], **about: Any) -> None:
         """Keep arrays with what they were made from; where the run cannot be written, say so and go on."""
         told = {"key": self.key(kind, settings), "settings": dict(settings), **about}
         with _without_room(kind):

@@ -11,20 +11,18 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.coding import left_out
 from cutaway.analysis.false_shares import false_shares
 from cutaway.analysis.nearest import Nearest
 from cutaway.analysis.ranked import Ranked
-from cutaway.analysis.samples import LABEL, PREDICTION, SUBSET, Mask, Samples
+from cutaway.analysis.samples import LABEL, PREDICTION, SUBSET, Samples
+from cutaway.arrays import BoolArray, Float64Array, Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 __all__ = ["find_outliers"]
 
-Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 TRAINING = "training"
 # So many neighbours have a say, and with fewer reference samples nothing tells what is usual.
@@ -41,9 +39,9 @@ class _Far(NamedTuple):
 
     name: str
     usual: float
-    distances: Doubles
-    chances: Doubles
-    shares: Doubles
+    distances: Float64Array
+    chances: Float64Array
+    shares: Float64Array
 
 
 def find_outliers(samples: Samples, nearest: Nearest, *, false_share: float = 0.1) -> Ranked:
@@ -74,7 +72,7 @@ def find_outliers(samples: Samples, nearest: Nearest, *, false_share: float = 0.
     return Ranked(_table(samples, found, far), words, (*lost, *_said(name)))
 
 
-def _reference(samples: Samples) -> tuple[Mask, str]:
+def _reference(samples: Samples) -> tuple[BoolArray, str]:
     """Return the samples that say what is usual, and what they are called."""
     finite = samples.finite
     training = finite & np.array([one == TRAINING for one in samples.table[SUBSET].to_pylist()], np.bool_)
@@ -89,7 +87,7 @@ def _reference(samples: Samples) -> tuple[Mask, str]:
     return finite, "other"
 
 
-def _mean_distances(samples: Samples, nearest: Nearest, reference: Mask) -> Doubles:
+def _mean_distances(samples: Samples, nearest: Nearest, reference: BoolArray) -> Float64Array:
     """Return each sample's mean distance to its nearest reference samples, itself never one; NaN where not finite."""
     found = np.full(len(samples), np.nan)
     usable = np.flatnonzero(samples.finite)
@@ -107,7 +105,7 @@ def _mean_distances(samples: Samples, nearest: Nearest, reference: Mask) -> Doub
     return found
 
 
-def _searched(samples: Samples, reference: Mask, rows: Ints, count: int) -> Doubles:
+def _searched(samples: Samples, reference: BoolArray, rows: Int64Array, count: int) -> Float64Array:
     """Search for samples whose known neighbours are of other subsets, such as a crowd of strange test samples."""
     from cutaway.analysis.neighbours import build_index
 
@@ -121,7 +119,7 @@ def _searched(samples: Samples, reference: Mask, rows: Ints, count: int) -> Doub
     return np.asarray(near.distances.astype(np.float64)[keep].reshape(len(rows), count).mean(axis=1))
 
 
-def _tail(usual: Doubles, distances: Doubles) -> Doubles:
+def _tail(usual: Float64Array, distances: Float64Array) -> Float64Array:
     """Return which share of usual samples lies as far as each distance; 1 where there is no distance."""
     ordered = np.sort(usual)
     lower, upper = np.quantile(ordered, [LOWER, UPPER])
@@ -133,7 +131,7 @@ def _tail(usual: Doubles, distances: Doubles) -> Doubles:
     return np.asarray(np.minimum(np.where(known > upper, beyond, ranks), 1.0))
 
 
-def _shares(samples: Samples, chances: Doubles) -> Doubles:
+def _shares(samples: Samples, chances: Float64Array) -> Float64Array:
     """Return the share of chance among those as strange, in each subset by itself."""
     shares = np.ones(len(samples))
     subsets = np.array([str(one) for one in samples.table[SUBSET].to_pylist()])
@@ -143,7 +141,7 @@ def _shares(samples: Samples, chances: Doubles) -> Doubles:
     return shares
 
 
-def _table(samples: Samples, rows: Ints, far: _Far) -> pa.Table:
+def _table(samples: Samples, rows: Int64Array, far: _Far) -> pa.Table:
     chosen = samples.table.take(pa.array(rows))
     columns: dict[str, Any] = {
         "sample": pa.array([samples.ids[row] for row in rows], pa.string()),
@@ -170,7 +168,7 @@ def _reason(samples: Samples, row: int, far: _Far) -> str:
     return f"Its nearest {far.name} samples are {distance:.3g} away, {times}.{sure}"
 
 
-def _words(samples: Samples, found: Ints, far: _Far, false_share: float) -> tuple[str, ...]:
+def _words(samples: Samples, found: Int64Array, far: _Far, false_share: float) -> tuple[str, ...]:
     if not len(found):
         farthest = int(np.nanargmax(far.distances))
         return (

@@ -34,9 +34,10 @@ from cutaway.analysis.heat_maps.sanity import sanity_words
 from cutaway.analysis.heat_maps.values import HeatMap
 from cutaway.analysis.population_distances import Distances
 from cutaway.analysis.ranked import Ranked
-from cutaway.analysis.samples import LABEL, PREDICTION, SAMPLE, SUBSET, Floats
+from cutaway.analysis.samples import LABEL, PREDICTION, SAMPLE, SUBSET
 from cutaway.analysis.similar import Similar
 from cutaway.analysis.units import Units
+from cutaway.arrays import Float32Array
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.reopening import Reopened, Sample
 from cutaway.run.preview_files import has_previews, previews
@@ -66,7 +67,7 @@ MOST_PICTURES = 60
 
 def plot_map(
     population: Population,
-    positions: Floats,
+    positions: Float32Array,
     *,
     color: str | None = None,
     size: str | None = None,

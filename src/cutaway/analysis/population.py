@@ -12,7 +12,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.applicability import Applies, what_applies
@@ -31,9 +30,10 @@ from cutaway.analysis.population_distances import Distances, population_distance
 from cutaway.analysis.population_index import population_index
 from cutaway.analysis.population_map import population_map
 from cutaway.analysis.run_samples import read_samples
-from cutaway.analysis.samples import SUBSET, Array, Floats, Mask, Samples
+from cutaway.analysis.samples import SUBSET, Samples
 from cutaway.analysis.similar import Similar, find_similar, rows_in_region
 from cutaway.analysis.units import SampleUnits, Units, unit_table, units_of_sample
+from cutaway.arrays import Array, BoolArray, Float32Array, IndexArray
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
 from cutaway.evaluation.progress import Listener
 
@@ -205,11 +205,11 @@ class Population(Candidates):
             )
         return self._maps[asked]
 
-    def map(self, method: str = "umap", *, seed: int = 0, progress: Listener | None = None) -> Floats:
+    def map(self, method: str = "umap", *, seed: int = 0, progress: Listener | None = None) -> Float32Array:
         """Return the samples in two dimensions, a row each, NaN for those without a usable latent vector."""
         return self.make_map(method, seed=seed, progress=progress).positions
 
-    def place(self, latents: Array, *, seed: int = 0) -> Floats:
+    def place(self, latents: Array, *, seed: int = 0) -> Float32Array:
         """Return where new samples lie on the map, without changing it."""
         return place(np.asarray(latents, np.float32), self.samples.latents, self.map(seed=seed))
 
@@ -371,10 +371,10 @@ class Population(Candidates):
         """Where results are kept; None for arrays, and for some rows of a run, whose files are about whole subsets."""
         return None if self._part else self._origin
 
-    def _of(self, rows: npt.NDArray[np.intp] | Mask) -> Self:
+    def _of(self, rows: IndexArray | BoolArray) -> Self:
         return type(self)(self.samples.take(rows), self._origin, part=True)
 
-    def _mask(self, conditions: Sequence[Condition]) -> Mask:
+    def _mask(self, conditions: Sequence[Condition]) -> BoolArray:
         filters = [one if isinstance(one, Filter) else parse_filter(one) for one in conditions]
         table = self.table
         if any(one.column == "cluster" for one in filters) and "cluster" not in table.column_names:

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis.class_distances import class_distances, in_words, nearest_classes
-from cutaway.analysis.samples import LABEL, PREDICTION, SAMPLE, SUBSET, Floats, Samples
+from cutaway.analysis.samples import LABEL, PREDICTION, SAMPLE, SUBSET, Samples
+from cutaway.arrays import Float32Array
 from cutaway.errors import AnalysisUnavailable
 
 __all__ = ["Distances", "population_distances"]
@@ -29,7 +30,7 @@ class Distances:
 
     classes: tuple[str, ...]
     table: pa.Table
-    values: Floats | None
+    values: Float32Array | None
     notes: tuple[str, ...] = ()
     said: str = ""
 
@@ -74,7 +75,7 @@ def _free(name: str, taken: dict[str, object]) -> str:
     return f"class {name}" if name in taken else name
 
 
-def _said(samples: Samples, values: Floats) -> str:
+def _said(samples: Samples, values: Float32Array) -> str:
     """Say how many errors the distances explain."""
     if not samples.has(PREDICTION):
         return ""

@@ -11,7 +11,8 @@ import pyarrow as pa
 from cutaway.analysis.mapping import Map, PreviousMap, make_map, trustworthiness
 from cutaway.analysis.origin import Origin
 from cutaway.analysis.run_samples import read_latents
-from cutaway.analysis.samples import SAMPLE, Floats, Samples
+from cutaway.analysis.samples import SAMPLE, Samples
+from cutaway.arrays import Float32Array
 from cutaway.errors import AnalysisUnavailable, EvaluationError
 from cutaway.evaluation.progress import Listener
 from cutaway.run.analyses import KeptTable, read_table
@@ -121,7 +122,7 @@ def is_map(table: pa.Table) -> bool:
     return names == [SAMPLE, "x", "y"] and all(pa.types.is_floating(table[axis].type) for axis in ("x", "y"))
 
 
-def map_positions(table: pa.Table) -> Floats:
+def map_positions(table: pa.Table) -> Float32Array:
     """Return the places that the table of a map holds, as rows of x and y."""
     # Numbers that float32 cannot hold, in somebody else's file, lie nowhere.
     with np.errstate(over="ignore"):
@@ -151,7 +152,7 @@ def _previous(before: tuple[Origin, KeptTable], samples: Samples) -> PreviousMap
     return PreviousMap(vectors, positions)
 
 
-def _latents(earlier: Origin, ids: Sequence[str]) -> Floats:
+def _latents(earlier: Origin, ids: Sequence[str]) -> Float32Array:
     """Return the latent vectors of an earlier evaluation in the order of its map; NaN for ids that it lacks now."""
     whole = read_latents(earlier.evaluation, earlier.subsets, earlier.space)
     names = [str(name) for one in earlier.subsets for name in earlier.evaluation.table(one, ["id"])["id"].to_pylist()]

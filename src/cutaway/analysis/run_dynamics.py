@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.dynamics import Dynamics
+from cutaway.arrays import Float32Array, Float64Array, IndexArray
 from cutaway.run import Run
 from cutaway.trial.trial import Trial
 
@@ -45,7 +45,7 @@ def read_dynamics(run: Run, ids: Sequence[str]) -> Dynamics | None:
     return Dynamics(_padded(losses, visits), _padded(margins, visits))
 
 
-def _by_visit(rows: npt.NDArray[np.intp], values: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float32]:
+def _by_visit(rows: IndexArray, values: Float64Array, count: int) -> Float32Array:
     """Return values in step order as (visits, samples): the first of each sample, the second, and so on."""
     order = np.argsort(rows, kind="stable")
     sorted_rows = rows[order]
@@ -58,6 +58,6 @@ def _by_visit(rows: npt.NDArray[np.intp], values: npt.NDArray[np.float64], count
     return table
 
 
-def _padded(table: npt.NDArray[np.float32], visits: int) -> npt.NDArray[np.float32]:
+def _padded(table: Float32Array, visits: int) -> Float32Array:
     missing = np.full((visits - len(table), table.shape[1]), np.nan, np.float32)
     return np.concatenate([table, missing])

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from cutaway.analysis.run_dynamics import read_dynamics
 from cutaway.analysis.sample_tables import Answer, sample_table
-from cutaway.analysis.samples import SAMPLE, Floats, Samples
+from cutaway.analysis.samples import SAMPLE, Samples
+from cutaway.arrays import Float32Array
 from cutaway.errors import ConfigurationError, EvaluationError, did_you_mean
 from cutaway.run.evaluations import LATENT, Evaluation, space_file_name
 
@@ -70,7 +71,7 @@ def read_samples(evaluation: Evaluation, subsets: Sequence[str], space: str, ans
     return Samples(table, latents, answer.classes, probabilities, dynamics, _hashes(evaluation, subsets))
 
 
-def read_latents(evaluation: Evaluation, subsets: Sequence[str], space: str) -> Floats:
+def read_latents(evaluation: Evaluation, subsets: Sequence[str], space: str) -> Float32Array:
     """Return the latent vectors of some subsets, one after the other. Raises where they are not of one width."""
     failed = {name: rows for name in subsets if (rows := _all_failed(evaluation, name, space))}
     found = {name: evaluation.latents(name, space) for name in subsets if name not in failed}
@@ -99,7 +100,9 @@ def _all_failed(evaluation: Evaluation, subset: str, space: str) -> int:
     return len(errors) if errors.num_columns and not errors["error"].null_count else 0
 
 
-def read_probabilities(evaluation: Evaluation, subsets: Sequence[str], answer: Answer, rows: int) -> Floats | None:
+def read_probabilities(
+    evaluation: Evaluation, subsets: Sequence[str], answer: Answer, rows: int
+) -> Float32Array | None:
     """Return the probabilities of the classes: the model's own, or the softmax of the scores that it gives instead."""
     if not answer.classes or rows * len(answer.classes) > MOST_PROBABILITIES:
         return None
@@ -113,7 +116,7 @@ def read_probabilities(evaluation: Evaluation, subsets: Sequence[str], answer: A
     return scores if answer.probabilities else _softmax(scores)
 
 
-def _softmax(scores: Floats) -> Floats:
+def _softmax(scores: Float32Array) -> Float32Array:
     with np.errstate(invalid="ignore"):
         likely = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(likely / likely.sum(axis=1, keepdims=True), np.float32)
@@ -128,7 +131,7 @@ def _hashes(evaluation: Evaluation, subsets: Sequence[str]) -> tuple[str | None,
     return tuple(one for column in columns for one in column.to_pylist())
 
 
-def _dense(column: Any, width: int) -> Floats:
+def _dense(column: Any, width: int) -> Float32Array:
     """Return lists of one length as rows, NaN where there is none."""
     dense = np.full((len(column), width), np.nan, np.float32)
     if not (pa.types.is_list(column.type) and _is_number(column.type.value_type)):

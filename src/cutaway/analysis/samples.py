@@ -8,17 +8,14 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.dynamics import Dynamics
+from cutaway.arrays import Array, BoolArray, Float32Array, Float64Array, IndexArray
 from cutaway.errors import ConfigurationError, did_you_mean
 
-__all__ = ["CORRECT", "LABEL", "LOSS", "PREDICTION", "SAMPLE", "SUBSET", "Array", "Floats", "Mask", "Samples"]
+__all__ = ["CORRECT", "LABEL", "LOSS", "PREDICTION", "SAMPLE", "SUBSET", "Samples"]
 
-Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float32]
-Mask = npt.NDArray[np.bool_]
 
 # What the columns are called that analyses look for; whatever else a table has keeps its own names.
 SAMPLE, SUBSET, LABEL, PREDICTION, CORRECT, LOSS = "sample", "subset", "label", "prediction", "correct", "loss"
@@ -39,9 +36,9 @@ class Samples:
     """
 
     table: pa.Table
-    latents: Floats
+    latents: Float32Array
     classes: tuple[str, ...] = ()
-    probabilities: Floats | None = None
+    probabilities: Float32Array | None = None
     dynamics: Dynamics | None = None
     hashes: tuple[str | None, ...] | None = None
 
@@ -70,13 +67,13 @@ class Samples:
         return [str(one) for one in self.table[SAMPLE].to_pylist()]
 
     @cached_property
-    def finite(self) -> Mask:
+    def finite(self) -> BoolArray:
         """Which rows have a latent vector that can be used."""
         # In float64 no sum of finite float32 numbers overflows, and no mask as large as the latents is made.
         return np.asarray(np.isfinite(self.latents.sum(axis=1, dtype=np.float64)))
 
     @cached_property
-    def unit_spread(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def unit_spread(self) -> tuple[Float64Array, Float64Array]:
         """Mean and standard deviation of each latent unit, over samples at even distances where there are very many."""
         some = self.latents[:: -(-len(self) // _SPREAD_ROWS)]
         some = some[np.isfinite(some).all(axis=1)]
@@ -97,7 +94,7 @@ class Samples:
             )
         return self.table[name]
 
-    def numbers(self, name: str) -> npt.NDArray[np.float64]:
+    def numbers(self, name: str) -> Float64Array:
         """Return a column of numbers or of yes and no, NaN where there is no value."""
         column = self.column(name)
         if not (
@@ -106,7 +103,7 @@ class Samples:
             raise ConfigurationError(f"Column {name!r} holds {column.type}, but numbers are needed.")
         return np.asarray(column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(), np.float64)
 
-    def take(self, rows: npt.NDArray[np.intp] | Mask) -> Self:
+    def take(self, rows: IndexArray | BoolArray) -> Self:
         """Return some of the rows, by position or by mask."""
         chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
         return type(self)(

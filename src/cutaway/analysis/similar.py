@@ -11,27 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.neighbours import Index
-from cutaway.analysis.samples import (
-    CORRECT,
-    LABEL,
-    LOSS,
-    PREDICTION,
-    SAMPLE,
-    SUBSET,
-    Array,
-    Floats,
-    Mask,
-    Samples,
-)
+from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET, Samples
+from cutaway.arrays import Array, BoolArray, Float32Array, Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 __all__ = ["Similar", "find_similar", "rows_in_region"]
 
-Places = npt.NDArray[np.int64]
 
 # Up to so many queried samples are taken out of what was found; more are kept out of the search.
 FEW = 64
@@ -68,7 +56,7 @@ class Similar:
 
 
 def find_similar(
-    samples: Samples, index: Index, query: int | Sequence[int] | Array, k: int, *, among: Mask | None = None
+    samples: Samples, index: Index, query: int | Sequence[int] | Array, k: int, *, among: BoolArray | None = None
 ) -> Similar:
     """Return the `k` samples nearest to a query, which is none of them.
 
@@ -92,7 +80,7 @@ def find_similar(
     return Similar(found, _counts(found), _units(samples, vectors, places), index.notes + notes)
 
 
-def rows_in_region(positions: Floats, region: Array | Sequence[Sequence[float]]) -> Mask:
+def rows_in_region(positions: Float32Array, region: Array | Sequence[Sequence[float]]) -> BoolArray:
     """Return which positions on a map lie in a region: a box by two opposite corners, or a polygon by its corners.
 
     A polygon that crosses itself holds what an odd number of its turns goes around. The edges of a box belong to it.
@@ -119,7 +107,7 @@ def rows_in_region(positions: Floats, region: Array | Sequence[Sequence[float]])
     return inside
 
 
-def _vectors(samples: Samples, query: int | Sequence[int] | Array) -> tuple[Floats, Places, tuple[str, ...]]:
+def _vectors(samples: Samples, query: int | Sequence[int] | Array) -> tuple[Float32Array, Int64Array, tuple[str, ...]]:
     """Return the vectors that are asked about, the rows of samples that they are, and what was left out."""
     asked = np.asarray(query)
     if asked.dtype.kind == "f" and asked.size:
@@ -143,7 +131,9 @@ def _vectors(samples: Samples, query: int | Sequence[int] | Array) -> tuple[Floa
     return vectors[finite], rows, notes
 
 
-def _nearest(index: Index, vectors: Floats, rows: Places, k: int, among: Mask | None) -> tuple[Places, Floats]:
+def _nearest(
+    index: Index, vectors: Float32Array, rows: Int64Array, k: int, among: BoolArray | None
+) -> tuple[Int64Array, Float32Array]:
     """Return the rows that are nearest to any of the vectors, and how far they are; none of the queried rows."""
     more = len(rows)
     if more > FEW:
@@ -167,7 +157,7 @@ def _counts(found: pa.Table) -> dict[str, int]:
     return dict(sorted(Counter(labels).items(), key=lambda one: (-one[1], one[0])))
 
 
-def _units(samples: Samples, vectors: Floats, places: Places) -> pa.Table:
+def _units(samples: Samples, vectors: Float32Array, places: Int64Array) -> pa.Table:
     mean, spread = samples.unit_spread
     query = vectors.mean(axis=0, dtype=np.float64)
     near = samples.latents[places].mean(axis=0, dtype=np.float64) if len(places) else mean

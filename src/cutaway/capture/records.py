@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, Float64Array
 from cutaway.capture.slabs import Slab
 from cutaway.tensors.modes import ModeKeys
 
 __all__ = ["Offer", "StepRecord"]
 
-Array = npt.NDArray[Any]
-SampleValues = Mapping[str, npt.NDArray[np.float64]]
+SampleValues = Mapping[str, Float64Array]
 
 
 @dataclass(frozen=True)

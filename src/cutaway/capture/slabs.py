@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Float32Array
 from cutaway.tensors.blocked_statistics import StatisticsPlan
 
 __all__ = ["MOST_SLABS", "POOL_BYTES", "Layout", "Slab", "SlabPool"]
@@ -37,14 +37,14 @@ class Slab:
     """One buffer with the values of one step; `present` marks the tensors that the step had."""
 
     layout: Layout
-    buffer: npt.NDArray[np.float32]
+    buffer: Float32Array
     present: list[bool] = field(default_factory=list)
     # Divides the tensors after the changing ones: the loss scale of mixed precision.
     scale: float = 1.0
     # Whatever the framework's adapter keeps with the buffer, such as its own views of it.
     views: Any = None
 
-    def values(self, index: int) -> npt.NDArray[np.float32]:
+    def values(self, index: int) -> Float32Array:
         """Return one tensor's values, flat, as a view."""
         return self.buffer[self.layout.plan.slices[index]]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import Array, Float64Array, Int64Array
 from cutaway.run.schemas import SCHEMAS, STATISTICS
 
 __all__ = ["NUMBERS", "Matrices", "Part", "of_one_number", "side_by_side", "statistics_batch"]
@@ -25,15 +25,15 @@ class Part(NamedTuple):
 
     step: int
     names: pa.Array
-    columns: Mapping[str, npt.NDArray[Any]]
+    columns: Mapping[str, Array]
     active: Sequence[list[float] | None] | None = None
 
 
 class Matrices(NamedTuple):
     """Statistics of several parts side by side: a row per statistic, a column per tensor and step."""
 
-    whole: npt.NDArray[np.int64]  # step, size, nonfinite, zeros
-    floats: npt.NDArray[np.float64]
+    whole: Int64Array  # step, size, nonfinite, zeros
+    floats: Float64Array
 
 
 def of_one_number(value: float) -> dict[str, float]:
@@ -77,7 +77,7 @@ def _active(parts: Sequence[Part]) -> pa.Array:
     return pa.array([one for part in parts for one in part.active or [None] * len(part.names)], _ACTIVE)
 
 
-def _columns(matrix: npt.NDArray[Any], kind: pa.DataType, null_where_nan: int | None = None) -> list[pa.Array]:
+def _columns(matrix: Array, kind: pa.DataType, null_where_nan: int | None = None) -> list[pa.Array]:
     """Return the rows of a matrix as columns without a copy; one of them may have no value where it is NaN."""
     count = matrix.shape[1]
     buffer = pa.py_buffer(matrix)

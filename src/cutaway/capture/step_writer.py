@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import Array, Float32Array
 from cutaway.capture.budget import DiskBudget
 from cutaway.capture.coarse_writer import CoarseWriter
 from cutaway.capture.records import Offer, StepRecord
@@ -26,7 +26,7 @@ from cutaway.tensors.statistics import reduce, reference_statistics
 
 __all__ = ["StepWriter"]
 
-Columns = dict[str, npt.NDArray[Any]]
+Columns = dict[str, Array]
 # Plans for activations, by their sizes.
 MOST_PLANS = 16
 
@@ -37,8 +37,8 @@ class _Kept(NamedTuple):
     name: str
     dtype: str
     shape: tuple[int, ...]
-    numbers: npt.NDArray[Any]
-    raw: npt.NDArray[Any] | None
+    numbers: Array
+    raw: Array | None
     reductions: tuple[tuple[str, bool], ...]
 
 
@@ -220,7 +220,7 @@ def _unscale(slab: Slab) -> None:
     slab.buffer[start:] *= np.float32(1.0 / slab.scale)
 
 
-def _in_own_dtype(numbers: npt.NDArray[np.float32], dtype: str) -> npt.NDArray[Any]:
+def _in_own_dtype(numbers: Float32Array, dtype: str) -> Array:
     """Return the bytes as the tensor had them: widening to float32 lost nothing, so narrowing does not either."""
     if dtype == "bfloat16":
         return (numbers.view(np.uint32) >> 16).astype(np.uint16)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Float32Array, Int64Array
 from cutaway.cli.demo_planting import SHARE, planted_labels
 from cutaway.cli.opening import shown_path
 from cutaway.run.overlays import DROP, LABEL, OVERLAY_VARIABLE, write_overlay
@@ -31,9 +31,6 @@ BINDING = Path(__file__).parent / "demo_binding" / "leap_binder.py"
 EPOCHS = 30
 NAMES = [str(digit) for digit in range(10)]
 BATCH = 64
-
-Labels = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ class Digits:
     """The digits as the demo trains on them: images, right labels, and where the test begins."""
 
     images: Any
-    labels: Labels
+    labels: Int64Array
     training: int
 
 
@@ -125,7 +122,7 @@ def _fixed(seed: int, digits: Digits, hook: Any, dataset: Dataset | None = None)
 
 
 def _trained(
-    digits: Digits, labels: Labels, seed: int, hook: Any = None, weights: Floats | None = None
+    digits: Digits, labels: Int64Array, seed: int, hook: Any = None, weights: Float32Array | None = None
 ) -> tuple[Any, float]:
     """Train a network on these labels, watched where there is a hook, and return it and its accuracy on the test."""
     import torch
@@ -182,7 +179,7 @@ def _look_at(run: Run) -> None:
             pass  # each part is kept in the run
 
 
-def _arrays(digits: Digits, labels: Labels) -> Dataset:
+def _arrays(digits: Digits, labels: Int64Array) -> Dataset:
     """The training samples alone, for seeds whose run nobody will look at."""
     from cutaway.dataset import Dataset
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+from cutaway.arrays import Int64Array
 
-    Labels = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    Labels = Int64Array
 
 __all__ = ["SHARE", "TRAINING_IMAGES", "planted_labels"]
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from rich.text import Text
 
+from cutaway.arrays import Float64Array
 from cutaway.cli.demo_rules import PLANTED
 from cutaway.cli.grid import Cell, Column
 from cutaway.cli.opening import shown_path
@@ -170,7 +170,7 @@ def _hardest(trained: Trained) -> list[Facts]:
     values = values.filter(pc.equal(values["name"], "loss"))
     late = values.filter(pc.greater_equal(values["step"], pc.divide(pc.max(values["step"]), 2)))
     means = late.group_by("sample").aggregate([("value", "mean")])
-    losses: npt.NDArray[np.float64] = means["value_mean"].to_numpy()
+    losses: Float64Array = means["value_mean"].to_numpy()
     found = []
     for i in np.argsort(-losses)[:HARDEST]:
         sample = means["sample"][int(i)].as_py()

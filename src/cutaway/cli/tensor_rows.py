@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, Float64Array
 from cutaway.run.schemas import STATISTIC_COLUMNS
 
 __all__ = ["TensorRow", "group_order", "ordered_collections", "tensor_row"]
@@ -21,8 +21,6 @@ _EVERYWHERE = frozenset({"all", "default", "layers"})
 # Counts stay numbers where a tensor is not finite; everything else is a fault there.
 _COUNTS = frozenset({"nonfinite", "zeros"})
 MOST_POINTS = 120
-
-Column = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class TensorRow:
         return self.collections[0] if self.collections else "other"
 
 
-def tensor_row(name: str, collections: list[str], columns: Mapping[str, Column], at: int, statistic: str) -> TensorRow:
+def tensor_row(name: str, collections: list[str], columns: Mapping[str, Array], at: int, statistic: str) -> TensorRow:
     """Make the row of one tensor from its columns, which are in the order of steps; `at` is the place to show."""
     steps, bad = columns["step"], columns["nonfinite"] > 0
     series = columns[statistic].astype(np.float64)
@@ -78,7 +76,7 @@ def group_order(row: TensorRow) -> tuple[int, str]:
     return (_GROUPS.index(row.group) if row.group in _GROUPS else len(_GROUPS), row.group)
 
 
-def _stretches(series: npt.NDArray[np.float64], *, missing: bool) -> list[float | None]:
+def _stretches(series: Float64Array, *, missing: bool) -> list[float | None]:
     """Average into at most `MOST_POINTS` stretches. Infinity is a fault, NaN may be a missing value."""
     if len(series) > MOST_POINTS:
         starts = np.linspace(0, len(series), MOST_POINTS, endpoint=False).astype(int)

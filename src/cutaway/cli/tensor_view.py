@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cutaway.arrays import Int64Array
 from cutaway.cli.opening import shown_path
 from cutaway.cli.run_facts import collections_of
 from cutaway.cli.tensor_rows import TensorRow, group_order, ordered_collections, tensor_row
@@ -149,14 +149,14 @@ class TensorView:
             raise self._no_such_step(self._wanted.step, np.unique(columns["step"]))
         return sorted(found, key=group_order)
 
-    def _place(self, steps: npt.NDArray[np.int64]) -> int | None:
+    def _place(self, steps: Int64Array) -> int | None:
         """Return the place of the step that was asked for, or of the last one."""
         if self._wanted.step is None:
             return len(steps) - 1
         at = int(np.searchsorted(steps, self._wanted.step))
         return at if at < len(steps) and steps[at] == self._wanted.step else None
 
-    def _no_such_step(self, wanted: int, known: npt.NDArray[np.int64]) -> ConfigurationError:
+    def _no_such_step(self, wanted: int, known: Int64Array) -> ConfigurationError:
         place = int((known < wanted).sum())
         near = " and ".join(str(step) for step in known[max(place - 1, 0) : place + 1])
         return ConfigurationError(

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset.dataset import Dataset
 from cutaway.dataset.enums import SUBSETS, Role
 from cutaway.dataset.functions import Field, MetadataField
-from cutaway.dataset.subset import Array, Scalar
+from cutaway.dataset.subset import Scalar
 from cutaway.errors import ConfigurationError, EncoderError, did_you_mean
 
 __all__ = ["ArraySubset", "from_arrays", "known_subset", "scalar"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset.calling import Failed, call_theirs, defined_at
 from cutaway.dataset.current import using
 from cutaway.dataset.declarations import MetadataFunction, overlap
@@ -16,7 +17,7 @@ from cutaway.dataset.enums import DataStateType, Role
 from cutaway.dataset.metadata_values import Unusable, metadata_columns
 from cutaway.dataset.preprocessing import Part
 from cutaway.dataset.responses import PreprocessResponse, SampleId, SamplePreprocessResponse
-from cutaway.dataset.subset import Array, Scalar, sample_id
+from cutaway.dataset.subset import Scalar, sample_id
 from cutaway.errors import BindingError, EncoderError, did_you_mean
 
 if TYPE_CHECKING:

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset.enums import DatasetInputType, DatasetOutputType
 from cutaway.dataset.functions import Field
-from cutaway.dataset.subset import Array, Scalar
+from cutaway.dataset.subset import Scalar
 from cutaway.run.findings import Severity
 
 __all__ = ["Problem", "Summary", "class_of", "digest_of_scalars", "is_missing", "label_problems", "summary"]

@@ -12,17 +12,14 @@ A prediction of shape (N,), or with C = 1, has a single output: one probability 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from cutaway.dataset.subset import Array
+from cutaway.arrays import Array, BoolArray, Float64Array
 from cutaway.errors import ConfigurationError
 
-__all__ = ["Floats", "class_weights", "flat_pair", "is_binary", "samples_with"]
-
-Floats = npt.NDArray[np.float64]
+__all__ = ["class_weights", "flat_pair", "is_binary", "samples_with"]
 
 
-def flat_pair(ground_truth: Array, prediction: Array) -> tuple[Floats, Floats]:
+def flat_pair(ground_truth: Array, prediction: Array) -> tuple[Float64Array, Float64Array]:
     """Return both as (N, values of a sample); refuses what does not pair up, since broadcasting would hide it.
 
     >>> truth, guess = flat_pair(np.zeros((2, 1)), np.ones(2))
@@ -47,7 +44,7 @@ def is_binary(prediction: Array, axis: int) -> bool:
     return prediction.ndim == 1 or prediction.shape[_checked(prediction, axis)] == 1
 
 
-def class_weights(ground_truth: Array, prediction: Array, axis: int) -> tuple[Floats, Floats]:
+def class_weights(ground_truth: Array, prediction: Array, axis: int) -> tuple[Float64Array, Float64Array]:
     """Return ground truth as weights of the classes, and prediction, both as (N, positions, C).
 
     Class indices become one-hot; a NaN among them becomes NaN weights. An index outside 0 to C - 1 is refused.
@@ -80,7 +77,7 @@ def class_weights(ground_truth: Array, prediction: Array, axis: int) -> tuple[Fl
     return weights.reshape(shape), wide.reshape(shape)
 
 
-def samples_with(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def samples_with(mask: BoolArray) -> BoolArray:
     """Return for each sample whether the mask is set anywhere in it.
 
     >>> samples_with(np.array([[False, True], [False, False]])).tolist()
@@ -99,7 +96,7 @@ def _checked(prediction: Array, axis: int) -> int:
     return axis % prediction.ndim
 
 
-def _one_hot(indices: Floats, classes: int) -> Floats:
+def _one_hot(indices: Float64Array, classes: int) -> Float64Array:
     unknown = np.isnan(indices)
     known = np.where(unknown, 0.0, indices)
     wrong = (known != np.floor(known)) | (known < 0) | (known >= classes)
@@ -109,7 +106,7 @@ def _one_hot(indices: Floats, classes: int) -> Floats:
             f"Class indices must be whole numbers from 0 to {classes - 1}, but got {indices[at]:g} in sample {at[0]} "
             f"of the batch ({int(wrong.sum())} of {wrong.size} are wrong)."
         )
-    weights: Floats = (known[..., np.newaxis] == np.arange(classes)).astype(np.float64)
+    weights: Float64Array = (known[..., np.newaxis] == np.arange(classes)).astype(np.float64)
     weights[unknown] = np.nan
     return weights
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cutaway.dataset.subset import Array
+from cutaway.arrays import Array
 
 __all__ = ["content_hash", "content_hashes"]
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from cutaway.arrays import Array
 from cutaway.dataset.enums import SUBSETS, DataStateType
 from cutaway.dataset.functions import Field, LatentSpace, Loss, MetadataField, Metric, Visualizer
 from cutaway.dataset.overlay_subset import overlay_dataset
-from cutaway.dataset.subset import Array, Subset
+from cutaway.dataset.subset import Subset
 from cutaway.errors import ConfigurationError
 
 __all__ = ["Dataset"]

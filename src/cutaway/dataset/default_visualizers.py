@@ -11,9 +11,9 @@ from functools import partial
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset.enums import DatasetInputType, LeapDataType
 from cutaway.dataset.functions import Field, Visualizer
-from cutaway.dataset.subset import Array
 from cutaway.dataset.visualizer_classes import (
     LeapGraph,
     LeapHorizontalBar,

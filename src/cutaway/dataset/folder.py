@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset.dataset import Dataset
 from cutaway.dataset.hugging_face import SPLITS
 from cutaway.dataset.items import Item, ItemSubset
-from cutaway.dataset.subset import Array
 from cutaway.dataset.torch_data import of_items
 from cutaway.errors import BindingError, ConfigurationError
 

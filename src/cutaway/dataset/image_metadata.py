@@ -11,8 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from cutaway.dataset.class_axis import Floats
-from cutaway.dataset.subset import Array
+from cutaway.arrays import Array, Float64Array
 from cutaway.dataset.value_range import scaled
 from cutaway.errors import ConfigurationError, did_you_mean
 
@@ -157,7 +156,7 @@ def image_metadata(image: Array) -> dict[str, float]:
     }
 
 
-def _colours(image: Array) -> Floats:
+def _colours(image: Array) -> Float64Array:
     """Return [H, W, 3] of 0 to 255."""
     image = np.asarray(image)
     wide = image[..., np.newaxis] if image.ndim == 2 else image
@@ -172,7 +171,7 @@ def _colours(image: Array) -> Floats:
     return np.broadcast_to(values, (*values.shape[:2], 3))
 
 
-def _grey(image: Array) -> Floats:
+def _grey(image: Array) -> Float64Array:
     colours = _colours(image)
     if np.asarray(image).ndim == 2 or np.asarray(image).shape[-1] == 1:
         return colours[..., 0]
@@ -180,7 +179,7 @@ def _grey(image: Array) -> Floats:
     return np.asarray((colours @ _GREY).round(9))
 
 
-def _channel_stats(channels: Floats, names: tuple[str, ...]) -> dict[str, float]:
+def _channel_stats(channels: Float64Array, names: tuple[str, ...]) -> dict[str, float]:
     means, deviations = channels.mean(axis=(0, 1)), channels.std(axis=(0, 1))
     stats = {}
     for name, mean, deviation in zip(names, means, deviations, strict=True):
@@ -189,17 +188,17 @@ def _channel_stats(channels: Floats, names: tuple[str, ...]) -> dict[str, float]
     return stats
 
 
-def _has_neighbours(grey: Floats) -> bool:
+def _has_neighbours(grey: Float64Array) -> bool:
     return all(size >= 3 for size in grey.shape)
 
 
-def _laplacian(grey: Floats) -> Floats:
+def _laplacian(grey: Float64Array) -> Float64Array:
     """Return the sum of the four neighbours less four times the pixel, of all pixels that have four."""
     centre = grey[1:-1, 1:-1]
     return grey[:-2, 1:-1] + grey[2:, 1:-1] + grey[1:-1, :-2] + grey[1:-1, 2:] - 4.0 * centre
 
 
-def _smoothed(grey: Floats, sigma: float) -> Floats:
+def _smoothed(grey: Float64Array, sigma: float) -> Float64Array:
     radius = max(1, round(3 * sigma))
     weights = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
     weights /= weights.sum()
@@ -213,14 +212,14 @@ def _smoothed(grey: Floats, sigma: float) -> Floats:
     return grey
 
 
-def _haar_noise(grey: Floats) -> float:
+def _haar_noise(grey: Float64Array) -> float:
     rows, columns = (size // 2 * 2 for size in grey.shape)
     even = grey[:rows, :columns]
     details = (even[::2, ::2] - even[::2, 1::2] - even[1::2, ::2] + even[1::2, 1::2]) / 2.0
     return float(np.median(np.abs(details)) / 0.6745)
 
 
-def _laplacian_noise(grey: Floats) -> float:
+def _laplacian_noise(grey: Float64Array) -> float:
     across = grey[:, :-2] - 2.0 * grey[:, 1:-1] + grey[:, 2:]
     both = across[:-2] - 2.0 * across[1:-1] + across[2:]
     return float(np.abs(both).mean() * np.sqrt(np.pi / 2.0) / 6.0)

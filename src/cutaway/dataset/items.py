@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset.arrays import known_subset, scalar
 from cutaway.dataset.enums import Role
-from cutaway.dataset.subset import Array, Scalar, sample_id
+from cutaway.dataset.subset import Scalar, sample_id
 from cutaway.errors import ConfigurationError, CutawayError, EncoderError, place_of
 
 __all__ = ["Item", "ItemSubset", "as_array", "as_item"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cutaway.dataset.subset import Array
+from cutaway.arrays import Array
 from cutaway.errors import BindingError, did_you_mean
 
 __all__ = ["LoadedModel"]

@@ -24,15 +24,13 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
-from cutaway.dataset.class_axis import Floats, class_weights, flat_pair, samples_with
+from cutaway.arrays import Array, BoolArray, Float32Array, Float64Array
+from cutaway.dataset.class_axis import class_weights, flat_pair, samples_with
 from cutaway.dataset.functions import Loss
-from cutaway.dataset.subset import Array
 
 __all__ = [
     "DEFAULT_LOSSES",
-    "PerSample",
     "binary_crossentropy",
     "binary_crossentropy_from_logits",
     "categorical_crossentropy",
@@ -44,7 +42,6 @@ __all__ = [
     "mean_squared_logarithmic_error",
 ]
 
-PerSample = npt.NDArray[np.float32]
 
 _EPSILON = 1e-7
 
@@ -53,7 +50,7 @@ _NAN_SPEAKS = np.errstate(divide="ignore", invalid="ignore", over="ignore")
 
 
 @_NAN_SPEAKS
-def mean_squared_error(ground_truth: Array, prediction: Array) -> PerSample:
+def mean_squared_error(ground_truth: Array, prediction: Array) -> Float32Array:
     """Return the mean squared difference of each sample.
 
     >>> mean_squared_error(np.array([[0.0, 2.0]]), np.array([[1.0, 0.0]])).tolist()
@@ -64,7 +61,7 @@ def mean_squared_error(ground_truth: Array, prediction: Array) -> PerSample:
 
 
 @_NAN_SPEAKS
-def mean_absolute_error(ground_truth: Array, prediction: Array) -> PerSample:
+def mean_absolute_error(ground_truth: Array, prediction: Array) -> Float32Array:
     """Return the mean absolute difference of each sample.
 
     >>> mean_absolute_error(np.array([[0.0, 2.0]]), np.array([[1.0, 0.0]])).tolist()
@@ -75,7 +72,7 @@ def mean_absolute_error(ground_truth: Array, prediction: Array) -> PerSample:
 
 
 @_NAN_SPEAKS
-def mean_squared_logarithmic_error(ground_truth: Array, prediction: Array) -> PerSample:
+def mean_squared_logarithmic_error(ground_truth: Array, prediction: Array) -> Float32Array:
     """Return the mean squared difference of the logarithms of each sample; values below 0 count as 0.
 
     >>> mean_squared_logarithmic_error(np.array([[np.e - 1]]), np.array([[0.0]])).round(3).tolist()
@@ -87,7 +84,7 @@ def mean_squared_logarithmic_error(ground_truth: Array, prediction: Array) -> Pe
 
 
 @_NAN_SPEAKS
-def mean_absolute_percentage_error(ground_truth: Array, prediction: Array) -> PerSample:
+def mean_absolute_percentage_error(ground_truth: Array, prediction: Array) -> Float32Array:
     """Return the mean absolute difference of each sample in per cent of the truth.
 
     >>> mean_absolute_percentage_error(np.array([[4.0]]), np.array([[3.0]])).tolist()
@@ -99,7 +96,7 @@ def mean_absolute_percentage_error(ground_truth: Array, prediction: Array) -> Pe
 
 
 @_NAN_SPEAKS
-def categorical_crossentropy(ground_truth: Array, prediction: Array, *, axis: int = -1) -> PerSample:
+def categorical_crossentropy(ground_truth: Array, prediction: Array, *, axis: int = -1) -> Float32Array:
     """Return the cross-entropy of each sample, of probabilities over the class axis; ground truth one-hot or indices.
 
     `axis` is the class axis, the batch being axis 0. More axes (pixels, tokens) are averaged.
@@ -115,7 +112,7 @@ def categorical_crossentropy(ground_truth: Array, prediction: Array, *, axis: in
 
 
 @_NAN_SPEAKS
-def categorical_crossentropy_from_logits(ground_truth: Array, prediction: Array, *, axis: int = -1) -> PerSample:
+def categorical_crossentropy_from_logits(ground_truth: Array, prediction: Array, *, axis: int = -1) -> Float32Array:
     """Return the cross-entropy of each sample, of logits over the class axis; large logits do not overflow.
 
     >>> [loss] = categorical_crossentropy_from_logits(np.array([1]), np.array([[0.0, 0.0]]))
@@ -129,7 +126,7 @@ def categorical_crossentropy_from_logits(ground_truth: Array, prediction: Array,
 
 
 @_NAN_SPEAKS
-def binary_crossentropy(ground_truth: Array, prediction: Array) -> PerSample:
+def binary_crossentropy(ground_truth: Array, prediction: Array) -> Float32Array:
     """Return the binary cross-entropy of each sample, of probabilities, summed over its outputs.
 
     >>> [loss] = binary_crossentropy(np.array([[1.0, 0.0]]), np.array([[0.5, 0.5]]))
@@ -143,7 +140,7 @@ def binary_crossentropy(ground_truth: Array, prediction: Array) -> PerSample:
 
 
 @_NAN_SPEAKS
-def binary_crossentropy_from_logits(ground_truth: Array, prediction: Array) -> PerSample:
+def binary_crossentropy_from_logits(ground_truth: Array, prediction: Array) -> Float32Array:
     """Return the binary cross-entropy of each sample, of logits, summed over its outputs.
 
     >>> [loss] = binary_crossentropy_from_logits(np.array([[1.0, 0.0]]), np.zeros((1, 2)))
@@ -161,7 +158,7 @@ def default_losses(channel_dim: int = -1) -> tuple[Loss, ...]:
     >>> [loss.name for loss in default_losses()][:2]
     ['MeanSquaredError', 'MeanSquaredLogarithmicError']
     """
-    functions: dict[str, Callable[[Array, Array], PerSample]] = {
+    functions: dict[str, Callable[[Array, Array], Float32Array]] = {
         "MeanSquaredError": mean_squared_error,
         "MeanSquaredLogarithmicError": mean_squared_logarithmic_error,
         "MeanAbsoluteError": mean_absolute_error,
@@ -174,19 +171,19 @@ def default_losses(channel_dim: int = -1) -> tuple[Loss, ...]:
     return tuple(Loss(name, function, ("ground_truth", "prediction")) for name, function in functions.items())
 
 
-def _means(values: Floats, hidden: npt.NDArray[np.bool_] | None = None) -> PerSample:
+def _means(values: Float64Array, hidden: BoolArray | None = None) -> Float32Array:
     """Return the mean of each row; rows with a `hidden` value become NaN. A sample without values has no mean."""
     means = values.sum(axis=1) / values.shape[1] if values.shape[1] else np.full(len(values), np.nan)
     return _marked(means, hidden)
 
 
-def _crossentropies(weights: Floats, logs: Floats, hidden: npt.NDArray[np.bool_]) -> PerSample:
+def _crossentropies(weights: Float64Array, logs: Float64Array, hidden: BoolArray) -> Float32Array:
     # A class without weight counts for nothing, even where its logarithm is infinite.
     terms = np.where(weights == 0.0, 0.0, weights * logs)
     return _means(-terms.sum(axis=-1), hidden)
 
 
-def _marked(values: Floats, hidden: npt.NDArray[np.bool_] | None) -> PerSample:
+def _marked(values: Float64Array, hidden: BoolArray | None) -> Float32Array:
     if hidden is not None:
         values = np.where(samples_with(hidden), np.nan, values)
     return values.astype(np.float32)

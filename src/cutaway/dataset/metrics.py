@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from cutaway.arrays import Array, Float32Array
 from cutaway.dataset.class_axis import class_weights, flat_pair, is_binary, samples_with
 from cutaway.dataset.enums import ConfusionMatrixValue, MetricDirection
 from cutaway.dataset.functions import Metric
 from cutaway.dataset.losses import (
-    PerSample,
     binary_crossentropy,
     categorical_crossentropy,
     mean_absolute_error,
@@ -25,13 +25,12 @@ from cutaway.dataset.losses import (
     mean_squared_logarithmic_error,
 )
 from cutaway.dataset.responses import ConfusionMatrixElement
-from cutaway.dataset.subset import Array
 from cutaway.errors import ConfigurationError
 
 __all__ = ["DEFAULT_METRICS", "accuracy", "confusion_matrix_classification", "default_metrics"]
 
 
-def accuracy(ground_truth: Array, prediction: Array, *, axis: int = -1) -> PerSample:
+def accuracy(ground_truth: Array, prediction: Array, *, axis: int = -1) -> Float32Array:
     """Return the share of positions of each sample whose class is right: 0 or 1 where a sample has one.
 
     The predicted class is the first largest value on the class axis `axis`, the batch being axis 0. Ground truth is

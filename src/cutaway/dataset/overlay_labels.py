@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, Float32Array
 from cutaway.dataset.arrays import known_subset
 from cutaway.dataset.class_values import class_of, label_with
 from cutaway.dataset.enums import SUBSETS
@@ -59,7 +59,7 @@ def corrected(labels: Labels, subset: str = "training", ids: Sequence[object] | 
     return result()  # type: ignore[no-any-return]  # the kind of labels that was given
 
 
-def sample_weights(samples: int | Sequence[object], subset: str = "training") -> npt.NDArray[np.float32]:
+def sample_weights(samples: int | Sequence[object], subset: str = "training") -> Float32Array:
     """Return how much each sample counts in training: 1, 0 where the overlay drops it, or the weight that it says.
 
     `samples` are the ids of a subset, or how many it has. Multiply each sample's loss with its weight, or leave out
@@ -190,7 +190,7 @@ def _like(row: Any, new: Any) -> Any:
     return made.reshape(row.shape)
 
 
-def _roomy(labels: npt.NDArray[Any], classes: Sequence[str]) -> npt.NDArray[Any]:
+def _roomy(labels: Array, classes: Sequence[str]) -> Array:
     """Return a copy; one of text is as wide as the longest class, since numpy would cut a longer name short."""
     if labels.dtype.kind not in "US":
         return labels.copy()

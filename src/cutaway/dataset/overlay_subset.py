@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset.class_values import class_of, label_with
 from cutaway.dataset.enums import DataStateType, Role
 from cutaway.dataset.functions import Field
-from cutaway.dataset.subset import Array, Scalar, Subset, sample_id
+from cutaway.dataset.subset import Scalar, Subset, sample_id
 from cutaway.errors import OverlayError
 from cutaway.run.overlay_use import DATA_SET, EVALUATION, Seen, note_read
 from cutaway.run.overlays import LABEL, Correction, Overlay, environment_overlay

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from cutaway.dataset.subset import Array
+from cutaway.arrays import Array
 from cutaway.errors import BindingError
 
 __all__ = ["ModelPlaceholder", "Placeholder", "origin_of"]

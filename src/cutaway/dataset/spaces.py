@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset.calling import defined_at
 from cutaway.dataset.enums import LatentReduction
 from cutaway.dataset.functions import LatentSpace
 from cutaway.dataset.responses import SamplePreprocessResponse
-from cutaway.dataset.subset import Array
 from cutaway.errors import BindingError
 
 __all__ = ["LARGEST_SPACE", "WIDE_SPACE", "latent_space"]

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-import numpy.typing as npt
-
+from cutaway.arrays import Array
 from cutaway.dataset.enums import Role
 
-__all__ = ["Array", "Scalar", "Subset", "sample_id"]
+__all__ = ["Scalar", "Subset", "sample_id"]
 
-Array = npt.NDArray[Any]
 Scalar = None | bool | int | float | str
 
 

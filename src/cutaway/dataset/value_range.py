@@ -17,9 +17,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from cutaway.dataset.subset import Array
+from cutaway.arrays import Array, Float64Array, UInt8Array
 
 __all__ = ["Scale", "as_bytes", "scale_of", "scaled"]
 
@@ -48,7 +47,7 @@ def scale_of(image: Array) -> Scale:
     return Scale(-1, 1) if low >= -1 and high <= 1 else Scale(-3, 3)
 
 
-def scaled(image: Array) -> npt.NDArray[np.float64]:
+def scaled(image: Array) -> Float64Array:
     """Return an image as numbers from 0 to 255, not rounded; NaN stays NaN.
 
     >>> scaled(np.array([0.0, 0.5, 1.0])).tolist()
@@ -60,7 +59,7 @@ def scaled(image: Array) -> npt.NDArray[np.float64]:
     return np.clip((image.astype(np.float64) - black) * (255.0 / (white - black)), 0.0, 255.0)
 
 
-def as_bytes(image: Array, scale: Scale | None = None) -> npt.NDArray[np.uint8]:
+def as_bytes(image: Array, scale: Scale | None = None) -> UInt8Array:
     """Return an image as it is shown: uint8, rounded. `scale` is that of a whole of which this is a part.
 
     >>> as_bytes(np.array([0.0, 0.5, 1.0])).tolist()

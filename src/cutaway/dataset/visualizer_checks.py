@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cutaway.dataset.subset import Array
+from cutaway.arrays import Array
 from cutaway.errors import ConfigurationError
 
 __all__ = [

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
+from cutaway.arrays import Array
 from cutaway.dataset.enums import LeapDataType
-from cutaway.dataset.subset import Array
 from cutaway.dataset.visualizer_checks import (
     check_array,
     check_drawable,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cutaway.dataset.subset import Array
+from cutaway.arrays import Array
 from cutaway.models import Training
 
 __all__ = ["Pair", "default_loss", "default_metric", "look_at_pair", "loss_of_training"]

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.dataset.calling import Failed, call_theirs
 from cutaway.dataset.default_visualizers import guess_visualizer
 from cutaway.dataset.enums import LeapDataType
 from cutaway.dataset.functions import Visualizer
-from cutaway.dataset.subset import Array, Subset
+from cutaway.dataset.subset import Subset
 from cutaway.evaluation.scoring import Bound, Values
 from cutaway.evaluation.thumbnails import LONGEST, thumbnails
 from cutaway.evaluation.wiring import Wiring

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.dataset.content import content_hashes
 from cutaway.dataset.enums import Role
-from cutaway.dataset.subset import Array, Scalar, Subset, sample_id
+from cutaway.dataset.subset import Scalar, Subset, sample_id
 from cutaway.errors import BindingError, EncoderError, OverlayError, place_of
 from cutaway.evaluation.prepared import Prepared, rows_not_finite
 from cutaway.evaluation.wiring import SampleShapes

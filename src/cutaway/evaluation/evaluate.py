@@ -12,9 +12,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.dataset.overlay_subset import for_evaluation
-from cutaway.dataset.subset import Array
 from cutaway.errors import BindingError, ConfigurationError, did_you_mean
 from cutaway.evaluation.drawing import choose_drawing
 from cutaway.evaluation.encoding import Encoding

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cutaway import registry
-from cutaway.dataset.subset import Array
+from cutaway.arrays import Array
 from cutaway.errors import CutawayError
 from cutaway.evaluation.subject import Subject
 from cutaway.run.evaluations import Evaluation

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cutaway.dataset.subset import Array
+from cutaway.arrays import Array
 
 __all__ = ["Labels", "label_columns"]
 

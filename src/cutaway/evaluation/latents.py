@@ -6,21 +6,18 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, Float32Array
 from cutaway.dataset.calling import Failed
 from cutaway.dataset.enums import LatentReduction
 from cutaway.dataset.functions import LatentSpace
-from cutaway.dataset.subset import Array
 from cutaway.evaluation.scoring import Bound, Values, call_on_batch
 from cutaway.models.latents import pooled
 
 __all__ = ["own_vectors"]
 
-Vectors = npt.NDArray[np.float32]
 
-
-def own_vectors(bound: Bound, values: Values, errors: dict[int, str]) -> Vectors | None:
+def own_vectors(bound: Bound, values: Values, errors: dict[int, str]) -> Float32Array | None:
     """Return the vectors of a batch in a space of somebody's own, NaN where it failed; None where it failed for all."""
     found = call_on_batch(bound, values, partial(_read, bound), errors).get("vectors")
     if found is None:
@@ -35,7 +32,7 @@ def own_vectors(bound: Bound, values: Values, errors: dict[int, str]) -> Vectors
     return vectors
 
 
-def _read(bound: Bound, result: Any, rows: int) -> dict[str, Vectors]:
+def _read(bound: Bound, result: Any, rows: int) -> dict[str, Float32Array]:
     space = bound.function
     assert isinstance(space, LatentSpace)
     given = np.asarray(result.detach().cpu() if hasattr(result, "detach") else result)
@@ -47,7 +44,7 @@ def _read(bound: Bound, result: Any, rows: int) -> dict[str, Vectors]:
     return {"vectors": _reduced(given, space)}
 
 
-def _reduced(values: Array, space: LatentSpace) -> Vectors:
+def _reduced(values: Array, space: LatentSpace) -> Float32Array:
     if values.ndim <= 2:
         return values.reshape(len(values), -1).astype(np.float32)
     if space.reduce is LatentReduction.RANDOM_PROJECTION:
@@ -59,7 +56,7 @@ def _reduced(values: Array, space: LatentSpace) -> Vectors:
 
 
 @lru_cache(maxsize=4)
-def _projection(size: int, components: int) -> Vectors:
+def _projection(size: int, components: int) -> Float32Array:
     """Return one fixed matrix for a size: the same in every batch, run and process."""
     matrix = np.random.default_rng(0).standard_normal((size, min(components, size)), dtype=np.float32)
     return np.asarray(matrix / np.sqrt(matrix.shape[1]), np.float32)

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Float32Array
 from cutaway.errors import BindingError, ConfigurationError, LayerUnavailable
 from cutaway.evaluation.encoding import Encoding, Turn, begin_batch, encode_batch
 from cutaway.evaluation.prepared import Prepared
@@ -21,7 +21,6 @@ from cutaway.run.layer_spaces import SpaceFile, begin_space, finish_space, has_s
 
 __all__ = ["add_layer_space", "space_name"]
 
-Floats = npt.NDArray[np.float32]
 # How often what is done is made to survive a kill.
 KEEP_SECONDS = 2.0
 BATCH = 64
@@ -112,7 +111,7 @@ class _Pass:
                 kept = self._clock()
         file.finish()
 
-    def _vectors(self, batch: Prepared, scales: Sequence[float], width: int) -> Floats:
+    def _vectors(self, batch: Prepared, scales: Sequence[float], width: int) -> Float32Array:
         """Return the vectors of a batch, NaN for samples that could not be encoded."""
         vectors = np.full((len(batch), width), np.nan, np.float32)
         if batch.encoded.any():
@@ -122,7 +121,7 @@ class _Pass:
             )
         return vectors
 
-    def _pooled(self, batch: Prepared) -> list[Floats]:
+    def _pooled(self, batch: Prepared) -> list[Float32Array]:
         model = self._reopened.model
         found = model.activations(self._reopened.batch_of(dict(batch.inputs)), self._layers)
         return [model.vectors(name, found[name]) for name in self._layers]
@@ -130,7 +129,7 @@ class _Pass:
     def _measured(self) -> list[float]:
         """Return the spread of each layer's vectors over the first samples; 1 where there is none."""
         subset, length = next(iter(self._lengths.items()))
-        seen: list[list[Floats]] = [[] for _ in self._layers]
+        seen: list[list[Float32Array]] = [[] for _ in self._layers]
         tell = self._teller(0, min(length, SCALE_ROWS), "spread of the layers")
         for start in range(0, min(length, SCALE_ROWS), BATCH):
             batch = self._encoded(subset, start, min(start + BATCH, length))
@@ -168,7 +167,7 @@ class _Pass:
         return tell
 
 
-def _spread(parts: Sequence[Floats]) -> float:
+def _spread(parts: Sequence[Float32Array]) -> float:
     whole = np.concatenate(parts) if parts else np.zeros((0, 1), np.float32)
     finite = whole[np.isfinite(whole).all(axis=1)]
     return float(np.sqrt(finite.var(axis=0, dtype=np.float64).sum())) if len(finite) else 1.0

@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from cutaway.dataset.subset import Array
+from cutaway.arrays import Array
 from cutaway.errors import EvaluationError
 from cutaway.evaluation.drawing import Drawing
 from cutaway.evaluation.encoding import Encoding

@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.dataset.calling import defined_at, own_name
 from cutaway.dataset.functions import Field, Function, Loss, Metric
 from cutaway.dataset.losses import default_losses
 from cutaway.dataset.metrics import default_metrics
-from cutaway.dataset.subset import Array
 from cutaway.errors import BindingError, ConfigurationError, did_you_mean
 from cutaway.evaluation.arguments import Sources, wire_arguments
 from cutaway.evaluation.defaults import Pair, default_loss, default_metric, look_at_pair, loss_of_training

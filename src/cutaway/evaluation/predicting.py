@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
-from cutaway.dataset.subset import Array
+from cutaway.arrays import Array, BoolArray, Float32Array
 from cutaway.errors import CutawayError, LayerUnavailable, ModelCrashed, ModelTimeout, place_of
-from cutaway.evaluation.prepared import Mask, rows_not_finite
+from cutaway.evaluation.prepared import rows_not_finite
 from cutaway.evaluation.wiring import Wiring
 from cutaway.models import Model
 
@@ -21,13 +20,13 @@ __all__ = ["Predicted", "Predictor", "latent_layer_of"]
 class Predicted:
     """What the model said of a batch: a row for each sample where `good`; `errors` says why of the others."""
 
-    good: Mask
+    good: BoolArray
     outputs: Mapping[str, Array] = field(default_factory=dict)
-    latents: npt.NDArray[np.float32] | None = None
+    latents: Float32Array | None = None
     errors: Mapping[int, str] = field(default_factory=dict)
 
     @property
-    def not_finite(self) -> Mask:
+    def not_finite(self) -> BoolArray:
         """Which of the good rows have a prediction that is not finite."""
         rows = np.zeros(int(self.good.sum()), np.bool_)
         for values in self.outputs.values():
@@ -88,7 +87,7 @@ class Predictor:
         latents = [one.latents for one in kept if one.latents is not None]
         return Predicted(good, outputs, np.concatenate(latents) if latents else None, errors)
 
-    def _ask(self, encoded: Mapping[str, Array]) -> tuple[dict[str, Array], npt.NDArray[np.float32] | None]:
+    def _ask(self, encoded: Mapping[str, Array]) -> tuple[dict[str, Array], Float32Array | None]:
         batch = self.batch_of(encoded)
         named = self._wiring.predictions
         if self._layer is None:

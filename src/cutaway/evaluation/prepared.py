@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from cutaway.dataset.subset import Array, Scalar
+from cutaway.arrays import Array, BoolArray, IndexArray
+from cutaway.dataset.subset import Scalar
 
-__all__ = ["Mask", "Prepared", "rows_not_finite"]
-
-Mask = npt.NDArray[np.bool_]
+__all__ = ["Prepared", "rows_not_finite"]
 
 
 @dataclass
@@ -29,7 +27,7 @@ class Prepared:
     stop: int
     ids: list[str]
     errors: list[str | None]
-    encoded: Mask
+    encoded: BoolArray
     inputs: Mapping[str, Array] = field(default_factory=dict)
     truths: Mapping[str, Array] = field(default_factory=dict)
     metadata: list[dict[str, Scalar] | None] = field(default_factory=list)
@@ -42,7 +40,7 @@ class Prepared:
         return self.stop - self.start
 
     @property
-    def positions(self) -> npt.NDArray[np.intp]:
+    def positions(self) -> IndexArray:
         """The positions in the batch of the rows of `inputs` and `truths`."""
         return np.flatnonzero(self.encoded)
 
@@ -52,7 +50,7 @@ class Prepared:
             self.errors[i] = error
 
 
-def rows_not_finite(values: Array) -> Mask:
+def rows_not_finite(values: Array) -> BoolArray:
     """Return which rows of a batch hold NaN or infinity; numbers that are no floats hold neither."""
     rows = np.zeros(len(values), np.bool_)
     if values.dtype.kind != "f":

@@ -11,12 +11,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset import Dataset, load_entry
 from cutaway.dataset.content import content_hash
 from cutaway.dataset.entry import Entry
 from cutaway.dataset.entry_settings import SETTINGS_FILE
 from cutaway.dataset.enums import Role
-from cutaway.dataset.subset import Array
 from cutaway.errors import BindingError, EvaluationError, ModelError
 from cutaway.evaluation.predicting import Predictor
 from cutaway.evaluation.subject import Subject, file_digest, open_subject

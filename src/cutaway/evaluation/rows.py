@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from cutaway.dataset.subset import Array
+from cutaway.arrays import Array, BoolArray, Float32Array, IndexArray
 from cutaway.evaluation.prepared import Prepared
 from cutaway.run.evaluations import space_file_name
 from cutaway.run.sample_columns import (
@@ -26,17 +25,15 @@ from cutaway.run.sample_columns import (
 
 __all__ = ["Found", "make_rows"]
 
-Places = npt.NDArray[np.intp]
-
 
 @dataclass
 class Found:
     """What an evaluation found out about a batch; every array has a row for each sample at `places` in the batch."""
 
-    places: Places
+    places: IndexArray
     outputs: Mapping[str, Array] = field(default_factory=dict)
     columns: Mapping[str, Any] = field(default_factory=dict)
-    spaces: Mapping[str, npt.NDArray[np.float32]] = field(default_factory=dict)
+    spaces: Mapping[str, Float32Array] = field(default_factory=dict)
     not_finite: int = 0
 
 
@@ -76,7 +73,7 @@ def make_rows(batch: Prepared, found: Found) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
 
-def _spread(rows: Array, places: Places, size: int) -> tuple[Array, npt.NDArray[np.bool_]]:
+def _spread(rows: Array, places: IndexArray, size: int) -> tuple[Array, BoolArray]:
     if len(rows) == size:
         return rows, np.ones(size, np.bool_)
     valid = np.zeros(size, np.bool_)
@@ -86,7 +83,7 @@ def _spread(rows: Array, places: Places, size: int) -> tuple[Array, npt.NDArray[
     return whole, valid
 
 
-def _spread_values(values: Any, places: Places, size: int) -> pa.Array:
+def _spread_values(values: Any, places: IndexArray, size: int) -> pa.Array:
     if len(values) == size:
         return value_column(values)
     if isinstance(values, np.ndarray):
@@ -98,7 +95,7 @@ def _spread_values(values: Any, places: Places, size: int) -> pa.Array:
     return value_column(spread)
 
 
-def _spread_vectors(vectors: npt.NDArray[np.float32], places: Places, size: int) -> npt.NDArray[np.float32]:
+def _spread_vectors(vectors: Float32Array, places: IndexArray, size: int) -> Float32Array:
     if len(vectors) == size:
         return vectors
     whole = np.full((size, vectors.shape[1]), np.nan, np.float32)

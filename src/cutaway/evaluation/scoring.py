@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset.calling import Failed, call_theirs
 from cutaway.dataset.functions import Function
 from cutaway.dataset.responses import ConfusionMatrixElement, SamplePreprocessResponse
-from cutaway.dataset.subset import Array, Subset
+from cutaway.dataset.subset import Subset
 
 __all__ = ["Bound", "Values", "call_on_batch", "score", "total_loss"]
 

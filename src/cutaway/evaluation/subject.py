@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.dataset.calling import Failed, call_theirs
 from cutaway.dataset.enums import Role
-from cutaway.dataset.subset import Array
 from cutaway.errors import BindingError, EncoderError, ModelError
 from cutaway.evaluation.channels import channels_of
 from cutaway.models import Limits, Model, load

@@ -9,13 +9,11 @@ import struct
 import zlib
 
 import numpy as np
-import numpy.typing as npt
 
-from cutaway.dataset.subset import Array
+from cutaway.arrays import Array, UInt8Array
 
 __all__ = ["LONGEST", "thumbnails"]
 
-Bytes = npt.NDArray[np.uint8]
 
 # Larger images have to be made smaller first, which others do better.
 LONGEST = 64
@@ -63,7 +61,7 @@ def _beginning(width: int, height: int, channels: int, length: int) -> bytes:
     return _SIGNATURE + _chunk(b"IHDR", header) + chunk
 
 
-def _sealed(file: Bytes, start: int, stop: int) -> bytes:
+def _sealed(file: UInt8Array, start: int, stop: int) -> bytes:
     """Return a file with its two checksums: of the pixels, and of the chunk that they lie in."""
     struct.pack_into(">I", file.data, stop, zlib.adler32(file[start:stop].data))
     chunk = start - STORED - len(b"IDAT")
@@ -75,7 +73,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
     return b"".join((struct.pack(">I", len(data)), kind, data, struct.pack(">I", zlib.crc32(data, zlib.crc32(kind)))))
 
 
-def _as_bytes(images: Array) -> Bytes:
+def _as_bytes(images: Array) -> UInt8Array:
     """Scale each image by the rule of `cutaway.dataset.value_range`."""
     if images.dtype == np.uint8:
         return images

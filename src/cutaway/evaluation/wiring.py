@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.dataset.enums import Role
 from cutaway.dataset.functions import Field, Function
-from cutaway.dataset.subset import Array
 from cutaway.errors import BindingError, EncoderError
 from cutaway.evaluation.arguments import Sources, wire_arguments
 from cutaway.evaluation.channels import Move, fit_sample, matches, spec_as_given

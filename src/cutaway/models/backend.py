@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
+from cutaway.arrays import Array, Int64Array
 from cutaway.models.description import ModelDescription
 
-__all__ = ["LOSSES", "Array", "Arrays", "Backend", "Gradient", "Question"]
+__all__ = ["LOSSES", "Arrays", "Backend", "Gradient", "Question"]
 
-Array = npt.NDArray[Any]
 Arrays = Mapping[str, Array]
 
 # The losses that `gradient` knows by name; their formulas are those of `cutaway.dataset.losses`, summed over samples.
@@ -39,7 +36,7 @@ class Question:
 
     output: str
     wrt: str
-    target: npt.NDArray[np.int64] | None = None
+    target: Int64Array | None = None
     loss: str | None = None
     labels: Array | None = None
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.errors import ModelInputError, did_you_mean
-from cutaway.models.backend import Array, Arrays, Question
+from cutaway.models.backend import Arrays, Question
 from cutaway.models.description import TensorSpec
 
 __all__ = ["Batch", "Portion", "fitted", "given_axes", "portions", "rows_of"]

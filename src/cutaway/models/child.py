@@ -11,8 +11,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from cutaway.arrays import Array
 from cutaway.errors import CutawayError, ModelCrashed, ModelError, ModelTimeout
-from cutaway.models.backend import Array, Arrays
+from cutaway.models.backend import Arrays
 from cutaway.models.child_calls import ChildCalls
 from cutaway.models.child_process import ChildProcess
 from cutaway.models.crossing import BadDescription, description_from

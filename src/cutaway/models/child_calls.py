@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from cutaway.models.backend import Array, Arrays, Gradient, Question
+from cutaway.arrays import Array
+from cutaway.models.backend import Arrays, Gradient, Question
 from cutaway.models.crossing import question_to
 from cutaway.models.description import ModelDescription
 

@@ -19,8 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cutaway.arrays import Array
 from cutaway.errors import CutawayError, ModelCrashed, ModelError, ModelTimeout
-from cutaway.models.backend import Array, Arrays
+from cutaway.models.backend import Arrays
 from cutaway.models.crossing import error_from
 from cutaway.models.limits import Limits
 from cutaway.models.messages import BadMessage, Ended, Late, read_message, write_message

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from cutaway import errors
+from cutaway.arrays import Array
 from cutaway.errors import CutawayError, ModelError
-from cutaway.models.backend import Array, Arrays, Question
+from cutaway.models.backend import Arrays, Question
 from cutaway.models.description import Layer, ModelDescription, TensorSpec, Training
 from cutaway.models.shared_arrays import DTYPES
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, Float32Array
 from cutaway.errors import LayerUnavailable
-from cutaway.models.backend import Array
 from cutaway.models.description import ModelDescription
 
 __all__ = ["choose_layer", "pooled"]
@@ -22,7 +21,7 @@ def choose_layer(description: ModelDescription) -> str:
     return layers[-2] if len(layers) > 1 else layers[-1]
 
 
-def pooled(values: Array, channel_axis: int = -1) -> npt.NDArray[np.float32]:
+def pooled(values: Array, channel_axis: int = -1) -> Float32Array:
     """Return one vector a sample: the mean over every axis but samples and channels.
 
     >>> pooled(np.arange(8.0).reshape(1, 2, 4), channel_axis=1).tolist()

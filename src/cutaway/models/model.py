@@ -7,8 +7,8 @@ from types import TracebackType
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, Float32Array, Int64Array
 from cutaway.errors import (
     AnalysisUnavailable,
     ConfigurationError,
@@ -16,7 +16,7 @@ from cutaway.errors import (
     LayerUnavailable,
     did_you_mean,
 )
-from cutaway.models.backend import LOSSES, Array, Arrays, Backend, Gradient, Question
+from cutaway.models.backend import LOSSES, Arrays, Backend, Gradient, Question
 from cutaway.models.batches import Batch, fitted, given_axes, portions, rows_of
 from cutaway.models.description import Layer, ModelDescription, TensorSpec, Training
 from cutaway.models.latents import choose_layer, pooled
@@ -108,12 +108,12 @@ class Model:
         outputs = {name.removeprefix(_OUTPUT): values for name, values in found.items() if name.startswith(_OUTPUT)}
         return outputs, {name.removeprefix(_LAYER): found[name] for name in found if name.startswith(_LAYER)}
 
-    def latent(self, batch: Batch, layer: str | None = None) -> npt.NDArray[np.float32]:
+    def latent(self, batch: Batch, layer: str | None = None) -> Float32Array:
         """Return one vector a sample: the output of a layer, averaged over everything but samples and channels."""
         name = layer or self.latent_layer
         return self.vectors(name, self.activations(batch, [name])[name])
 
-    def vectors(self, layer: str, values: Array) -> npt.NDArray[np.float32]:
+    def vectors(self, layer: str, values: Array) -> Float32Array:
         """Return one vector a sample of the values of a layer, as `latent` does."""
         return pooled(values, next(one.channel_axis for one in self.layers if one.name == layer))
 
@@ -121,7 +121,7 @@ class Model:
         self,
         batch: Batch,
         output: str | None = None,
-        target: int | Sequence[int] | npt.NDArray[np.int64] | None = None,
+        target: int | Sequence[int] | Int64Array | None = None,
         *,
         loss: str | None = None,
         labels: Array | None = None,
@@ -142,7 +142,7 @@ class Model:
         self,
         batch: Batch,
         output: str | None = None,
-        target: int | Sequence[int] | npt.NDArray[np.int64] | None = None,
+        target: int | Sequence[int] | Int64Array | None = None,
         *,
         loss: str | None = None,
         labels: Array | None = None,
@@ -189,7 +189,7 @@ class Model:
         self,
         batch: Batch,
         output: str | None,
-        target: int | Sequence[int] | npt.NDArray[np.int64] | None,
+        target: int | Sequence[int] | Int64Array | None,
         *,
         loss: str | None,
         labels: Array | None,
@@ -254,9 +254,7 @@ def _side_by_side(outputs: Arrays, layers: Arrays) -> Arrays:
     return {**named, **{f"{_LAYER}{name}": values for name, values in layers.items()}}
 
 
-def _targets(
-    target: int | Sequence[int] | npt.NDArray[np.int64] | None, rows: int, output: TensorSpec
-) -> npt.NDArray[np.int64] | None:
+def _targets(target: int | Sequence[int] | Int64Array | None, rows: int, output: TensorSpec) -> Int64Array | None:
     if target is None:
         return None
     targets = np.asarray(target)

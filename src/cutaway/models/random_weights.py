@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.errors import AnalysisUnavailable
-from cutaway.models.backend import Array
 
 __all__ = ["RANDOM_WEIGHTS", "shuffled", "shuffled_all"]
 

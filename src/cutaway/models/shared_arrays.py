@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from cutaway.models.backend import Array, Arrays
+from cutaway.arrays import Array
+from cutaway.models.backend import Arrays
 
 __all__ = ["DTYPES", "BadArray", "SharedFile"]
 

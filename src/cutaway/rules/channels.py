@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
+
+from cutaway.arrays import Array, Float64Array
 
 __all__ = ["share_per_channel"]
 
 
-def share_per_channel(holds: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+def share_per_channel(holds: Array) -> Float64Array:
     """Return for each channel the share of its values that something holds for.
 
     Channels lie along axis 1, or along the last of a vector, as in the activity that a hook records.
@@ -22,5 +21,5 @@ def share_per_channel(holds: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         return np.empty(0)
     channel = min(1, holds.ndim - 1)
     axes = tuple(axis for axis in range(holds.ndim) if axis != channel)
-    found: npt.NDArray[np.float64] = np.atleast_1d(holds.mean(axis=axes))
+    found: Float64Array = np.atleast_1d(holds.mean(axis=axes))
     return found

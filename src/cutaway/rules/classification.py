@@ -9,11 +9,11 @@ import re
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, Int64Array
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.saved_values import saved_places, value_at
 from cutaway.rules.selecting import lacking
@@ -22,8 +22,6 @@ from cutaway.tensors.reader import TensorReader
 
 __all__ = ["MOST_CLASSES", "Answers", "ClassTensors", "RecentAnswers", "answers", "class_numbers", "paired"]
 
-Array = npt.NDArray[Any]
-Ints = npt.NDArray[np.int64]
 
 # More are words of a vocabulary rather than classes: some of those are always rare.
 MOST_CLASSES = 1_000
@@ -50,8 +48,8 @@ class Answers(NamedTuple):
 
     step: int
     mode: ModeKeys
-    labels: Ints
-    predictions: Ints
+    labels: Int64Array
+    predictions: Int64Array
 
 
 def paired(labels: Sequence[str], predictions: Sequence[str]) -> list[ClassTensors]:
@@ -107,7 +105,7 @@ def answers(
 
 def class_numbers(
     labels: Array, predictions: Array, *, one_hot: bool = False, logits: bool = False
-) -> tuple[Ints, Ints] | None:
+) -> tuple[Int64Array, Int64Array] | None:
     """Return true and named classes, one entry a label; None where the tensors do not speak of classes.
 
     Labels below 0 are left out, as losses do. Of scores per class the highest counts; of the scores of two classes,
@@ -165,7 +163,7 @@ class RecentAnswers:
         earlier = bisect_right(self._seen_at, self.seen / 4) - 1
         return earlier >= 0 and self._share_at[-1] - self._share_at[earlier] <= STILL_LEARNING
 
-    def matrix(self, classes: int) -> Ints:
+    def matrix(self, classes: int) -> Int64Array:
         """Return how often each true class (row) was taken for each class (column)."""
         labels = np.concatenate([one.labels for one in self._held])
         predictions = np.concatenate([one.predictions for one in self._held])
@@ -184,7 +182,7 @@ def _named(shape: tuple[int, ...], scores: Array) -> Array:
     return scores
 
 
-def _whole(array: Array) -> Ints | None:
+def _whole(array: Array) -> Int64Array | None:
     """Return the values as whole numbers, or None where they are not."""
     if array.dtype.kind in "iub":
         return array.reshape(-1).astype(np.int64)

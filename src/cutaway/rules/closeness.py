@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
+
+from cutaway.arrays import BoolArray, Float64Array
 
 __all__ = ["COMPARED", "Columns", "difference", "may_be_close"]
 
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 COMPARED = ("min", "max", "mean", "std", "l1", "l2")
 
@@ -22,11 +21,11 @@ COMPARED = ("min", "max", "mean", "std", "l1", "l2")
 class Columns(Protocol):
     """Statistics by name, as a block or a dictionary gives them."""
 
-    def __getitem__(self, column: str, /) -> Floats:
+    def __getitem__(self, column: str, /) -> Float64Array:
         """Return one statistic."""
 
 
-def may_be_close(one: Columns, other: Columns, rtol: float, atol: float, *, equal_nan: bool = False) -> Bools:
+def may_be_close(one: Columns, other: Columns, rtol: float, atol: float, *, equal_nan: bool = False) -> BoolArray:
     """Return where two tensors may be close elementwise: `abs(one - other) <= atol + rtol * abs(other)`.
 
     NaN and infinities make tensors differ, unless `equal_nan` and both have as many.
@@ -39,7 +38,7 @@ def may_be_close(one: Columns, other: Columns, rtol: float, atol: float, *, equa
     (False, True)
     """
     with np.errstate(all="ignore"):
-        close: Bools = (one["size"] == other["size"]) & (one["nonfinite"] == other["nonfinite"])
+        close: BoolArray = (one["size"] == other["size"]) & (one["nonfinite"] == other["nonfinite"])
         if not equal_nan:
             close &= other["nonfinite"] == 0
         count = other["size"] - other["nonfinite"]
@@ -53,7 +52,7 @@ def may_be_close(one: Columns, other: Columns, rtol: float, atol: float, *, equa
     return close
 
 
-def _within(name: str, one: Columns, other: Columns, count: Floats, *, rtol: float, atol: float) -> Bools:
+def _within(name: str, one: Columns, other: Columns, count: Float64Array, *, rtol: float, atol: float) -> BoolArray:
     """Return where a statistic differs by no more than it can when every value is close."""
     if name in ("min", "max"):
         allowed = atol + rtol * np.maximum(np.abs(other["min"]), np.abs(other["max"]))
@@ -65,12 +64,12 @@ def _within(name: str, one: Columns, other: Columns, count: Floats, *, rtol: flo
         allowed = atol * count + rtol * other["l1"]
     else:
         allowed = atol * np.sqrt(count) + rtol * other["l2"]
-    found: Bools = np.abs(one[name] - other[name]) <= allowed
+    found: BoolArray = np.abs(one[name] - other[name]) <= allowed
     return found
 
 
-def difference(one: Columns, other: Columns) -> Floats:
+def difference(one: Columns, other: Columns) -> Float64Array:
     """Return the largest difference of any compared statistic; NaN where there is none."""
     with np.errstate(invalid="ignore", over="ignore"):
-        found: Floats = np.fmax.reduce([np.abs(one[name] - other[name]) for name in COMPARED])
+        found: Float64Array = np.fmax.reduce([np.abs(one[name] - other[name]) for name in COMPARED])
     return found

@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Episodes", "Judgement", "Onset"]
+from cutaway.arrays import BoolArray, Float64Array, Int64Array
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
+__all__ = ["Episodes", "Judgement", "Onset"]
 
 
 @dataclass(frozen=True)
@@ -28,9 +26,9 @@ class Judgement:
     """
 
     subjects: Sequence[str]
-    steps: Ints
-    fires: Bools
-    value: Floats
+    steps: Int64Array
+    fires: BoolArray
+    value: Float64Array
     threshold: float
     message: Callable[[int, int], str]
     evidence: Callable[[int, int], Mapping[str, Any]] | None = None
@@ -86,7 +84,7 @@ class Episodes:
 
     def onsets(self, judgement: Judgement) -> Iterator[Onset]:
         """Yield where subjects begin to fire, subject by subject."""
-        sick: Bools = np.any(judgement.fires, axis=1)
+        sick: BoolArray = np.any(judgement.fires, axis=1)
         count = len(judgement.steps)
         for row, subject in enumerate(judgement.subjects):
             if sick[row]:

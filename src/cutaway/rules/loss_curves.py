@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import BoolArray
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.losses import Loss, loss_names, losses
 from cutaway.rules.selecting import lacking
@@ -81,7 +81,7 @@ def needs_loss(reader: TensorReader) -> InsufficientInformationForRuleInvocation
     )
 
 
-def _part(loss: Loss, mode: ModeKeys, own: npt.NDArray[np.bool_]) -> Loss:
+def _part(loss: Loss, mode: ModeKeys, own: BoolArray) -> Loss:
     return Loss(loss.name, mode, loss.steps[own], loss.values[own], 0)
 
 

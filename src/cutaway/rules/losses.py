@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Float64Array, Int64Array
 from cutaway.rules.selecting import in_collection
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
@@ -24,8 +24,8 @@ class Loss(NamedTuple):
 
     name: str
     mode: ModeKeys
-    steps: npt.NDArray[np.int64]
-    values: npt.NDArray[np.float64]
+    steps: Int64Array
+    values: Float64Array
     fresh: int
 
 

@@ -13,16 +13,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Float64Array, Int64Array
 from cutaway.rules.loss_curves import training
 from cutaway.rules.losses import Loss
 from cutaway.tensors.modes import ModeKeys
 
 __all__ = ["Round", "Rounds"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class Round(NamedTuple):
@@ -66,7 +63,7 @@ class _Mean:
     finite: int = 0
     total: float = 0.0
 
-    def add(self, values: Floats) -> None:
+    def add(self, values: Float64Array) -> None:
         good = values[np.isfinite(values)]
         self.count += len(values)
         self.finite += len(good)
@@ -97,7 +94,7 @@ class _Following:
                 self._trained, self._checked = _Mean(), _Mean()
             self._trained.add(values)
 
-    def _validated(self, steps: Ints, values: Floats) -> Iterator[Round]:
+    def _validated(self, steps: Int64Array, values: Float64Array) -> Iterator[Round]:
         missing = self._length - self._checked.count
         if not self._is_known and 0 < missing <= len(steps):
             self._checked.add(values[:missing])
@@ -110,7 +107,7 @@ class _Following:
         return Round(step, self._checked.mean, self._trained.mean)
 
 
-def _stretches(trained: Loss | None, checked: Loss | None) -> Iterator[tuple[bool, Ints, Floats]]:
+def _stretches(trained: Loss | None, checked: Loss | None) -> Iterator[tuple[bool, Int64Array, Float64Array]]:
     """Yield the values of both in the order of their steps, in stretches of one kind."""
     parts = [(kind, loss) for kind, loss in ((False, trained), (True, checked)) if loss is not None]
     steps = np.concatenate([loss.steps for _, loss in parts])

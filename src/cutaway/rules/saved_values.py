@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, Int64Array
 from cutaway.errors import RunDamaged
 from cutaway.rules.rule import UNAVAILABLE
 from cutaway.tensors.reader import TensorReader
@@ -14,13 +12,13 @@ from cutaway.tensors.reader import TensorReader
 __all__ = ["saved_places", "value_at"]
 
 
-def saved_places(reader: TensorReader, steps: npt.NDArray[np.int64]) -> list[int]:
+def saved_places(reader: TensorReader, steps: Int64Array) -> list[int]:
     """Return the places, among some steps, of those at which any tensor was saved in full."""
     found: list[int] = np.flatnonzero(np.isin(steps, np.asarray(reader.steps(), np.int64))).tolist()
     return found
 
 
-def value_at(reader: TensorReader, tensor: str, step: int) -> npt.NDArray[Any] | None:
+def value_at(reader: TensorReader, tensor: str, step: int) -> Array | None:
     """Return a tensor's value at a step, or None where it was not saved or its bytes are damaged."""
     try:
         return reader.value(tensor, step)

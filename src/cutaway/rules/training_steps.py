@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, BoolArray
 from cutaway.tensors.modes import ModeKeys
 
 __all__ = ["TrainingSteps"]
@@ -27,11 +26,11 @@ class TrainingSteps:
         """Forget which steps were seen."""
         self._updates = False
 
-    def among(self, rows: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.bool_]:
+    def among(self, rows: Mapping[str, Array]) -> BoolArray:
         """Say for each row of a window of steps whether it trains."""
         no_mode = rows["mode"] == ModeKeys.GLOBAL.name
         updated = no_mode & np.isfinite(np.asarray(rows["optimizer"], np.float64))
         seen = np.logical_or.accumulate(updated) | self._updates
         self._updates = self._updates or bool(updated.any())
-        found: npt.NDArray[np.bool_] = (rows["mode"] == ModeKeys.TRAIN.name) | (no_mode & (updated | ~seen))
+        found: BoolArray = (rows["mode"] == ModeKeys.TRAIN.name) | (no_mode & (updated | ~seen))
         return found

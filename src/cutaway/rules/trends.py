@@ -6,11 +6,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+from cutaway.arrays import Float64Array
 
 __all__ = ["Trend", "roughness", "scatter", "trend"]
-
-Floats = npt.NDArray[np.float64]
 
 
 class Trend(NamedTuple):
@@ -31,7 +30,7 @@ class Trend(NamedTuple):
         return 100 * self.fall / abs(self.before) if self.before else math.nan
 
 
-def scatter(values: Floats) -> float:
+def scatter(values: Float64Array) -> float:
     """Return the standard deviation of values around their course.
 
     It is taken from the differences of neighbours, so that a series that steadily rises or falls does not look noisy.
@@ -45,7 +44,7 @@ def scatter(values: Floats) -> float:
     return math.sqrt(float(steps @ steps) / (2 * len(steps)))
 
 
-def roughness(values: Floats) -> float:
+def roughness(values: Float64Array) -> float:
     """Return the standard deviation of values around their course, where that may be steep for a while.
 
     It is taken from the median of how far each lies beside the line through its neighbours.
@@ -56,7 +55,7 @@ def roughness(values: Floats) -> float:
     return 1.4826 / math.sqrt(6) * float(np.median(np.abs(beside)))
 
 
-def trend(before: Floats, after: Floats) -> Trend:
+def trend(before: Float64Array, after: Float64Array) -> Trend:
     """Compare two neighbouring stretches of a series, neither empty."""
     around = scatter(np.concatenate([before, after]))
     noise = around * math.sqrt(1 / len(before) + 1 / len(after))

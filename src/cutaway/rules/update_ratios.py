@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import BoolArray, Float64Array, Int64Array
 from cutaway.rules.loss_curves import LossCurves, training
 from cutaway.rules.losses import Loss
 from cutaway.rules.selecting import selected
@@ -21,8 +21,6 @@ from cutaway.tensors.statistics_blocks import StatisticsBlock
 
 __all__ = ["UpdateRatios", "Updates"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 # A loss this much smaller than its first value has converged.
 _CONVERGED = 1e-3
@@ -40,23 +38,23 @@ class Updates:
     so far.
     """
 
-    steps: Ints
-    ratio: Floats
-    before: Floats
-    after: Floats
-    noise: Floats
-    rate: Floats
-    rate_before: Floats
-    highest_rate: Floats
-    highest_ratio: Floats
+    steps: Int64Array
+    ratio: Float64Array
+    before: Float64Array
+    after: Float64Array
+    noise: Float64Array
+    rate: Float64Array
+    rate_before: Float64Array
+    highest_rate: Float64Array
+    highest_ratio: Float64Array
     first_loss: float
 
     @property
-    def converged(self) -> npt.NDArray[np.bool_]:
+    def converged(self) -> BoolArray:
         """Whether so little is left of the loss that nothing must be learned any more."""
         return np.abs(self.after) < _CONVERGED * abs(self.first_loss)
 
-    def fell(self, share: float = 0.0) -> npt.NDArray[np.bool_]:
+    def fell(self, share: float = 0.0) -> BoolArray:
         """Whether the loss fell by more than chance explains, and by more than a share of itself."""
         fall = self.before - self.after
         return (fall > _CERTAIN * self.noise) & (fall > share * np.abs(self.before))
@@ -115,7 +113,7 @@ class UpdateRatios:
         first = max(before, self._least - 1)  # the first step that enough others precede
         return self._seen(joined, first, highest[:, first - before :]) if first < joined.shape[1] else None
 
-    def _seen(self, joined: Floats, first: int, highest: Floats) -> Updates:
+    def _seen(self, joined: Float64Array, first: int, highest: Float64Array) -> Updates:
         """Describe the windows that end at each step from `first` on."""
         count = joined.shape[1]
         parts = [_described(joined[:, None, : end + 1]) for end in range(first, min(self._window - 1, count))]
@@ -131,7 +129,9 @@ class UpdateRatios:
             self._first_loss,
         )
 
-    def _ratios(self, reader: TensorReader, weights: Sequence[str], start: int, stop: int) -> tuple[Ints, Floats]:
+    def _ratios(
+        self, reader: TensorReader, weights: Sequence[str], start: int, stop: int
+    ) -> tuple[Int64Array, Float64Array]:
         """Return the training steps with statistics of weights, and the median share of change in each."""
         rows = reader.step_window(start, stop)
         trains = self._training.among(rows)
@@ -147,7 +147,7 @@ class UpdateRatios:
         return steps, ratio / np.maximum(np.diff(counted), 1)
 
 
-def _described(windows: Floats) -> Floats:
+def _described(windows: Float64Array) -> Float64Array:
     """Return of windows of step, ratio, loss and rate what `Updates` holds of each."""
     _, ratio, loss, rate = windows
     half = loss.shape[1] // 2
@@ -157,7 +157,7 @@ def _described(windows: Floats) -> Floats:
     return np.stack([np.median(ratio, axis=1), before, after, noise, rate[:, -1], rate[:, 0]])
 
 
-def _joined(blocks: Sequence[StatisticsBlock]) -> tuple[Ints, Floats]:
+def _joined(blocks: Sequence[StatisticsBlock]) -> tuple[Int64Array, Float64Array]:
     """Return all steps of some blocks, and the share by which each tensor changed at each; NaN where unknown."""
     parts = []
     for block in blocks:
@@ -173,7 +173,7 @@ def _joined(blocks: Sequence[StatisticsBlock]) -> tuple[Ints, Floats]:
     return steps, np.concatenate([np.empty((0, len(steps))), *shares])
 
 
-def _middle(shares: Floats) -> Floats:
+def _middle(shares: Float64Array) -> Float64Array:
     """Return the median over the tensors that changed at each step; 0 where none did, NaN where none is known."""
     moved = shares > 0
     ordered = np.sort(np.where(moved, shares, np.inf).T, axis=1)
@@ -187,7 +187,7 @@ def _middle(shares: Floats) -> Floats:
     return found
 
 
-def _total(losses: Sequence[Loss], steps: Ints) -> Floats:
+def _total(losses: Sequence[Loss], steps: Int64Array) -> Float64Array:
     """Return the sum of all losses at some steps; NaN where there is none."""
     total, seen = np.zeros(len(steps)), np.zeros(len(steps), bool)
     for loss in losses:
@@ -199,7 +199,7 @@ def _total(losses: Sequence[Loss], steps: Ints) -> Floats:
     return np.where(seen, total, np.nan)
 
 
-def _rates(reader: TensorReader, start: int, stop: int, steps: Ints) -> Floats:
+def _rates(reader: TensorReader, start: int, stop: int, steps: Int64Array) -> Float64Array:
     """Return the learning rate, of several the first, at some steps; NaN where unknown."""
     names = sorted(name for name in reader.scalar_names() if name.split("/")[0] == "learning_rate")
     found = np.full(len(steps), np.nan)

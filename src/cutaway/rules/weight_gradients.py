@@ -6,8 +6,8 @@ With mixed precision, also at which steps: where a gradient overflows the scaler
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import BoolArray
 from cutaway.rules.selecting import in_collection
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
@@ -19,7 +19,7 @@ PREFIX = "gradient/"
 SCALE = "gradient_scale"
 
 
-def has_gradient(reader: TensorReader, block: StatisticsBlock) -> npt.NDArray[np.bool_]:
+def has_gradient(reader: TensorReader, block: StatisticsBlock) -> BoolArray:
     """Return for every tensor and step of a block whether the tensor's gradient has statistics there too.
 
     In a run that keeps no gradients at all nobody knows, and every tensor counts as trained. A step whose update was

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import Array
 from cutaway.run.evaluations import Evaluation, space_file_name
 from cutaway.run.leases import CHIEF, Lease, free_attempt
 from cutaway.run.segments import WriterId
@@ -140,7 +140,7 @@ def kept_analyses(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
 
 
 def write_arrays(
-    evaluation: Evaluation, name: AnalysisName, arrays: Mapping[str, npt.NDArray[Any]], about: Mapping[str, Any]
+    evaluation: Evaluation, name: AnalysisName, arrays: Mapping[str, Array], about: Mapping[str, Any]
 ) -> Path:
     """Write arrays whole into one `.npz`, with what they were made from."""
     path = name.file(evaluation, "npz")
@@ -153,9 +153,7 @@ def write_arrays(
     return path
 
 
-def read_arrays(
-    evaluation: Evaluation, name: AnalysisName, key: str
-) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]] | None:
+def read_arrays(evaluation: Evaluation, name: AnalysisName, key: str) -> tuple[dict[str, Array], dict[str, Any]] | None:
     """Return arrays that were kept and what they were made from; None where there are none of this key."""
     path = name.file(evaluation, "npz")
     try:
@@ -185,7 +183,7 @@ def _is_packed(archive: zipfile.ZipFile | None) -> bool:
     return archive is None or any(one.compress_type != zipfile.ZIP_STORED for one in archive.infolist())
 
 
-def _array(member: Any) -> npt.NDArray[Any]:
+def _array(member: Any) -> Array:
     """Return a member of an archive that is an array; numpy hands out others as bytes."""
     if not isinstance(member, np.ndarray):
         raise ValueError(f"a member is {type(member).__name__}, not an array")  # noqa: TRY004 - a damaged file, not a caller

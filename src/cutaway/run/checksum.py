@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from cutaway.arrays import UInt8Array
 from cutaway.errors import RunFormatError
 
 __all__ = [
@@ -74,21 +75,21 @@ def checksum_function(kind: int) -> Checksum:
         raise RunFormatError(message) from None
 
 
-def checksum_of_array(kind: int) -> Callable[[npt.NDArray[np.uint8] | bytes], int]:
+def checksum_of_array(kind: int) -> Callable[[UInt8Array | bytes], int]:
     """Return the library's own function, which takes bytes or an array of them and nothing else."""
     checksum_function(kind)  # says what is missing
     return _OF_ARRAY[kind]
 
 
 def checksums(
-    data: npt.NDArray[np.uint8] | bytes, starts: Iterable[int], ends: Iterable[int], kind: int
+    data: UInt8Array | bytes, starts: Iterable[int], ends: Iterable[int], kind: int
 ) -> npt.NDArray[np.uint32]:
     """Return the checksums of many pieces of bytes."""
     of_array = checksum_of_array(kind)
     return np.array([of_array(data[start:end]) for start, end in zip(starts, ends, strict=True)], np.uint32)
 
 
-def checksums_of_rows(rows: npt.NDArray[np.uint8], kind: int) -> npt.NDArray[np.uint32]:
+def checksums_of_rows(rows: UInt8Array, kind: int) -> npt.NDArray[np.uint32]:
     """Return the checksum of each row of a table of bytes.
 
     A checksum is linear: it is that of zeros, combined with what each byte alone would change.

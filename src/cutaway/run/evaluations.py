@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import Array, Float32Array, Int64Array
 from cutaway.errors import EvaluationError, RunDamaged, did_you_mean
 from cutaway.run.catalog import list_runs
 from cutaway.run.identity import Run
@@ -123,7 +123,7 @@ class Evaluation:
             for group in range(file.num_row_groups):
                 yield file.read_row_group(group, columns=names)
 
-    def values(self, subset: str, column: str, row: int) -> npt.NDArray[Any] | None:
+    def values(self, subset: str, column: str, row: int) -> Array | None:
         """Return one ground truth or prediction in its own shape, wherever it lies; None where the sample failed."""
         import pyarrow.parquet as pq
 
@@ -140,7 +140,7 @@ class Evaluation:
             found = self._blob(subset, column, found.as_py())
         return np.asarray(found.values).reshape(shape_of(field) or (-1,))
 
-    def latents(self, subset: str, space: str = LATENT) -> npt.NDArray[np.float32]:
+    def latents(self, subset: str, space: str = LATENT) -> Float32Array:
         """Return the latent vectors of a subset, a row a sample as in its table; rows of failed samples are NaN."""
         known = self.spaces
         if space not in known:
@@ -150,7 +150,7 @@ class Evaluation:
             )
         path = self._file(subset, f"{space_file_name(space)}.npy")
         with self._readable(path):
-            vectors: npt.NDArray[np.float32] = np.load(path, mmap_mode="r", allow_pickle=False)
+            vectors: Float32Array = np.load(path, mmap_mode="r", allow_pickle=False)
         return vectors
 
     def failures(self, subset: str | None = None) -> list[Failure]:
@@ -165,7 +165,7 @@ class Evaluation:
         return found
 
     @cached_property
-    def _blobs(self) -> dict[str, tuple[Any, npt.NDArray[np.int64]]]:
+    def _blobs(self) -> dict[str, tuple[Any, Int64Array]]:
         return {}
 
     def _blob(self, subset: str, column: str, row: int) -> Any:

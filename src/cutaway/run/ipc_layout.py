@@ -11,19 +11,18 @@ from __future__ import annotations
 import struct
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
+
+from cutaway.arrays import BoolArray, Int64Array, UInt8Array
 
 __all__ = ["gather_numbers"]
 
-Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int64]
 
 # A message starts with a mark and the length of its description.
 PREFIX = struct.Struct("<II")
 
 
-def gather_numbers(data: Bytes, starts: Ints, schema: pa.Schema, name: str) -> pa.Array | None:
+def gather_numbers(data: UInt8Array, starts: Int64Array, schema: pa.Schema, name: str) -> pa.Array | None:
     """Return a column of integers or floats without nulls over all messages, or None where Arrow must read it."""
     kind = schema.field(name).type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)) or data.ctypes.data % 8 or (starts % 8).any():
@@ -53,7 +52,7 @@ def gather_numbers(data: Bytes, starts: Ints, schema: pa.Schema, name: str) -> p
 class _Layout:
     """Where the counts stand in a description: offsets of single numbers and of vectors."""
 
-    def __init__(self, length: int, nodes: int, buffers: int, free: npt.NDArray[np.bool_]) -> None:
+    def __init__(self, length: int, nodes: int, buffers: int, free: BoolArray) -> None:
         self.length, self.nodes, self.buffers = length, nodes, buffers
         self._free = free  # words that may differ between messages
 
@@ -77,7 +76,7 @@ class _Layout:
             free[start // 8 : start // 8 + words] = True
         return cls(length, nodes, buffers, np.concatenate([np.zeros(PREFIX.size // 8, bool), free]))
 
-    def fits(self, described: Ints) -> bool:
+    def fits(self, described: Int64Array) -> bool:
         """Whether all descriptions, prefix included, are the same but for the counts."""
         fixed = described[:, ~self._free]
         return bool((fixed == fixed[0]).all())

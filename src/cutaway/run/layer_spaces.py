@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Float32Array
 from cutaway.errors import StorageError
 from cutaway.run.evaluations import Evaluation, added_spaces, space_file_name, spaces_document
 
 __all__ = ["SpaceFile", "are_scales", "begin_space", "finish_space", "has_space"]
-
-Floats = npt.NDArray[np.float32]
 
 
 class SpaceFile:
@@ -42,7 +40,7 @@ class SpaceFile:
             self.done = 0
             self._vectors = np.lib.format.open_memmap(self._part, mode="w+", dtype=np.float32, shape=shape)
 
-    def write(self, start: int, vectors: Floats) -> None:
+    def write(self, start: int, vectors: Float32Array) -> None:
         """Write the rows from `start` on."""
         if self._vectors is not None:
             self._vectors[start : start + len(vectors)] = vectors

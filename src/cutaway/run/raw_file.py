@@ -6,8 +6,8 @@ import os
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, UInt8Array
 from cutaway.errors import RunDamaged
 from cutaway.run.checksum import checksum_of_array
 from cutaway.run.segments import ALIGNMENT, RawPlace
@@ -32,19 +32,17 @@ class RawFile:
         self._checksum = checksum_of_array(kind)
         self._grows = True
         self._file: LocalFile | None = None
-        self._mapped: npt.NDArray[np.uint8] | None = None
+        self._mapped: UInt8Array | None = None
 
     def settle(self) -> None:
         """Note that the file no longer grows."""
         self._grows = False
 
-    def read(self, offset: int, length: int, crc: int) -> npt.NDArray[np.uint8]:
+    def read(self, offset: int, length: int, crc: int) -> UInt8Array:
         """Return the bytes of one tensor, read-only. Raises `RunDamaged` where they are not those that were written."""
         return np.frombuffer(self._checked(offset, length, crc), np.uint8)[:length]
 
-    def array(
-        self, offset: int, length: int, crc: int, dtype: np.dtype[Any], shape: tuple[int, ...]
-    ) -> npt.NDArray[Any]:
+    def array(self, offset: int, length: int, crc: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
         """Return one tensor as a read-only array; raises as `read` does."""
         if self._file is not None and 0 < length <= SMALL_BYTES:
             # In line, because small tensors are read by the thousand.
@@ -58,12 +56,12 @@ class RawFile:
         """Return the bytes of one tensor."""
         return self.read(*place).data
 
-    def _checked(self, offset: int, length: int, crc: int) -> bytes | npt.NDArray[np.uint8]:
+    def _checked(self, offset: int, length: int, crc: int) -> bytes | UInt8Array:
         """Return the bytes of one tensor with their padding."""
         padded = length + -length % ALIGNMENT
         file = self._file
         if file is not None and padded <= SMALL_BYTES:
-            data: bytes | npt.NDArray[np.uint8] = os.pread(file.descriptor, padded, offset)
+            data: bytes | UInt8Array = os.pread(file.descriptor, padded, offset)
         else:
             data = self._fetch(offset, padded)
         if len(data) != padded or self._checksum(data) != crc:
@@ -71,7 +69,7 @@ class RawFile:
             raise RunDamaged(self._path, offset, f"{missing} bytes are missing" if missing else "it fails its checksum")
         return data
 
-    def _fetch(self, offset: int, padded: int) -> bytes | npt.NDArray[np.uint8]:
+    def _fetch(self, offset: int, padded: int) -> bytes | UInt8Array:
         try:
             if padded <= SMALL_BYTES and hasattr(self._storage, "open"):
                 self._file = self._storage.open(self._path)

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import Array, IndexArray, Int64Array, UInt8Array
 from cutaway.run.ipc_layout import gather_numbers
 
-__all__ = ["Places", "PlainRows", "Rows", "StreamRows", "is_number", "numbers"]
-
-Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int64]
-Places = npt.NDArray[np.intp]
+__all__ = ["PlainRows", "Rows", "StreamRows", "is_number", "numbers"]
 
 
 class Rows(ABC):
@@ -36,19 +31,19 @@ class Rows(ABC):
     def record_batch(self) -> pa.RecordBatch:
         """Return all columns."""
 
-    def take(self, name: str, places: Places) -> pa.Array:
+    def take(self, name: str, places: IndexArray) -> pa.Array:
         """Return a column at some places."""
         return self.column(name).take(pa.array(places))
 
-    def constant(self, name: str, places: Places) -> pa.Scalar | None:  # noqa: ARG002 - not known here
+    def constant(self, name: str, places: IndexArray) -> pa.Scalar | None:  # noqa: ARG002 - not known here
         """Return what a column holds at all of some places, or None where it is not known to hold the same."""
         return None
 
-    def places_of(self, name: str, text: str) -> Places | None:  # noqa: ARG002
+    def places_of(self, name: str, text: str) -> IndexArray | None:  # noqa: ARG002
         """Return where a column of texts holds one of them, or None where that takes a search."""
         return None
 
-    def per_message(self, name: str) -> npt.NDArray[Any] | None:  # noqa: ARG002
+    def per_message(self, name: str) -> Array | None:  # noqa: ARG002
         """Return, for each batch as it was written, the number that all of its rows have; None where not known."""
         return None
 
@@ -78,7 +73,7 @@ class PlainRows(Rows):
 class StreamRows(Rows):
     """The rows of a stream of messages of different layouts, each column read when it is asked for."""
 
-    def __init__(self, data: Bytes, starts: Ints, ends: Ints, schema: pa.Schema) -> None:
+    def __init__(self, data: UInt8Array, starts: Int64Array, ends: Int64Array, schema: pa.Schema) -> None:
         self._data = data
         self._starts = starts
         self._ends = ends
@@ -110,7 +105,7 @@ class StreamRows(Rows):
         return {name: pa.concat_arrays(table[name].chunks) for name in names}
 
 
-def numbers(array: pa.Array) -> npt.NDArray[Any]:
+def numbers(array: pa.Array) -> Array:
     """Return a column of integers or floats as numpy has them, without a copy where there are no nulls (else NaN).
 
     Arrow's own `to_numpy` imports pandas where it is installed, which takes longer than opening a run.

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
+
+from cutaway.arrays import Array, BoolArray, Float32Array
 
 __all__ = [
     "COUNT",
@@ -34,13 +35,11 @@ INLINE_BYTES = 4096
 # What the columns of a part are called that do not go into the table: latent vectors, previews, and what is counted.
 SPACE, PREVIEW, COUNT = "space:", "preview:png", "count:"
 
-Array = npt.NDArray[Any]
-Mask = npt.NDArray[np.bool_]
 
 _NUMBERS = "biuf"
 
 
-def list_column(values: Array, valid: Mask) -> pa.Array:
+def list_column(values: Array, valid: BoolArray) -> pa.Array:
     """Return one list a row of an array with a row a sample; rows that are not valid are null.
 
     >>> list_column(np.arange(4.0).reshape(2, 2), np.array([True, False])).to_pylist()
@@ -70,7 +69,7 @@ def shape_of(field: pa.Field) -> tuple[int, ...] | None:
     return None if text is None else tuple(json.loads(text))
 
 
-def vector_column(values: npt.NDArray[np.float32]) -> pa.Array:
+def vector_column(values: Float32Array) -> pa.Array:
     """Return latent vectors, one a row, as lists of one size."""
     flat = pa.array(np.ascontiguousarray(values, np.float32).reshape(-1))
     return pa.FixedSizeListArray.from_arrays(flat, values.shape[1])

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import IndexArray, Int64Array, UInt8Array
 from cutaway.errors import RunDamaged, RunFormatError
 from cutaway.run.checksum import CHECKSUM, checksums, checksums_of_rows
 from cutaway.run.raw_file import RawFile
@@ -80,7 +81,7 @@ class SegmentReader:
                 batches = self._follow(found)
         return batches
 
-    def steps(self, damage: list[Damage]) -> npt.NDArray[np.int64]:
+    def steps(self, damage: list[Damage]) -> Int64Array:
         """Return the first step of each batch that is indexed, from the index alone."""
         entries: Entries = np.empty(0, ENTRY)
         with self._naming(damage) as found:
@@ -228,7 +229,7 @@ class SegmentReader:
         except OSError as error:
             raise RunDamaged(f"{self._stem}.{ending}", 0, _unreadable(error)) from error
 
-    def _good_entries(self, data: bytes, damage: list[Damage]) -> tuple[Entries, npt.NDArray[np.intp]]:
+    def _good_entries(self, data: bytes, damage: list[Damage]) -> tuple[Entries, IndexArray]:
         """Return the entries that pass their own checksum, and which ones of all they are."""
         entries: Entries = np.frombuffer(data, ENTRY, count=len(data) // ENTRY_BYTES)
         rows = np.frombuffer(data, np.uint8, len(entries) * ENTRY_BYTES).reshape(-1, ENTRY_BYTES)
@@ -257,7 +258,7 @@ class SegmentReader:
         rows, steps = read_rows(data, starts[good], lengths[good], self._schema), entries["step"][good]
         return [Batch(self.name, int(steps[first]), part) for first, part in rows]
 
-    def _bytes(self, first: int, end: int, *, closing: bool) -> npt.NDArray[np.uint8]:
+    def _bytes(self, first: int, end: int, *, closing: bool) -> UInt8Array:
         """Return part of the stream: in place where the segment is complete and the storage can."""
         if closing and hasattr(self._storage, "map"):
             try:

@@ -15,12 +15,12 @@ import struct
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import Array
 from cutaway.errors import ConfigurationError, RunFormatError, StorageError
 from cutaway.run.checksum import CHECKSUM, checksum, checksum_function
 from cutaway.run.schemas import SCHEMAS
@@ -188,9 +188,7 @@ class TableWriter:
         """Write one batch from plain columns; columns left out are null."""
         self.append(self._batch(columns), step)
 
-    def append_tensors(
-        self, columns: Mapping[str, Sequence[object]], step: int, raw: Sequence[npt.NDArray[Any] | None]
-    ) -> None:
+    def append_tensors(self, columns: Mapping[str, Sequence[object]], step: int, raw: Sequence[Array | None]) -> None:
         """Write rows whose raw bytes go to the segment's .bin file first; None stands for a row without any."""
         pieces = [array.reshape(-1).view(np.uint8).data for array in raw if array is not None]
         with self._writing() as segment:

@@ -7,17 +7,13 @@ that are asked for at the speed of memory.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from cutaway.run.rows import Places, Rows, is_number
+from cutaway.arrays import Array, IndexArray, UInt8Array
+from cutaway.run.rows import Rows, is_number
 
 __all__ = ["NotStackable", "StackedRows"]
-
-Bytes = npt.NDArray[np.uint8]
 
 
 class NotStackable(Exception):
@@ -27,13 +23,13 @@ class NotStackable(Exception):
 class StackedRows(Rows):
     """The rows of equally laid out messages: one row of `view` per message, the first of them also as a batch."""
 
-    def __init__(self, template: pa.RecordBatch, view: Bytes) -> None:
+    def __init__(self, template: pa.RecordBatch, view: UInt8Array) -> None:
         self._template = template
         self._view = view
         self._base = view.ctypes.data
         self._columns: dict[str, pa.Array] = {}
         self._repeated: dict[str, bool] = {}
-        self._asked: tuple[Places, Places | slice, Places | int] | None = None
+        self._asked: tuple[IndexArray, IndexArray | slice, IndexArray | int] | None = None
         if self._base % 8 or view.shape[1] % 8:
             raise NotStackable  # not written by Arrow, which pads everything
         for column in template.columns:
@@ -48,7 +44,7 @@ class StackedRows(Rows):
             self._columns[name] = self._stack(self._template[name])
         return self._columns[name]
 
-    def take(self, name: str, places: Places) -> pa.Array:
+    def take(self, name: str, places: IndexArray) -> pa.Array:
         """Return a column at some places, without gathering all of it where that is easy."""
         own = self._template[name]
         if own.null_count == len(own):
@@ -60,13 +56,13 @@ class StackedRows(Rows):
         found = words[messages, start + rows]
         return pa.Array.from_buffers(own.type, len(places), [None, _buffer(found)])
 
-    def constant(self, name: str, places: Places) -> pa.Scalar | None:
+    def constant(self, name: str, places: IndexArray) -> pa.Scalar | None:
         """Return what a column holds at some places: one tensor stands in the same row of every message."""
         _, row = self._apart(places)
         own = self._template[name]
         return own[row] if isinstance(row, int) and self._row_is_same(own, row) else None
 
-    def _apart(self, places: Places) -> tuple[Places | slice, Places | int]:
+    def _apart(self, places: IndexArray) -> tuple[IndexArray | slice, IndexArray | int]:
         """Return the messages and the rows in them of some places; remembered, since columns are asked in turn."""
         if self._asked is None or self._asked[0] is not places:
             messages, rows = np.divmod(places, len(self._template))
@@ -76,7 +72,7 @@ class StackedRows(Rows):
                 self._asked = (places, messages, rows)
         return self._asked[1:]
 
-    def places_of(self, name: str, text: str) -> Places | None:
+    def places_of(self, name: str, text: str) -> IndexArray | None:
         """Return where one text stands, if that is the same row of every message."""
         own = self._template[name]
         rows = [row for row, found in enumerate(own.to_pylist()) if found == text]
@@ -84,7 +80,7 @@ class StackedRows(Rows):
             return None
         return np.arange(rows[0], len(self), len(own))
 
-    def per_message(self, name: str) -> npt.NDArray[Any] | None:
+    def per_message(self, name: str) -> Array | None:
         """Return each message's own number, where all of its rows have the same."""
         own = self._template[name]
         if name in self._columns or own.null_count or not len(own) or not is_number(own.type):
@@ -93,7 +89,7 @@ class StackedRows(Rows):
         each = words[:, start : start + len(own)]
         if (each != each[:, :1]).any():
             return None
-        found: npt.NDArray[Any] = np.ascontiguousarray(each[:, 0]).view(own.type.to_pandas_dtype())
+        found: Array = np.ascontiguousarray(each[:, 0]).view(own.type.to_pandas_dtype())
         return found
 
     def repeated(self, name: str) -> pa.Array | None:
@@ -168,7 +164,7 @@ class StackedRows(Rows):
         inner = words[:, start + first : start + last]
         return bool((inner == inner[0]).all())
 
-    def _as_words(self, buffer: pa.Buffer, width: int) -> tuple[npt.NDArray[Any], int]:
+    def _as_words(self, buffer: pa.Buffer, width: int) -> tuple[Array, int]:
         """Return all messages in words of some bytes, and the place of a buffer among those of each message."""
         return self._view.view(f"u{width}"), (buffer.address - self._base) // width
 
@@ -194,7 +190,7 @@ class StackedRows(Rows):
             inner = pa.StructArray.from_arrays(pairs, fields=[kind.key_field, kind.item_field])
         return pa.Array.from_buffers(kind, count, [validity, offsets], children=[inner])
 
-    def _rows(self, buffer: pa.Buffer, size: int) -> tuple[Bytes, int]:
+    def _rows(self, buffer: pa.Buffer, size: int) -> tuple[UInt8Array, int]:
         """Return the bytes of one buffer in every message, one row each, and where they start."""
         start = buffer.address - self._base
         return self._view[:, start : start + size], start
@@ -216,5 +212,5 @@ class StackedRows(Rows):
         return _buffer(joined), total
 
 
-def _buffer(array: npt.NDArray[Any]) -> pa.Buffer:
+def _buffer(array: Array) -> pa.Buffer:
     return pa.py_buffer(np.ascontiguousarray(array))

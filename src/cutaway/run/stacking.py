@@ -9,16 +9,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import Int64Array, UInt8Array
 from cutaway.run.rows import PlainRows, Rows, StreamRows
 from cutaway.run.stacked_rows import NotStackable, StackedRows
 
 __all__ = ["read_rows"]
 
-Bytes = npt.NDArray[np.uint8]
-Ints = npt.NDArray[np.int64]
 
 # Stacking, and a stream of Arrow's own, pay from about this many batches on.
 FEWEST_TO_STACK = 64
@@ -27,7 +25,7 @@ FEWEST_TO_STREAM = 8
 PREFIX = np.dtype([("mark", "<u4"), ("description", "<u4")])
 
 
-def read_rows(data: Bytes, starts: Ints, lengths: Ints, schema: pa.Schema) -> list[tuple[int, Rows]]:
+def read_rows(data: UInt8Array, starts: Int64Array, lengths: Int64Array, schema: pa.Schema) -> list[tuple[int, Rows]]:
     """Return the rows of the messages at `starts`, in order, in as few pieces as can be had cheaply.
 
     Each piece comes with the number of its first message.
@@ -47,7 +45,7 @@ def read_rows(data: Bytes, starts: Ints, lengths: Ints, schema: pa.Schema) -> li
     return found + _read_loose(data, loose, starts, lengths, schema)
 
 
-def _equal_neighbours(data: Bytes, starts: Ints, lengths: Ints) -> Iterator[tuple[int, int]]:
+def _equal_neighbours(data: UInt8Array, starts: Int64Array, lengths: Int64Array) -> Iterator[tuple[int, int]]:
     """Yield ranges of neighbours that have the same description, hence the same layout."""
     ends = starts + lengths
     changes = np.flatnonzero((lengths[1:] != lengths[:-1]) | (starts[1:] != ends[:-1])) + 1
@@ -62,12 +60,12 @@ def _equal_neighbours(data: Bytes, starts: Ints, lengths: Ints) -> Iterator[tupl
         yield from pairwise([first, *(np.flatnonzero(differs) + first + 1).tolist(), last])
 
 
-def _as_grid(data: Bytes, start: int, count: int, length: int) -> Bytes:
+def _as_grid(data: UInt8Array, start: int, count: int, length: int) -> UInt8Array:
     """Return neighbouring messages of one length, one row each."""
     return data[start : start + count * length].reshape(count, length)
 
 
-def _stack(grid: Bytes, schema: pa.Schema) -> StackedRows | None:
+def _stack(grid: UInt8Array, schema: pa.Schema) -> StackedRows | None:
     try:
         return StackedRows(pa.ipc.read_record_batch(pa.py_buffer(grid[0]), schema), grid)
     except NotStackable:
@@ -75,7 +73,7 @@ def _stack(grid: Bytes, schema: pa.Schema) -> StackedRows | None:
 
 
 def _read_loose(
-    data: Bytes, loose: list[int], starts: Ints, lengths: Ints, schema: pa.Schema
+    data: UInt8Array, loose: list[int], starts: Int64Array, lengths: Int64Array, schema: pa.Schema
 ) -> list[tuple[int, Rows]]:
     """Read batches of different layouts through Arrow."""
     ends = starts + lengths

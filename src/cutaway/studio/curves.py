@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import Float64Array, Int64Array
 from cutaway.errors import did_you_mean
 from cutaway.studio.errors_on_wire import Refusal
 from cutaway.studio.scalars import Curve
@@ -17,9 +17,6 @@ from cutaway.trial.growing import Columns
 from cutaway.trial.scalar_series import Series
 
 __all__ = ["curve_columns", "curves_table", "epochs_at", "wanted_curves"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def wanted_curves(curves: Mapping[str, Curve], keys: Iterable[str], run: str) -> list[Curve]:
@@ -55,7 +52,7 @@ def curves_table(
     return pa.table(columns).replace_schema_metadata({name: json.dumps(value) for name, value in about.items()})
 
 
-def curve_columns(series: Series, epochs: tuple[Ints, Floats], points: int) -> Columns:
+def curve_columns(series: Series, epochs: tuple[Int64Array, Float64Array], points: int) -> Columns:
     """Return one series, thinned to at most `points`, as columns; NaN where a value is not finite or not known."""
     short = thin(series.value, points)
     step = series.step[short.places]
@@ -70,7 +67,7 @@ def curve_columns(series: Series, epochs: tuple[Ints, Floats], points: int) -> C
     }
 
 
-def epochs_at(epochs: tuple[Ints, Floats], steps: Ints) -> Floats:
+def epochs_at(epochs: tuple[Int64Array, Float64Array], steps: Int64Array) -> Float64Array:
     """Return where in which epoch each step is: 1.5 in the middle of the second; NaN where no epochs are known."""
     known, positions = epochs
     if not len(known):
@@ -80,7 +77,7 @@ def epochs_at(epochs: tuple[Ints, Floats], steps: Ints) -> Floats:
     return np.where(places >= 0, positions[np.maximum(places, 0)], np.nan)
 
 
-def _epochs(columns: Columns) -> tuple[Ints, Floats]:
+def _epochs(columns: Columns) -> tuple[Int64Array, Float64Array]:
     """Return each recorded step with its epoch and the share of that epoch's steps before it.
 
     An epoch that is still going on is taken to be as long as the one before it.

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from cutaway.analysis.comparing.comparison import Comparison, Difference
 from cutaway.analysis.samples import CORRECT, LOSS
+from cutaway.arrays import Float32Array
 from cutaway.studio.errors_on_wire import Refusal
 from cutaway.studio.jobs.comparisons import kept_comparison
 from cutaway.studio.populations import Loaded
@@ -135,7 +136,7 @@ def _codes(before: Loaded, after: Loaded, found: Comparison) -> npt.NDArray[np.i
     return codes
 
 
-def _loss_change(before: Loaded, after: Loaded) -> npt.NDArray[np.float32]:
+def _loss_change(before: Loaded, after: Loaded) -> Float32Array:
     if LOSS not in before.column_names or LOSS not in after.column_names:
         return np.full(len(before), np.nan, np.float32)
     there = pc.index_in(before.ids, value_set=after.ids)

@@ -8,18 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from cutaway.arrays import Array, Float64Array
 
 __all__ = ["Counted", "count_values"]
 
 # So many values are held as doubles at once.
 PIECE = 1 << 20
-
-Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ class _Sums:
         self.mean = self.squares = 0.0
         self.scale = 1.0
 
-    def add(self, piece: Floats) -> None:
+    def add(self, piece: Float64Array) -> None:
         good = piece[np.isfinite(piece)]
         self.nan += int(np.isnan(piece).sum())
         self.above += int((piece == np.inf).sum())
@@ -105,18 +102,18 @@ class _Sums:
             self.mean, self.squares, self.scale = self.mean * share, self.squares * share * share, largest
 
 
-def _pieces(values: Array) -> Iterator[Floats]:
+def _pieces(values: Array) -> Iterator[Float64Array]:
     flat = values.reshape(-1)
     for start in range(0, flat.size, PIECE):
         yield flat[start : start + PIECE].astype(np.float64)
 
 
-def _edges(low: float, high: float, bins: int) -> Floats:
+def _edges(low: float, high: float, bins: int) -> Float64Array:
     if low == high:
         half = max(0.5, abs(low) * 1e-3) if abs(low) < 1e300 else 0.0
         low, high = low - half, high + half
     # Halved, because the distance between the largest doubles is none.
     share = np.arange(bins + 1) / bins
-    edges: Floats = 2 * (low / 2 * (1 - share) + high / 2 * share)
+    edges: Float64Array = 2 * (low / 2 * (1 - share) + high / 2 * share)
     edges[0], edges[-1] = low, high
     return edges

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.samples import LOSS, SUBSET, Samples
 from cutaway.analysis.slice_tests import conditions_of, insight_test_of
+from cutaway.arrays import IndexArray
 from cutaway.errors import ConfigurationError, CutawayError
 from cutaway.studio.plain import text
 from cutaway.studio.populations.loaded import Loaded
@@ -101,7 +101,7 @@ def _shown(loaded: Loaded, samples: Samples, row: Mapping[str, Any], where: Sequ
     return list(dict.fromkeys([row["sample"], *found]))[:MOST_SAMPLES]
 
 
-def _worst(loaded: Loaded, samples: Samples, subset: str, where: Sequence[str]) -> npt.NDArray[np.intp]:
+def _worst(loaded: Loaded, samples: Samples, subset: str, where: Sequence[str]) -> IndexArray:
     """Return the rows with the highest loss among those that are meant."""
     try:
         meant = loaded.where(where)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import BoolArray, Float64Array, Int64Array
 from cutaway.studio.wire import ScalarRow
 from cutaway.tensors.recent_steps import PHASES
 from cutaway.trial.growing import Columns
@@ -111,7 +111,7 @@ def _of_steps(columns: Columns, trial: Trial) -> Iterator[Curve]:
         yield from _curve(SAMPLES_RATE, mode, own, rate * own["samples"], known & (own["samples"] >= 0))
 
 
-def _rates(own: Columns, begun: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+def _rates(own: Columns, begun: Int64Array) -> tuple[Float64Array, BoolArray]:
     """Return the steps per second that each step ended with, and where that is known.
 
     Only between neighbours: a pause for the steps of another mode, or for another attempt to begin, is no slowness.
@@ -123,9 +123,7 @@ def _rates(own: Columns, begun: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.f
     return rate, ~np.isnan(rate)
 
 
-def _curve(
-    name: str, mode: str, own: Columns, values: npt.NDArray[np.float64], known: npt.NDArray[np.bool_]
-) -> Iterator[Curve]:
+def _curve(name: str, mode: str, own: Columns, values: Float64Array, known: BoolArray) -> Iterator[Curve]:
     if known.any():
         points = Series(own["step"][known], values[known], own["time"][known])
         yield Curve(name, mode, points, derived=True)

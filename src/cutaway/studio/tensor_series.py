@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import Float32Array
 from cutaway.errors import ConfigurationError, TensorUnavailable, TensorUnavailableForStep
 from cutaway.studio.histograms import count_values
 from cutaway.studio.tensor_rows import ModelTensors
@@ -113,7 +114,7 @@ def overview_table(
     return pa.table(table).replace_schema_metadata(about)
 
 
-def _lists(matrix: npt.NDArray[np.float32]) -> pa.ListArray:
+def _lists(matrix: Float32Array) -> pa.ListArray:
     rows, count = matrix.shape
     offsets = np.arange(rows + 1, dtype=np.int32) * count
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(matrix.reshape(-1), pa.float32()))

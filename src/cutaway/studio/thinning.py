@@ -10,23 +10,22 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Thinned", "stretches", "thin"]
+from cutaway.arrays import Float64Array, Int64Array
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+__all__ = ["Thinned", "stretches", "thin"]
 
 
 class Thinned(NamedTuple):
     """A series by stretches: `places` are those of the last point of each; NaN where there is no finite value."""
 
-    places: Ints
-    value: Floats
-    min: Floats
-    max: Floats
-    nonfinite: Ints
+    places: Int64Array
+    value: Float64Array
+    min: Float64Array
+    max: Float64Array
+    nonfinite: Int64Array
 
 
-def stretches(count: int, points: int) -> Ints:
+def stretches(count: int, points: int) -> Int64Array:
     """Return where at most `points` stretches of `count` points begin; each point is one of its own where they fit.
 
     >>> stretches(5, 10).tolist(), stretches(10, 3).tolist()

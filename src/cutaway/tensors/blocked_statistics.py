@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from cutaway.arrays import Array, BoolArray, Float32Array, Float64Array, IndexArray, Int64Array
 from cutaway.tensors.chunk_layout import CHUNK, Block, ChunkLayout
 from cutaway.tensors.exact_chunks import ChunkStatistics, changed_squares, exact_chunks
 
@@ -36,26 +36,22 @@ _UNDERFLOWS, _OVERFLOWS = 1e-31, 1e36
 _SMALL_MEAN = 1e-10
 _COLUMNS = np.arange(CHUNK)
 
-Buffer = NDArray[np.float32]
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-Flags = NDArray[np.bool_]
-Columns = dict[str, Floats | Counts]
+Columns = dict[str, Float64Array | Int64Array]
 
 
 @dataclass
 class _Found:
     """Statistics of the tensors that are not empty, one entry each."""
 
-    count: Counts
-    zeros: Counts
-    min: Floats
-    max: Floats
-    abs_min: Floats
-    mean: Floats
-    std: Floats
-    l1: Floats
-    squares: Floats
+    count: Int64Array
+    zeros: Int64Array
+    min: Float64Array
+    max: Float64Array
+    abs_min: Float64Array
+    mean: Float64Array
+    std: Float64Array
+    l1: Float64Array
+    squares: Float64Array
 
 
 class StatisticsPlan:
@@ -81,12 +77,16 @@ class StatisticsPlan:
         self._mask = np.empty(self._scratch.size, dtype=np.bool_)
         self._ones = np.ones(CHUNK, dtype=np.float32)
 
-    def buffer(self) -> Buffer:
+    def buffer(self) -> Float32Array:
         """Return a new buffer of zeros; write to `slices` only, for the padding between them must stay zero."""
         return np.zeros(self.size, dtype=np.float32)
 
     def compute(
-        self, buffer: Buffer, previous: Buffer | None = None, changed: int = 0, scale: ArrayLike | None = None
+        self,
+        buffer: Float32Array,
+        previous: Float32Array | None = None,
+        changed: int = 0,
+        scale: ArrayLike | None = None,
     ) -> Columns:
         """Return every statistic as an array with one entry a tensor.
 
@@ -102,7 +102,7 @@ class StatisticsPlan:
             self._correct(found, buffer)
             return self._columns(found, self._change(buffer, previous, changed), scale)
 
-    def _check(self, buffer: Buffer, previous: Buffer | None, changed: int) -> None:
+    def _check(self, buffer: Float32Array, previous: Float32Array | None, changed: int) -> None:
         if buffer.dtype != np.float32 or buffer.shape != (self.size,) or not buffer.flags.c_contiguous:
             raise ValueError(
                 f"The buffer must be {self.size} contiguous float32 values, but got {buffer.dtype} of shape "
@@ -114,7 +114,7 @@ class StatisticsPlan:
         if changed and (previous is None or previous.dtype != np.float32 or previous.size < reach):
             raise ValueError(f"`changed={changed}` needs `previous`, the float32 buffer that these tensors had before.")
 
-    def _reduce(self, block: Block, buffer: Buffer) -> None:
+    def _reduce(self, block: Block, buffer: Float32Array) -> None:
         values, scratch = buffer[block.start : block.stop], self._scratch[: block.stop - block.start]
         chunks, cuts = values.reshape(-1, CHUNK), block.cuts
         total, squares, l1 = self._sums[:, block.chunks]
@@ -131,7 +131,7 @@ class StatisticsPlan:
         if with_zeros.size:
             self._count_zeros(block, values, with_zeros)
 
-    def _count_zeros(self, block: Block, values: Buffer, segments: NDArray[np.intp]) -> None:
+    def _count_zeros(self, block: Block, values: Float32Array, segments: IndexArray) -> None:
         mask = np.equal(values, 0, out=self._mask[: values.size])
         cuts = [*block.cuts.tolist(), values.size]
         for segment in segments.tolist():
@@ -158,7 +158,7 @@ class StatisticsPlan:
             squares=sums[1],
         )
 
-    def _correct(self, found: _Found, buffer: Buffer) -> None:
+    def _correct(self, found: _Found, buffer: Float32Array) -> None:
         """Do again what float32 could not do well enough."""
         count = self._layout.count
         # A tensor of one value, or one as it was initialised, is known exactly and needs no second look.
@@ -177,13 +177,13 @@ class StatisticsPlan:
         if doubtful.any():
             self._do_again(found, doubtful, buffer)
 
-    def _groups(self, tensors: Flags) -> Iterator[NDArray[np.intp]]:
+    def _groups(self, tensors: BoolArray) -> Iterator[IndexArray]:
         """Give the chunks of some of the filled tensors, a group at a time."""
         chunks = np.flatnonzero(tensors[self._layout.owner])
         for start in range(0, chunks.size, _GROUP):
             yield chunks[start : start + _GROUP]
 
-    def _recentre(self, found: _Found, tensors: Flags, buffer: Buffer) -> None:
+    def _recentre(self, found: _Found, tensors: BoolArray, buffer: Float32Array) -> None:
         """Take mean and spread again from the values less their mean, whose squares no longer cancel."""
         layout, rows = self._layout, buffer.reshape(-1, CHUNK)
         centre = found.mean.astype(np.float32)
@@ -202,7 +202,7 @@ class StatisticsPlan:
         found.mean[tensors] = centre[tensors].astype(np.float64) + shift
         found.std[tensors] = np.sqrt(np.maximum(spread - shift * shift, 0))
 
-    def _do_again(self, found: _Found, tensors: Flags, buffer: Buffer) -> None:
+    def _do_again(self, found: _Found, tensors: BoolArray, buffer: Float32Array) -> None:
         """Take everything again in float64, over the finite values."""
         rows = buffer.reshape(-1, CHUNK)
         parts = [exact_chunks(rows[group], self._layout.valid[group]) for group in self._groups(tensors)]
@@ -224,7 +224,7 @@ class StatisticsPlan:
         found.max[tensors] = np.maximum.reduceat(exact.max, first) + none
         found.abs_min[tensors] = np.minimum.reduceat(exact.abs_min, first) + none
 
-    def _change(self, buffer: Buffer, previous: Buffer | None, changed: int) -> Floats:
+    def _change(self, buffer: Float32Array, previous: Float32Array | None, changed: int) -> Float64Array:
         layout = self._layout
         change = np.full(len(self.names), np.nan)
         change[:changed] = 0
@@ -250,13 +250,15 @@ class StatisticsPlan:
         change[layout.filled[:tensors]] = np.sqrt(squares)
         return change
 
-    def _first(self, tensors: Flags) -> NDArray[np.intp]:
+    def _first(self, tensors: BoolArray) -> IndexArray:
         """Return the place of each tensor's first chunk among the chunks of these tensors."""
         chunks = np.bincount(self._layout.owner, minlength=tensors.size)[tensors]
         return np.cumsum(chunks) - chunks
 
-    def _columns(self, found: _Found, change: Floats, scale: ArrayLike | None) -> Columns:
-        columns: dict[str, Floats] = {name: getattr(found, name) for name in ("min", "max", "mean", "std", "abs_min")}
+    def _columns(self, found: _Found, change: Float64Array, scale: ArrayLike | None) -> Columns:
+        columns: dict[str, Float64Array] = {
+            name: getattr(found, name) for name in ("min", "max", "mean", "std", "abs_min")
+        }
         columns |= {"l1": found.l1, "l2": np.sqrt(found.squares)}
         counts = {"nonfinite": self._layout.count - found.count, "zeros": found.zeros}
         if self._layout.filled.size < len(self.names):
@@ -269,7 +271,7 @@ class StatisticsPlan:
             columns = {name: values * factors for name, values in columns.items()}
         return {"size": self.numels.copy(), **counts, **columns}
 
-    def _spread(self, column: NDArray[Any], empty: float) -> NDArray[Any]:
+    def _spread(self, column: Array, empty: float) -> Array:
         """Put the statistics of the filled tensors among those of the empty ones."""
         spread = np.full(len(self.names), empty, dtype=column.dtype)
         spread[self._layout.filled] = column

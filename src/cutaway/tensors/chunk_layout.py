@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from cutaway.arrays import BoolArray, IndexArray, Int64Array
 
 __all__ = ["CHUNK", "Block", "ChunkLayout"]
 
 CHUNK = 256
-
-Counts = NDArray[np.int64]
 
 
 class Block(NamedTuple):
@@ -22,8 +21,8 @@ class Block(NamedTuple):
     stop: int
     chunks: slice
     segments: slice
-    cuts: NDArray[np.intp]
-    holds: NDArray[np.bool_]
+    cuts: IndexArray
+    holds: BoolArray
 
 
 class ChunkLayout:
@@ -34,7 +33,7 @@ class ChunkLayout:
         if block < CHUNK or block % CHUNK:
             raise ValueError(f"`block` must be a multiple of {CHUNK}, but got block={block}.")
         self.names = tuple(name for name, _ in pairs)
-        self.numels: Counts = np.array([numel for _, numel in pairs], dtype=np.int64)
+        self.numels: Int64Array = np.array([numel for _, numel in pairs], dtype=np.int64)
         chunks = -(-self.numels // CHUNK)
         begins = (np.cumsum(chunks) - chunks) * CHUNK
         self.size = int(chunks.sum()) * CHUNK
@@ -49,7 +48,7 @@ class ChunkLayout:
         # One entry a chunk: the filled tensor that it belongs to, and how many of its values are no padding.
         self.owner = np.repeat(np.arange(self.filled.size), chunks[self.filled])
         left = (self.begin + self.count)[self.owner] - np.arange(self.owner.size) * CHUNK
-        self.valid: Counts = np.minimum(left, CHUNK)
+        self.valid: Int64Array = np.minimum(left, CHUNK)
         self.blocks, owners = self._cut(block)
         # Of all segments, the ones that hold values, and the first of them in each filled tensor.
         self.kept = np.flatnonzero(owners >= 0)
@@ -60,7 +59,7 @@ class ChunkLayout:
         """Return where in the buffer the chunks of the first so many tensors end."""
         return self.slices[tensors].start if tensors < len(self.slices) else self.size
 
-    def _cut(self, block: int) -> tuple[list[Block], NDArray[np.intp]]:
+    def _cut(self, block: int) -> tuple[list[Block], IndexArray]:
         """Return the blocks, and for each segment the filled tensor that it lies in, or -1 for padding."""
         ends = self.begin + self.count
         bounds = np.unique(np.concatenate([self.begin, ends]))

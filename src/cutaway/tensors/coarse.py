@@ -7,10 +7,11 @@ there is another, and it is the last where the last step had none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+from cutaway.arrays import Array, BoolArray, IndexArray, Int64Array
 
 __all__ = ["COUNTS", "FLOATS", "STRETCH", "Extremes", "Grid", "OpenStretch", "Places", "Stretch", "merge_neighbours"]
 
@@ -19,9 +20,7 @@ STRETCH = 64
 COUNTS = ("nonfinite", "zeros")
 FLOATS = ("min", "max", "mean", "std", "l1", "l2", "abs_min", "change")
 
-Array = npt.NDArray[Any]
-Ints = npt.NDArray[np.int64]
-Places = slice | npt.NDArray[np.intp]
+Places = slice | IndexArray
 _WHICH = ("min", "max", "last")
 _INT64 = np.iinfo(np.int64)
 
@@ -40,10 +39,10 @@ class Stretch(NamedTuple):
     names: tuple[str, ...]
     first: int
     last: int
-    steps: Ints  # how many of them recorded the tensor,
-    own_first: Ints  # the first of these,
-    own_last: Ints  # and the last
-    size: Ints
+    steps: Int64Array  # how many of them recorded the tensor,
+    own_first: Int64Array  # the first of these,
+    own_last: Int64Array  # and the last
+    size: Int64Array
     counts: Extremes  # of COUNTS
     floats: Extremes  # of FLOATS
 
@@ -134,7 +133,7 @@ class Grid(NamedTuple):
     last: Array
 
 
-def merge_neighbours(given: Grid, there: npt.NDArray[np.bool_], each: int) -> Grid:
+def merge_neighbours(given: Grid, there: BoolArray, each: int) -> Grid:
     """Merge every `each` neighbouring stretches. `there` says which tensors a stretch has at all."""
     least, greatest, last = given
     if each == 1 or not least.size:
@@ -157,7 +156,7 @@ def _take(kept: Extremes, places: Places, values: Array, lesser: np.ufunc, great
     kept.last[:, places] = values[:, -1]
 
 
-def _own(count: int) -> Ints:
+def _own(count: int) -> Int64Array:
     """Steps, first step, last step and size of tensors that have not come yet."""
     return np.repeat(np.array([[0], [_INT64.max], [-1], [0]], np.int64), count, axis=1)
 

@@ -8,11 +8,10 @@ Knows chunks, not tensors.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cutaway.arrays import Array, BoolArray, Float32Array, Float64Array, Int64Array
 from cutaway.tensors.chunk_layout import CHUNK
 
 __all__ = ["ChunkStatistics", "changed_squares", "exact_chunks"]
@@ -32,28 +31,23 @@ _NOTHING = {
     "deviation": 0.0,
 }
 
-Floats = NDArray[np.float64]
-Chunks = NDArray[np.float32]
-Counts = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-
 
 @dataclass(frozen=True)
 class ChunkStatistics:
     """One entry a chunk; `deviation` is the sum of squares about the chunk's own mean."""
 
-    count: Counts
-    zeros: Counts
-    min: Floats
-    max: Floats
-    abs_min: Floats
-    total: Floats
-    l1: Floats
-    squares: Floats
-    deviation: Floats
+    count: Int64Array
+    zeros: Int64Array
+    min: Float64Array
+    max: Float64Array
+    abs_min: Float64Array
+    total: Float64Array
+    l1: Float64Array
+    squares: Float64Array
+    deviation: Float64Array
 
 
-def exact_chunks(rows: Chunks, valid: Counts) -> ChunkStatistics:
+def exact_chunks(rows: Float32Array, valid: Int64Array) -> ChunkStatistics:
     """Return the statistics of every row over its finite values; only the first `valid` values of a row count."""
     finite = np.isfinite(rows)
     if valid.min() < CHUNK:
@@ -69,7 +63,7 @@ def exact_chunks(rows: Chunks, valid: Counts) -> ChunkStatistics:
     return ChunkStatistics(count=count, **columns)
 
 
-def changed_squares(rows: Chunks, previous: Chunks) -> Floats:
+def changed_squares(rows: Float32Array, previous: Float32Array) -> Float64Array:
     """Return, a row, the sum of the squared differences where both values are finite."""
     if np.array_equal(rows, previous):  # frozen weights
         return np.zeros(len(rows))
@@ -78,11 +72,11 @@ def changed_squares(rows: Chunks, previous: Chunks) -> Floats:
     finite = np.isfinite(change)
     if not finite.all():
         change[~finite] = 0
-    squares: Floats = np.vecdot(change, change)
+    squares: Float64Array = np.vecdot(change, change)
     return squares
 
 
-def _of_rows(rows: Chunks, finite: Mask, count: Counts) -> dict[str, NDArray[Any]]:
+def _of_rows(rows: Float32Array, finite: BoolArray, count: Int64Array) -> dict[str, Array]:
     whole = count[0] == CHUNK
     zero = np.equal(rows, 0)
     low, high, kept = rows, rows, rows
@@ -108,8 +102,8 @@ def _of_rows(rows: Chunks, finite: Mask, count: Counts) -> dict[str, NDArray[Any
     }
 
 
-def _true_per_row(mask: Mask) -> Counts:
+def _true_per_row(mask: BoolArray) -> Int64Array:
     # Eight bytes are added at a time; no byte of the 32 words of a row can reach 256.
     words = np.add.reduce(mask.view(np.uint64), axis=1)
-    counts: Counts = words.view(np.uint8).reshape(-1, 8).sum(axis=1, dtype=np.int64)
+    counts: Int64Array = words.view(np.uint8).reshape(-1, 8).sum(axis=1, dtype=np.int64)
     return counts

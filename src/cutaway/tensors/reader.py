@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-from numpy.typing import NDArray
-
+from cutaway.arrays import Array
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.statistics_blocks import StatisticsBlock
 
@@ -36,14 +35,14 @@ class TensorReader(Protocol):
     def mode(self, global_step: int) -> ModeKeys:
         """Return the mode that a step was taken in."""
 
-    def step_window(self, start: int, stop: int) -> Mapping[str, NDArray[Any]]:
+    def step_window(self, start: int, stop: int) -> Mapping[str, Array]:
         """Return one entry per recorded step with `start <= step < stop`, ascending.
 
         The columns are `step`, `mode` (its name), `mode_step`, `epoch` (-1 where unknown), `time` (seconds since 1970)
         and the seconds of the phases `data`, `forward`, `backward` and `optimizer` (NaN where unknown).
         """
 
-    def statistics_window(self, tensor: str, start: int, stop: int) -> Mapping[str, NDArray[Any]]:
+    def statistics_window(self, tensor: str, start: int, stop: int) -> Mapping[str, Array]:
         """Return the columns of a tensor's statistics for `start <= step < stop`, ascending in `step`.
 
         The columns are `step` and those of the run's statistics table: size, nonfinite, zeros, min, max, mean, std,
@@ -61,12 +60,10 @@ class TensorReader(Protocol):
     def scalar_names(self) -> Sequence[str]:
         """Return the names of what was saved as single numbers, sorted."""
 
-    def scalar_window(
-        self, name: str, start: int, stop: int, mode: ModeKeys = ModeKeys.GLOBAL
-    ) -> Mapping[str, NDArray[Any]]:
+    def scalar_window(self, name: str, start: int, stop: int, mode: ModeKeys = ModeKeys.GLOBAL) -> Mapping[str, Array]:
         """Return the columns `step` and `value` of a scalar for `start <= step < stop`, ascending in `step`."""
 
-    def value(self, tensor: str, step: int) -> NDArray[Any]:
+    def value(self, tensor: str, step: int) -> Array:
         """Return the tensor itself, where it was saved at that step; else `TensorUnavailableForStep`."""
 
     def samples(self, step: int) -> Sequence[str | None] | None:

@@ -8,11 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import accumulate, groupby
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, BoolArray, Int64Array
 from cutaway.errors import (
     ConfigurationError,
     StepUnavailable,
@@ -27,7 +26,6 @@ from cutaway.tensors.statistics_blocks import Chunks, StatisticsBlock, Statistic
 
 __all__ = ["HeldStep", "RecentSteps", "TensorRows"]
 
-Array = npt.NDArray[Any]
 
 PHASES = ("data", "forward", "backward", "optimizer")
 STATISTICS = ("size", "nonfinite", "zeros", "min", "max", "mean", "std", "l1", "l2", "abs_min", "change")
@@ -234,7 +232,7 @@ class RecentSteps:
         self._known = {tuple(self._chunks.names()), *(tuple(held.values) for _, held in kept)}
         self._named.clear()
 
-    def _in_mode(self, mode: ModeKeys) -> Callable[[npt.NDArray[np.int64]], npt.NDArray[np.bool_]] | None:
+    def _in_mode(self, mode: ModeKeys) -> Callable[[Int64Array], BoolArray] | None:
         if mode is ModeKeys.GLOBAL:
             return None
         steps = self._steps

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from cutaway.arrays import Float64Array
 from cutaway.tensors.reduction_config import parse_reduction
 
 __all__ = ["Statistics", "from_statistics", "reduce", "reference_change", "reference_statistics"]
 
-Floats = NDArray[np.float64]
 
 # Squares of values between these neither overflow nor underflow, even summed over any tensor that fits in memory.
 _SAFE = (1e-140, 1e140)
@@ -148,7 +148,7 @@ def _variance_of_norms(l1: float, l2: float, count: float) -> float | None:
     return variance if variance >= _SOUND_SHARE * squares else None
 
 
-def _flat(array: ArrayLike) -> Floats:
+def _flat(array: ArrayLike) -> Float64Array:
     values = np.asarray(array)
     if np.iscomplexobj(values):
         raise TypeError("Statistics are of real numbers, but got a complex array. Take `numpy.absolute` of it first.")
@@ -164,12 +164,12 @@ def _scale(largest: float) -> float:
     return math.ldexp(1.0, min(1022, -math.frexp(largest)[1]))
 
 
-def _norm(values: Floats, scale: float) -> float:
+def _norm(values: Float64Array, scale: float) -> float:
     scaled = values * scale
     return math.sqrt(float(np.sum(scaled * scaled))) / scale
 
 
-_REDUCE: Mapping[str, Callable[[Floats], np.floating]] = {
+_REDUCE: Mapping[str, Callable[[Float64Array], np.floating]] = {
     "min": np.min,
     "max": np.max,
     "mean": np.mean,

@@ -8,20 +8,17 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+from cutaway.arrays import Array, BoolArray, Float32Array, Float64Array, IndexArray, Int64Array
 
 __all__ = ["Activity", "Chunks", "Shares", "StatisticsBlock", "StatisticsChunk"]
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.intp]
 # The share of positive values per channel: at one step, and at several.
-Shares = Sequence[float] | npt.NDArray[np.float32]
-Activity = npt.NDArray[np.float32] | Sequence[Shares | None]
+Shares = Sequence[float] | Float32Array
+Activity = Float32Array | Sequence[Shares | None]
 
 
 @dataclass(frozen=True)
@@ -33,8 +30,8 @@ class StatisticsChunk:
     """
 
     names: tuple[str, ...]
-    steps: Ints
-    column: Callable[[str], npt.NDArray[Any]]
+    steps: Int64Array
+    column: Callable[[str], Array]
     active: Callable[[int], Activity]
 
     @property
@@ -47,7 +44,7 @@ class _Piece(NamedTuple):
     """Some steps of a chunk."""
 
     chunk: StatisticsChunk
-    rows: Places
+    rows: IndexArray
 
 
 class StatisticsBlock:
@@ -63,14 +60,14 @@ class StatisticsBlock:
         self.fresh = fresh
         self._pieces = pieces
         self._skipped = skipped
-        self._columns: dict[str, Floats] = {}
+        self._columns: dict[str, Float64Array] = {}
         self._places = [self._columns_of(piece.chunk) for piece in pieces]
-        self.steps: Ints = np.concatenate([piece.chunk.steps[piece.rows] for piece in pieces])[skipped:]
+        self.steps: Int64Array = np.concatenate([piece.chunk.steps[piece.rows] for piece in pieces])[skipped:]
 
     def __len__(self) -> int:
         return len(self.steps)
 
-    def __getitem__(self, column: str) -> Floats:
+    def __getitem__(self, column: str) -> Float64Array:
         found = self._columns.get(column)
         if found is None:
             parts = [
@@ -84,21 +81,21 @@ class StatisticsBlock:
         return found
 
     @property
-    def finite(self) -> Floats:
+    def finite(self) -> Float64Array:
         """How many values of each tensor are finite; all other statistics are over these."""
         return self["size"] - self["nonfinite"]
 
     @property
-    def mean_abs(self) -> Floats:
+    def mean_abs(self) -> Float64Array:
         """The mean of the absolute values; NaN where none is finite."""
         return _ratio(self["l1"], self.finite)
 
     @property
-    def zero_share(self) -> Floats:
+    def zero_share(self) -> Float64Array:
         """The share of values that are zero; NaN for an empty tensor."""
         return _ratio(self["zeros"], self["size"])
 
-    def active(self, name: str) -> Floats | None:
+    def active(self, name: str) -> Float64Array | None:
         """Return the share of positive values per channel: a row per step, a column per channel.
 
         None where it was not recorded at all these steps with the same number of channels.
@@ -113,7 +110,7 @@ class StatisticsBlock:
         """Return the share of positive values per channel at each step; None at steps where it was not recorded."""
         return [own[row] for own, rows in self._activity(name) for row in rows]
 
-    def _activity(self, name: str) -> Iterator[tuple[Activity, Places]]:
+    def _activity(self, name: str) -> Iterator[tuple[Activity, IndexArray]]:
         """Yield the activity of whole chunks, and which of their steps are meant."""
         skipped = self._skipped
         for piece in self._pieces:
@@ -122,7 +119,7 @@ class StatisticsBlock:
             if len(rows):
                 yield piece.chunk.active(piece.chunk.names.index(name)), rows
 
-    def _columns_of(self, chunk: StatisticsChunk) -> Places:
+    def _columns_of(self, chunk: StatisticsChunk) -> IndexArray:
         place = {name: i for i, name in enumerate(chunk.names)}
         return np.array([place[name] for name in self.names], np.intp)
 
@@ -157,7 +154,7 @@ class Chunks:
         start: int,
         stop: int,
         before: int = 0,
-        in_mode: Callable[[Ints], Bools] | None = None,
+        in_mode: Callable[[Int64Array], BoolArray] | None = None,
     ) -> list[StatisticsBlock]:
         """Return dense blocks that together hold every statistic of some tensors for `start <= step < stop`.
 
@@ -183,7 +180,7 @@ class Chunks:
                 found.append(StatisticsBlock(group, pieces, 0, 0))
         return found
 
-    def _pieces_within(self, start: int, stop: int, in_mode: Callable[[Ints], Bools] | None) -> list[_Piece]:
+    def _pieces_within(self, start: int, stop: int, in_mode: Callable[[Int64Array], BoolArray] | None) -> list[_Piece]:
         # A chunk that begins before the window may reach into it; those of one writer hardly ever overlap.
         first = max(bisect_right(self._firsts, start) - 1, 0)
         while first > 0 and self._chunks[first - 1].steps[-1] >= start:
@@ -193,7 +190,12 @@ class Chunks:
         return [piece for piece in pieces if len(piece.rows)]
 
     def _with_earlier(
-        self, group: list[str], pieces: list[_Piece], start: int, before: int, in_mode: Callable[[Ints], Bools] | None
+        self,
+        group: list[str],
+        pieces: list[_Piece],
+        start: int,
+        before: int,
+        in_mode: Callable[[Int64Array], BoolArray] | None,
     ) -> list[StatisticsBlock]:
         """Put earlier steps in front; tensors that differ in these are parted."""
         earlier: dict[tuple[int, ...], tuple[list[str], list[_Piece], int]] = {}
@@ -206,7 +208,7 @@ class Chunks:
         ]
 
     def _earlier(
-        self, group: list[str], start: int, before: int, in_mode: Callable[[Ints], Bools] | None
+        self, group: list[str], start: int, before: int, in_mode: Callable[[Int64Array], BoolArray] | None
     ) -> dict[str, list[_Piece]]:
         """Return for each tensor the pieces that hold its last `before` steps before `start`, oldest first."""
         missing = dict.fromkeys(group, before)
@@ -225,14 +227,14 @@ class Chunks:
         return found
 
 
-def _piece(chunk: StatisticsChunk, start: int, stop: int, in_mode: Callable[[Ints], Bools] | None) -> _Piece:
+def _piece(chunk: StatisticsChunk, start: int, stop: int, in_mode: Callable[[Int64Array], BoolArray] | None) -> _Piece:
     kept = (chunk.steps >= start) & (chunk.steps < stop)
     if in_mode is not None:
         kept &= in_mode(chunk.steps)
     return _Piece(chunk, np.flatnonzero(kept))
 
 
-def _uniform(activity: Activity, rows: Places) -> Floats | None:
+def _uniform(activity: Activity, rows: IndexArray) -> Float64Array | None:
     """Return some rows as a matrix; None where one is missing or has another number of channels."""
     if isinstance(activity, np.ndarray):
         return activity[rows].astype(np.float64)
@@ -242,8 +244,8 @@ def _uniform(activity: Activity, rows: Places) -> Floats | None:
     return np.array(kept, np.float64)
 
 
-def _ratio(part: Floats, whole: Floats) -> Floats:
+def _ratio(part: Float64Array, whole: Float64Array) -> Float64Array:
     """Divide; NaN where there is nothing to divide by."""
-    found: Floats = np.full(whole.shape, np.nan)
+    found: Float64Array = np.full(whole.shape, np.nan)
     np.divide(part, whole, out=found, where=whole > 0)
     return found

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cutaway.arrays import Array
 from cutaway.errors import AnalysisUnavailable, GradientUnavailable, LayerUnavailable
-from cutaway.models.backend import Array, Arrays, Backend, Question
+from cutaway.models.backend import Arrays, Backend, Question
 from cutaway.models.model import Model
 
 __all__ = ["BackendContract"]

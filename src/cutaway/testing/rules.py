@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from cutaway.arrays import Array
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.documentation import SECTIONS, sections
 from cutaway.rules.rule import Rule
@@ -55,7 +56,7 @@ class ScriptedRun(RecentSteps):
         super().__init__(most=10**9, collections=collections)
         self.own_collections = collections or Collections()
         self._mode_steps: dict[ModeKeys, int] = {}
-        self._before: dict[str, npt.NDArray[Any]] = {}
+        self._before: dict[str, Array] = {}
         self._script: list[HeldStep] = []
         self._folder: _Folder | None = None
 
@@ -118,7 +119,7 @@ class ScriptedRun(RecentSteps):
         self._folder.close(state)
         self._folder = None
 
-    def _rows(self, arrays: Mapping[str, npt.NDArray[Any]], active: Mapping[str, Sequence[float]]) -> TensorRows:
+    def _rows(self, arrays: Mapping[str, Array], active: Mapping[str, Sequence[float]]) -> TensorRows:
         found = []
         for name, array in arrays.items():
             row = {key: value for key, value in asdict(reference_statistics(array)).items() if key in STATISTIC_NAMES}
@@ -127,7 +128,7 @@ class ScriptedRun(RecentSteps):
         columns = {column: np.array([row[column] for row in found], np.float64) for column in STATISTIC_NAMES}
         return TensorRows(tuple(arrays), columns, [active.get(name) for name in arrays] if active else None)
 
-    def _change(self, name: str, array: npt.NDArray[Any]) -> float:
+    def _change(self, name: str, array: Array) -> float:
         if not self.own_collections.get("weights").matches(name):
             return float("nan")
         before, self._before[name] = self._before.get(name), array

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, BoolArray
 from cutaway.run.tables import Batch
 
 __all__ = ["Columns", "Growing"]
 
-Columns = dict[str, npt.NDArray[Any]]
+Columns = dict[str, Array]
 
 
 class Growing:
@@ -24,7 +22,7 @@ class Growing:
         self._waiting: list[Columns] = []
         self._joined: Columns = {}
 
-    def add(self, batch: Batch, columns: Columns, shown: npt.NDArray[np.bool_]) -> None:
+    def add(self, batch: Batch, columns: Columns, shown: BoolArray) -> None:
         """Take in those rows of a batch that are shown; of the first worker only."""
         self.seen += 1
         self._worker = self._worker or batch.segment.worker

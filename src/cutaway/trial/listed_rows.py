@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import BoolArray, Int64Array
 from cutaway.run.rows import PlainRows, Rows, numbers
 from cutaway.run.tables import Batch, TableReader
 from cutaway.trial.step_index import StepIndex
 
 __all__ = ["Listed", "ListedRows", "neighbours"]
-
-Ints = npt.NDArray[np.int64]
 
 
 class Listed(NamedTuple):
@@ -66,7 +64,7 @@ class ListedRows:
         return None if ready is None else Listed(ready, distinct & listed), waiting
 
 
-def _steps_of(rows: Rows) -> tuple[Ints, Ints]:
+def _steps_of(rows: Rows) -> tuple[Int64Array, Int64Array]:
     """Return the steps of rows, each run of them once, and how many rows each has."""
     steps = rows.per_message("step")
     if steps is not None:
@@ -74,13 +72,13 @@ def _steps_of(rows: Rows) -> tuple[Ints, Ints]:
     return neighbours(numbers(rows.column("step")))
 
 
-def neighbours(values: Ints) -> tuple[Ints, Ints]:
+def neighbours(values: Int64Array) -> tuple[Int64Array, Int64Array]:
     """Return runs of equal neighbours: each value once, and how often it stands there."""
     starts = np.concatenate(([0], np.flatnonzero(values[1:] != values[:-1]) + 1)) if len(values) else np.arange(0)
     return values[starts], np.diff(np.append(starts, len(values)))
 
 
-def _picked(batch: Batch, wanted: npt.NDArray[np.bool_], counts: Ints) -> Batch | None:
+def _picked(batch: Batch, wanted: BoolArray, counts: Int64Array) -> Batch | None:
     if not wanted.any():
         return None
     return batch._replace(content=PlainRows(batch.rows.filter(pa.array(np.repeat(wanted, counts)))))

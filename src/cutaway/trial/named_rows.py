@@ -6,14 +6,13 @@ from collections.abc import Iterable, Set
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow.compute as pc
 
-from cutaway.run.rows import Places, Rows
+from cutaway.arrays import BoolArray, IndexArray, Int32Array, Int64Array
+from cutaway.run.rows import Rows
 
-__all__ = ["NamedRows", "Places", "names_at"]
+__all__ = ["NamedRows", "names_at"]
 
-Ints = npt.NDArray[np.int64]
 
 # Comparing a column with one name is ten times as quick as sorting all its names out, which pays from then on.
 LOOKS_BEFORE_SORTING = 8
@@ -25,10 +24,10 @@ class NamedRows:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         self._looks = 0
-        self._codes: npt.NDArray[np.int32] | None = None
+        self._codes: Int32Array | None = None
         self._known: dict[str, int] = {}
 
-    def places(self, name: str) -> Places:
+    def places(self, name: str) -> IndexArray:
         """Return where a name stands, in order."""
         found = self._rows.places_of("tensor", name)
         if found is not None:
@@ -46,16 +45,16 @@ class NamedRows:
         self._sort()
         return set(self._known)
 
-    def names_at(self, places: npt.NDArray[np.bool_]) -> set[str]:
+    def names_at(self, places: BoolArray) -> set[str]:
         """Return the names of some rows, each once."""
         return set(self._rows.take("tensor", np.flatnonzero(places)).unique().to_pylist())
 
-    def codes(self) -> tuple[npt.NDArray[np.int32], list[str]]:
+    def codes(self) -> tuple[Int32Array, list[str]]:
         """Return a number for each row's name, and the names that the numbers count."""
         codes = self._sort()
         return codes, list(self._known)
 
-    def _sort(self) -> npt.NDArray[np.int32]:
+    def _sort(self) -> Int32Array:
         if self._codes is None:
             repeated = self._rows.repeated("tensor")
             column = self._rows.column("tensor") if repeated is None else repeated
@@ -74,7 +73,7 @@ class Part(Protocol):
     distinct_steps: set[int]
 
     @property
-    def steps(self) -> Ints:
+    def steps(self) -> Int64Array:
         """The step of each row."""
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Float32Array, Int64Array
 from cutaway.errors import ConfigurationError, TensorUnavailable, did_you_mean
 from cutaway.run.identity import Run
 from cutaway.run.schemas import STATISTIC_COLUMNS
@@ -24,8 +24,6 @@ from cutaway.trial.tensor_summaries import TensorSummary, summarize
 
 __all__ = ["Overview", "OverviewReader", "TensorSeries", "TensorSummary", "overview_tensors", "read_overview"]
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float32]
 
 # Up to so many rows of statistics (1,000 steps of 2,000 tensors) are read one by one.
 MOST_ROWS = 2_000_000
@@ -43,11 +41,11 @@ class Overview:
     """
 
     tensors: list[str]
-    steps: Ints
-    last: Floats
-    min: Floats
-    max: Floats
-    nonfinite: Floats
+    steps: Int64Array
+    last: Float32Array
+    min: Float32Array
+    max: Float32Array
+    nonfinite: Float32Array
     approximate: str
     exact: bool
     damage: tuple[Damage, ...]
@@ -61,14 +59,14 @@ class TensorSeries:
     """
 
     tensor: str
-    steps: Ints
+    steps: Int64Array
     statistics: Mapping[str, Grid]
     approximate: str
     exact: bool
     damage: tuple[Damage, ...]
 
     @property
-    def ends(self) -> Ints:
+    def ends(self) -> Int64Array:
         """The last step of each stretch; where each stretch is one step, that step."""
         return self.steps[:-1] if self.exact else self.steps[1:] - 1
 

@@ -6,16 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, BoolArray, IndexArray, Int64Array
 from cutaway.tensors.coarse import Grid, merge_neighbours
 from cutaway.trial.raw_statistics import RawStatistics
 from cutaway.trial.stretch_rows import StretchRows, owned_rows
 
 __all__ = ["Cells", "Wanted", "cells_of_steps", "cells_of_stretches", "spans_within"]
-
-Ints = npt.NDArray[np.int64]
-Places = npt.NDArray[np.intp]
 
 
 class Wanted(NamedTuple):
@@ -31,7 +28,7 @@ class Wanted(NamedTuple):
         """The place of each tensor."""
         return {name: i for i, name in enumerate(self.tensors)}
 
-    def nothing(self, columns: int) -> npt.NDArray[Any]:
+    def nothing(self, columns: int) -> Array:
         """Return a grid without any value."""
         return np.full((len(self.tensors), columns), np.nan, self.kind)
 
@@ -39,10 +36,10 @@ class Wanted(NamedTuple):
 class Cells(NamedTuple):
     """The grids of the wanted statistics; a column begins at its `first` step, the last ends before `end`."""
 
-    first: Ints
+    first: Int64Array
     end: int
     grids: Mapping[str, Grid]
-    there: npt.NDArray[np.bool_]
+    there: BoolArray
 
     def merged(self, each: int) -> Cells:
         """Return the same with every `each` neighbouring columns as one."""
@@ -50,12 +47,12 @@ class Cells(NamedTuple):
         return Cells(self.first[::each], self.end, grids, self.there[:, ::each])
 
     @property
-    def steps(self) -> Ints:
+    def steps(self) -> Int64Array:
         """Where the columns begin and, at the end, where the last one ends."""
         return np.append(self.first, self.end) if len(self.first) else self.first
 
 
-def spans_within(pieces: Sequence[StretchRows], start: int, stop: int) -> tuple[Ints, int]:
+def spans_within(pieces: Sequence[StretchRows], start: int, stop: int) -> tuple[Int64Array, int]:
     """Return the first and last step of each stretch that reaches into a window, and about how many rows lie there."""
     found, rows = [np.empty((0, 2), np.int64)], 0.0
     for piece in pieces:
@@ -67,7 +64,7 @@ def spans_within(pieces: Sequence[StretchRows], start: int, stop: int) -> tuple[
     return np.unique(np.concatenate(found), axis=0), round(rows)
 
 
-def cells_of_stretches(wanted: Wanted, pieces: Sequence[StretchRows], spans: Ints) -> Cells:
+def cells_of_stretches(wanted: Wanted, pieces: Sequence[StretchRows], spans: Int64Array) -> Cells:
     """Return a column for each of some stretches."""
     number = wanted.number
     place = {(first, last): i for i, (first, last) in enumerate(spans.tolist())}
@@ -104,10 +101,10 @@ def cells_of_steps(wanted: Wanted, raw: RawStatistics, start: int, stop: int) ->
 
 def _parts(
     wanted: Wanted, raw: RawStatistics, worker: str, window: tuple[int, int]
-) -> list[tuple[Ints, Places, list[npt.NDArray[Any]]]]:
+) -> list[tuple[Int64Array, IndexArray, list[Array]]]:
     """Return steps, tensors and numbers of one worker, piece by piece as they lie in the files."""
     own = {name: i for name, i in wanted.number.items() if wanted.owners[name] == worker}
-    found, known = [], dict[tuple[str, ...], tuple[Places, Places]]()
+    found, known = [], dict[tuple[str, ...], tuple[IndexArray, IndexArray]]()
     for chunk in raw.chunks(worker, *window) if own else ():
         if chunk.names not in known:
             pairs = [(i, own[name]) for i, name in enumerate(chunk.names) if name in own]

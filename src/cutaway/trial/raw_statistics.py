@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, Int64Array
 from cutaway.run.identity import Run
 from cutaway.run.schemas import STATISTICS
 from cutaway.run.segment_reader import SegmentReader
@@ -23,7 +22,6 @@ from cutaway.trial.statistics_index import StatisticsPart
 
 __all__ = ["RawStatistics"]
 
-Ints = npt.NDArray[np.int64]
 
 # What is held of the files at a time: a run of any length is read in such pieces.
 BLOCK_BYTES = 16 << 20
@@ -42,7 +40,7 @@ class RawStatistics:
         """Return who has written statistics, by name."""
         return sorted({name.worker for name in self._names()})
 
-    def starts(self, worker: str) -> Ints:
+    def starts(self, worker: str) -> Int64Array:
         """Return the first step of each batch that no later attempt replaced whole, ascending."""
         parts = []
         for name in self._names(worker):
@@ -84,7 +82,7 @@ def _within(chunk: StatisticsChunk, start: int, stop: int) -> StatisticsChunk:
     return StatisticsChunk(chunk.names, chunk.steps[first:last], column, active)
 
 
-def _rows(chunk: StatisticsChunk, first: int, last: int, column: str) -> npt.NDArray[Any]:
+def _rows(chunk: StatisticsChunk, first: int, last: int, column: str) -> Array:
     return chunk.column(column)[first:last]
 
 

@@ -11,19 +11,18 @@ from itertools import repeat
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cutaway.arrays import Array, IndexArray, Int64Array
 from cutaway.errors import RunFormatError
 from cutaway.run.raw_file import RawFile
 from cutaway.run.rows import numbers
 from cutaway.trial.listed_rows import Listed
-from cutaway.trial.named_rows import NamedRows, Places, names_at
+from cutaway.trial.named_rows import NamedRows, names_at
 
 __all__ = ["Entry", "Saved", "SavedSteps", "SavedTensors", "read_value"]
 
-Array = npt.NDArray[Any]
 
 T = TypeVar("T")
 
@@ -84,7 +83,7 @@ class _Part:
         self._rows = batch.content
 
     @cached_property
-    def steps(self) -> npt.NDArray[np.int64]:
+    def steps(self) -> Int64Array:
         """The step of each row."""
         return numbers(self._rows.column("step"))
 
@@ -119,7 +118,7 @@ class _Part:
         )
         return zip(_ints(self._rows.take("step", places)), zip(*columns), strict=True)  # noqa: B905 - endless
 
-    def _column(self, name: str, places: Places, wanted: Callable[[Any], T]) -> list[T | None]:
+    def _column(self, name: str, places: IndexArray, wanted: Callable[[Any], T]) -> list[T | None]:
         """Return a column at some places, quickly where it always holds the same."""
         always = self._rows.constant(name, places)
         if always is not None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import Array, Float64Array, IndexArray, Int32Array, Int64Array
 from cutaway.run.rows import numbers
 from cutaway.run.schemas import SCALARS
 from cutaway.run.tables import Attempt, Batch, Damage
@@ -25,9 +25,9 @@ _Key = tuple[str, str]
 class Series(NamedTuple):
     """One series of numbers, ascending in `step`."""
 
-    step: npt.NDArray[np.int64]
-    value: npt.NDArray[np.float64]
-    time: npt.NDArray[np.float64]
+    step: Int64Array
+    value: Float64Array
+    time: Float64Array
 
 
 class ScalarSeries:
@@ -99,18 +99,18 @@ class ScalarSeries:
             self._follower.name_damage([Damage(SCALARS, 0, None, reason)])
 
 
-def _coded(column: pa.Array) -> tuple[list[str], npt.NDArray[np.int32]]:
+def _coded(column: pa.Array) -> tuple[list[str], Int32Array]:
     encoded = column.dictionary_encode(null_encoding="encode")
-    codes: npt.NDArray[np.int32] = encoded.indices.to_numpy(zero_copy_only=False)
+    codes: Int32Array = encoded.indices.to_numpy(zero_copy_only=False)
     return [text or "" for text in encoded.dictionary.to_pylist()], codes
 
 
-def _picked(series: Series, places: npt.NDArray[np.intp]) -> Series:
+def _picked(series: Series, places: IndexArray) -> Series:
     return Series(series.step[places], series.value[places], series.time[places])
 
 
 def _ascending(series: Series) -> Series:
-    steps: npt.NDArray[Any] = series.step
+    steps: Array = series.step
     if not (steps[1:] < steps[:-1]).any():
         return series
     return _picked(series, np.argsort(steps, kind="stable"))

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import Array, BoolArray, Float32Array, IndexArray, Int32Array, Int64Array
 from cutaway.run.rows import numbers
 from cutaway.run.schemas import SCHEMAS, STATISTICS
 from cutaway.tensors.statistics_blocks import Activity, Chunks, StatisticsBlock, StatisticsChunk
 from cutaway.trial.listed_rows import Listed, neighbours
-from cutaway.trial.named_rows import NamedRows, Places, names_at
+from cutaway.trial.named_rows import NamedRows, names_at
 
 __all__ = ["StatisticsIndex", "StatisticsPart", "TensorStatistics"]
 
@@ -32,10 +31,10 @@ class StatisticsPart:
         self.worker = batch.segment.worker
         self.rows = batch.content
         self.names = NamedRows(batch.content)
-        self._columns: dict[str, npt.NDArray[Any]] = {}
+        self._columns: dict[str, Array] = {}
 
     @cached_property
-    def steps(self) -> npt.NDArray[np.int64]:
+    def steps(self) -> Int64Array:
         """The step of each row."""
         return numbers(self.rows.column("step"))
 
@@ -53,7 +52,7 @@ class StatisticsPart:
                 partial(self._activity, start, int(ends[last - 1]), width),
             )
 
-    def _matrix(self, start: int, end: int, width: int, column: str) -> npt.NDArray[Any]:
+    def _matrix(self, start: int, end: int, width: int, column: str) -> Array:
         whole = self._columns.get(column)
         if whole is None:
             whole = self._columns[column] = numbers(self.rows.column(column))
@@ -67,10 +66,10 @@ class StatisticsPart:
         if lists.null_count or (lengths != lengths[0]).any():
             rows: list[list[float] | None] = lists.to_pylist()
             return rows
-        matrix: npt.NDArray[np.float32] = lists.flatten().to_numpy(zero_copy_only=False).reshape(len(lists), -1)
+        matrix: Float32Array = lists.flatten().to_numpy(zero_copy_only=False).reshape(len(lists), -1)
         return matrix
 
-    def with_worker(self, places: Places | None = None) -> pa.Table:
+    def with_worker(self, places: IndexArray | None = None) -> pa.Table:
         if places is None:
             table = pa.Table.from_batches([self.rows.record_batch()])
         else:
@@ -81,7 +80,7 @@ class StatisticsPart:
 class _Series:
     """The statistics of one tensor in one part."""
 
-    def __init__(self, part: StatisticsPart, places: Places) -> None:
+    def __init__(self, part: StatisticsPart, places: IndexArray) -> None:
         self.steps = numbers(part.rows.take("step", places))
         self._part = part
         self._places = places
@@ -96,7 +95,7 @@ class _Series:
         """The columns that single reductions are derived from, as quick to index as Python allows."""
         return tuple(self.column(name).tolist() for name in _NUMBERS)
 
-    def column(self, name: str) -> npt.NDArray[Any]:
+    def column(self, name: str) -> Array:
         return numbers(self._part.rows.take(name, self._places))
 
 
@@ -167,7 +166,7 @@ class StatisticsIndex:
             self._tensors[name] = found
         return found
 
-    def window(self, name: str, start: int, stop: int) -> dict[str, npt.NDArray[Any]]:
+    def window(self, name: str, start: int, stop: int) -> dict[str, Array]:
         """Return the columns of one tensor for `start <= step < stop`, ascending in `step`."""
         blocks = self.blocks([name], start, stop)
         if not blocks:
@@ -180,7 +179,7 @@ class StatisticsIndex:
         start: int,
         stop: int,
         before: int = 0,
-        in_mode: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.bool_]] | None = None,
+        in_mode: Callable[[Int64Array], BoolArray] | None = None,
     ) -> list[StatisticsBlock]:
         """Return the statistics of some tensors as dense matrices: of each, those of the first worker that has any."""
         for part in self._parts[self._chunked :]:
@@ -209,9 +208,7 @@ class StatisticsIndex:
         return pa.concat_tables([schema.empty_table(), *tables])
 
 
-def _alike(
-    codes: npt.NDArray[np.int32], ends: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]
-) -> Iterator[tuple[int, int]]:
+def _alike(codes: Int32Array, ends: Int64Array, counts: Int64Array) -> Iterator[tuple[int, int]]:
     """Yield ranges of neighbouring steps whose rows name the same tensors in the same order."""
     changes = np.flatnonzero(counts[1:] != counts[:-1]) + 1
     for first, last in pairwise([0, *changes.tolist(), len(counts)]):

@@ -6,10 +6,10 @@ Rules read less, more often: `Windows` is for them.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cutaway.arrays import Int64Array, ObjectArray
 from cutaway.run.rows import numbers
 from cutaway.run.schemas import STEPS
 from cutaway.run.tables import Attempt, Batch
@@ -91,11 +91,11 @@ def _nothing() -> Columns:
     return {**whole, **fractions, "mode": np.empty(0, object), "statistics": np.empty(0, bool)}
 
 
-def _whole(column: pa.Array, missing: int) -> npt.NDArray[np.int64]:
+def _whole(column: pa.Array, missing: int) -> Int64Array:
     return np.asarray(pc.fill_null(column, missing).to_numpy(zero_copy_only=False)).astype(np.int64)
 
 
-def _texts(column: pa.Array) -> npt.NDArray[np.object_]:
+def _texts(column: pa.Array) -> ObjectArray:
     encoded = column.dictionary_encode(null_encoding="encode")
     texts = np.array([text or "" for text in encoded.dictionary.to_pylist()], object)
     return np.asarray(texts[encoded.indices.to_numpy(zero_copy_only=False)])

@@ -8,17 +8,15 @@ from __future__ import annotations
 from collections.abc import Collection, Set
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import BoolArray, Int64Array
 from cutaway.run.rows import Rows, numbers
 from cutaway.run.segments import SegmentName
 from cutaway.run.tables import Batch
 from cutaway.tensors.modes import ModeKeys
 
 __all__ = ["StepIndex", "StepRange"]
-
-Ints = npt.NDArray[np.int64]
 
 
 class StepRange:
@@ -35,7 +33,7 @@ class StepRange:
     def __contains__(self, step: int) -> bool:
         return (self.first is None or step >= self.first) and (self.end is None or step < self.end)
 
-    def mask(self, steps: Ints, limit: int | None = None) -> npt.NDArray[np.bool_]:
+    def mask(self, steps: Int64Array, limit: int | None = None) -> BoolArray:
         """Say for each step whether it is in range, and before the first step that a later attempt took over."""
         inside = np.ones(len(steps), bool)
         if self.first is not None:
@@ -64,7 +62,7 @@ class StepIndex:
         self._last = -1
         self._modes = ModeIndex()
         self._sorted: dict[ModeKeys, list[int]] = {}
-        self._global: dict[ModeKeys, Ints] = {}
+        self._global: dict[ModeKeys, Int64Array] = {}
         self.past_end = False  # whether the training has left the range
         self.version += 1
 
@@ -154,7 +152,7 @@ class StepIndex:
             self._sorted[mode] = sorted(self._steps if mode is ModeKeys.GLOBAL else self._modes.steps_in(mode))
         return self._sorted[mode]
 
-    def global_steps(self, mode: ModeKeys) -> Ints:
+    def global_steps(self, mode: ModeKeys) -> Int64Array:
         """Return the global steps of a mode, ascending."""
         if mode not in self._global:
             found = self._steps if mode is ModeKeys.GLOBAL else self._modes.steps_in(mode).values()
@@ -178,7 +176,7 @@ class StepIndex:
         found = (self._modes.of_steps.get(step) for step in steps)
         return sorted(one[1] for one in found if one is not None and one[0] is mode)
 
-    def mode_columns(self, steps: Ints) -> tuple[pa.Array, pa.Array]:
+    def mode_columns(self, steps: Int64Array) -> tuple[pa.Array, pa.Array]:
         """Return the mode names and mode steps of rows with these global steps; null where a step is not listed."""
         nothing: tuple[None, None] = (None, None)
         values, places = np.unique(steps, return_inverse=True)
@@ -192,11 +190,11 @@ class ModeIndex:
     """The modes of steps. Rows wait until somebody asks: most that read tensors never do."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[Rows, npt.NDArray[np.bool_]]] = []
+        self._waiting: list[tuple[Rows, BoolArray]] = []
         self._of_steps: dict[int, tuple[ModeKeys, int]] = {}
         self._steps_in: dict[ModeKeys, dict[int, int]] = {}
 
-    def add(self, rows: Rows, shown: npt.NDArray[np.bool_]) -> None:
+    def add(self, rows: Rows, shown: BoolArray) -> None:
         """Take in rows of `trace/steps`, those that are shown."""
         self._waiting.append((rows, shown))
 

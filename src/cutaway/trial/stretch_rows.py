@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, Int64Array
 from cutaway.run.rows import Rows, numbers
 from cutaway.run.tables import Batch
 from cutaway.tensors.coarse import Stretch
@@ -16,19 +15,18 @@ from cutaway.trial.named_rows import NamedRows
 
 __all__ = ["StretchRows", "owned_rows", "owners_of"]
 
-Array = npt.NDArray[Any]
-Ints = npt.NDArray[np.int64]
-
 
 class StretchRows:
     """Stretches of one worker as rows, one per stretch and tensor. `at` and `codes` say which of both a row is."""
 
-    def __init__(self, worker: str, spans: tuple[Ints, Ints], at: Ints, names: Sequence[str], codes: Ints) -> None:
+    def __init__(
+        self, worker: str, spans: tuple[Int64Array, Int64Array], at: Int64Array, names: Sequence[str], codes: Int64Array
+    ) -> None:
         self.worker = worker
         self.first, self.last = spans
         self.at, self.names, self.codes = at, names, codes
         self._rows: Rows | None = None
-        self._kept: Ints | None = None
+        self._kept: Int64Array | None = None
         self._stretches: Sequence[Stretch] = ()
 
     @classmethod
@@ -88,7 +86,9 @@ def owners_of(pieces: Sequence[StretchRows]) -> dict[str, str]:
     return owners
 
 
-def owned_rows(piece: StretchRows, owners: Mapping[str, str], number: Mapping[str, int]) -> tuple[Ints, Ints]:
+def owned_rows(
+    piece: StretchRows, owners: Mapping[str, str], number: Mapping[str, int]
+) -> tuple[Int64Array, Int64Array]:
     """Return the rows of a piece that are shown, and the number of each one's tensor."""
     of_code = [number.get(name, -1) if owners[name] == piece.worker else -1 for name in piece.names]
     own = np.array(of_code, np.int64)[piece.codes]

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Int64Array
 from cutaway.run.identity import Run
 from cutaway.run.schemas import OVERVIEW
 from cutaway.run.tables import Batch, Damage
@@ -21,7 +21,6 @@ from cutaway.trial.stretch_rows import StretchRows
 
 __all__ = ["FOREVER", "Stretches"]
 
-Ints = npt.NDArray[np.int64]
 
 FOREVER = int(np.iinfo(np.int64).max)
 
@@ -100,7 +99,7 @@ class Stretches:
             begin = whole[-1].last + 1 if whole else end
             self._tails[worker] = _Tail((begin, *seen[1:]), found[-1:])
 
-    def _holes(self, worker: str, starts: Ints) -> tuple[list[tuple[int, int]], int]:
+    def _holes(self, worker: str, starts: Int64Array) -> tuple[list[tuple[int, int]], int]:
         """Return ranges between stretches whose statistics no stretch holds, and where the tail begins."""
         made = self._made.get(worker, [])
         written = [rows for rows in self._written if rows.worker == worker]

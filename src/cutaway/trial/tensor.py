@@ -7,11 +7,11 @@ import contextlib
 import math
 from collections.abc import Mapping
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array
 from cutaway.errors import InvalidWorker, RunDamaged, ShapeUnavailableForStep, TensorUnavailableForStep
 from cutaway.run.tables import Damage
 from cutaway.tensors.modes import ModeKeys
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Tensor"]
 
-Array = npt.NDArray[Any]
 Mode = ModeKeys | str
 
 

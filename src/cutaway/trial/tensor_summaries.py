@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array
 from cutaway.run.schemas import STATISTIC_COLUMNS
 from cutaway.trial.stretch_rows import StretchRows, owned_rows, owners_of
 
 __all__ = ["TensorSummary", "summarize"]
-
-Array = npt.NDArray[Any]
 
 
 class TensorSummary(NamedTuple):

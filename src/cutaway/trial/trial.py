@@ -10,12 +10,12 @@ import re
 from collections.abc import Collection as IterableCollection
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import Array
 from cutaway.errors import ConfigurationError, TensorUnavailable, TensorUnavailableForStep, did_you_mean
 from cutaway.run.identity import Run
 from cutaway.run.schemas import FINDINGS, SCALARS, STEPS, VALUES
@@ -39,8 +39,6 @@ from cutaway.trial.value_window import ValueWindow
 from cutaway.trial.windows import Windows
 
 __all__ = ["Trial"]
-
-Array = npt.NDArray[Any]
 
 
 class _Collections(NamedTuple):

@@ -6,12 +6,11 @@ Rules ask for them again and again while a run grows: what was read once is not 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import Array
 from cutaway.run.rows import numbers
 from cutaway.run.schemas import SCALARS, STEPS
 from cutaway.run.tables import Attempt, Batch
@@ -21,8 +20,6 @@ from cutaway.trial.follower import Follower
 from cutaway.trial.growing import Columns, Growing
 
 __all__ = ["Windows"]
-
-Array = npt.NDArray[Any]
 
 
 class Windows:

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from cutaway.models.backend import Array
+from cutaway.arrays import Array
 
 
 def seeded(kind: type[nn.Module], seed: int = 0) -> nn.Module:

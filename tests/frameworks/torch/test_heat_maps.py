@@ -12,8 +12,8 @@ from torch.nn import functional
 
 from cutaway import models
 from cutaway.analysis.heat_maps.making import heat_map, heat_maps_per_class, heat_maps_per_layer, layers_with_places
+from cutaway.arrays import Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
-from cutaway.models.backend import Array
 from tests.frameworks.torch.networks import BATCHES, CNN, MLP, Encoder, Recurrent, TwoAnswers, TwoInputs, UNet, seeded
 
 captum = pytest.importorskip("captum.attr")

@@ -7,10 +7,11 @@ import pytest
 import torch
 from torch.nn import functional
 
+from cutaway.arrays import Array
 from cutaway.dataset.losses import default_losses
 from cutaway.errors import ConfigurationError, GradientUnavailable
 from cutaway.frameworks.torch.scores import summed_score
-from cutaway.models.backend import LOSSES, Array, Question
+from cutaway.models.backend import LOSSES, Question
 
 
 def score(

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from cutaway.models.backend import Array
+from cutaway.arrays import Array
 from tests.frameworks.torch.networks import seeded
 
 IMAGES = np.random.default_rng(8).random((3, 2, 12, 10)).astype(np.float32)

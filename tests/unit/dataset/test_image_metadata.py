@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from cutaway.arrays import Array
 from cutaway.dataset.image_metadata import (
     brightness,
     contrast,
@@ -16,7 +17,6 @@ from cutaway.dataset.image_metadata import (
     rgb_channel_stats,
     total_variation,
 )
-from cutaway.dataset.subset import Array
 from cutaway.errors import ConfigurationError
 
 COLUMNS = {

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable, LayerUnavailable
 from cutaway.models import Gradient, Layer, Model, ModelDescription, TensorSpec, Training
-from cutaway.models.backend import Array, Arrays, Question
+from cutaway.models.backend import Arrays, Question
 
 WEIGHTS = np.random.default_rng(7).normal(size=(4, 3)).astype(np.float32)
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.dataset.content import content_hash
 from cutaway.dataset.enums import Role
 from cutaway.dataset.functions import Field
-from cutaway.dataset.subset import Array
 from cutaway.errors import EvaluationError
 from cutaway.evaluation.encoding import Encoding, Turn, begin_batch, encode_batch
 from cutaway.evaluation.preparing import MOST_LEFT_BEHIND, Preparing

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.dataset.enums import Role
 from cutaway.dataset.functions import Field, MetadataField, Metric
-from cutaway.dataset.subset import Array
 from cutaway.errors import EncoderError, EvaluationError
 from cutaway.evaluation import evaluate, evaluations
 from cutaway.run import Run

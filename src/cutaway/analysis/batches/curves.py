@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from cutaway.analysis.batches.recorded import NAMES, Batch, Number, Source, sources, steps_without_record
 from cutaway.analysis.batches.smoothing import smoothed
+from cutaway.arrays import Float64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.run.catalog import find_run
 from cutaway.run.identity import Run
@@ -21,7 +22,6 @@ from cutaway.trial import Trial, no_refresh
 
 __all__ = ["BatchCurves", "batch_curves"]
 
-Doubles = npt.NDArray[np.float64]
 
 ANALYSIS = "loss and accuracy against batches"
 
@@ -148,7 +148,7 @@ def _table(found: Mapping[str, Mapping[Batch, Number]], steps: pa.Table, window:
     return pa.table(table)
 
 
-def _smooth(numbers: Sequence[Number | None], modes: npt.NDArray[np.str_], window: int | None) -> Doubles:
+def _smooth(numbers: Sequence[Number | None], modes: npt.NDArray[np.str_], window: int | None) -> Float64Array:
     """Return the smoothed curve of each mode at the batches that have a number, NaN at the others."""
     has = np.array([one is not None for one in numbers])
     values = np.array([np.nan if one is None else one[0] for one in numbers], np.float64)

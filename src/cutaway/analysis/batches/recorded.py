@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cutaway.arrays import Array, BoolArray
 from cutaway.errors import ConfigurationError, RunDamaged, TensorUnavailableForStep
 from cutaway.trial import Trial
 
@@ -106,7 +106,7 @@ def _of_labels(trial: Trial) -> dict[Batch, Number]:
     return found
 
 
-def _right(labels: npt.NDArray[Any], scores: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
+def _right(labels: Array, scores: Array) -> BoolArray | None:
     if labels.ndim != 1 or scores.ndim != 2 or len(labels) != len(scores) or labels.dtype.kind not in "iu":
         return None
     known = labels >= 0  # what a loss ignores

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
+
+from cutaway.arrays import Float64Array
 
 __all__ = ["smoothed"]
 
-Doubles = npt.NDArray[np.float64]
 
 # Of all batches, what is taken together where nobody says it, and no more than so many.
 PART = 20
 WIDEST = 101
 
 
-def smoothed(values: Doubles, counts: Doubles, window: int | None = None) -> Doubles:
+def smoothed(values: Float64Array, counts: Float64Array, window: int | None = None) -> Float64Array:
     """Return at each place the mean of the values around it, weighted by their counts.
 
     As many of them as `window` says, one more where that is even, so that it lies in their middle; fewer at the ends.

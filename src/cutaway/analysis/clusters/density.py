@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from cutaway.analysis.clusters.values import NONE, Ints
-from cutaway.analysis.samples import Floats
+from cutaway.analysis.clusters.values import NONE
+from cutaway.arrays import Float32Array, Int64Array
 from cutaway.errors import MissingExtraError
 
 __all__ = ["DIMENSIONS", "NEIGHBOURS", "dense_groups", "few_dimensions", "smallest_of"]
@@ -29,7 +29,7 @@ def smallest_of(rows: int) -> int:
     return max(10, round(rows / 100))
 
 
-def few_dimensions(rows: Floats) -> Floats:
+def few_dimensions(rows: Float32Array) -> Float32Array:
     """Return the main directions of finite, centred rows.
 
     The columns keep their sizes: standardised ones let those that hold only noise drown the others.
@@ -40,8 +40,8 @@ def few_dimensions(rows: Floats) -> Floats:
 
 
 def dense_groups(
-    space: Floats, smallest: int, rng: np.random.Generator, advance: Callable[[], None]
-) -> tuple[Ints, int]:
+    space: Float32Array, smallest: int, rng: np.random.Generator, advance: Callable[[], None]
+) -> tuple[Int64Array, int]:
     """Return a cluster for each row (-1: none), and how many rows they were found in."""
     HDBSCAN, NearestNeighbors = _parts()  # noqa: N806 - two classes
     many = MOST_ROWS if space.shape[1] <= 3 else MOST_ROWS_IN_MANY
@@ -66,7 +66,7 @@ def dense_groups(
     return labels, len(part)
 
 
-def _most_common(votes: Ints) -> Ints:
+def _most_common(votes: Int64Array) -> Int64Array:
     """Return what most columns of each row say; of two as common, what the nearest of them says."""
     counts = (votes[:, :, None] == votes[:, None, :]).sum(axis=2)
     return np.asarray(votes[np.arange(len(votes)), counts.argmax(axis=1)])

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.clusters.splits import Split, Tested, compare_splits, splits_of
 from cutaway.analysis.clusters.values import Clusters
 from cutaway.analysis.clusters.words import ClassShare, ClusterWords, Rate, Trait
-from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, Mask, Samples
+from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, Samples
+from cutaway.arrays import BoolArray, Float64Array
 from cutaway.errors import ConfigurationError
 
 __all__ = ["describe_clusters"]
@@ -24,7 +24,7 @@ TOLD_APART = (SAMPLE, LABEL, PREDICTION, CORRECT, LOSS)
 # The normal quantile of 95 % intervals.
 Z = 1.959964
 
-_Numbers = npt.NDArray[np.float64]
+_Numbers = Float64Array
 
 
 def describe_clusters(clusters: Clusters, samples: Samples) -> tuple[ClusterWords, ...]:
@@ -77,7 +77,7 @@ def _loss(samples: Samples) -> _Numbers | None:
     return np.where(np.isfinite(losses), losses, np.nan) if np.isfinite(losses).any() else None
 
 
-def _classes(samples: Samples, members: Mask) -> tuple[ClassShare, ...]:
+def _classes(samples: Samples, members: BoolArray) -> tuple[ClassShare, ...]:
     if not samples.has(LABEL) or pa.types.is_nested(samples.column(LABEL).type):
         return ()
     counted = samples.column(LABEL).filter(pa.array(members)).drop_null().value_counts()
@@ -86,7 +86,7 @@ def _classes(samples: Samples, members: Mask) -> tuple[ClassShare, ...]:
     return tuple(ClassShare(name, count, count / total) for count, name in found)
 
 
-def _error_rate(wrong: pa.ChunkedArray, members: Mask, *, differs: bool) -> Rate | None:
+def _error_rate(wrong: pa.ChunkedArray, members: BoolArray, *, differs: bool) -> Rate | None:
     known = ~np.asarray(wrong.is_null(), bool)
     failed = np.asarray(pc.fill_null(wrong, fill_value=False), bool)
     count, others = int((known & members).sum()), int((known & ~members).sum())
@@ -99,7 +99,7 @@ def _error_rate(wrong: pa.ChunkedArray, members: Mask, *, differs: bool) -> Rate
     return Rate(share, outside, count, differs, max(0.0, float(low)), min(1.0, float(high)))
 
 
-def _mean_loss(loss: _Numbers, members: Mask, *, differs: bool) -> Rate | None:
+def _mean_loss(loss: _Numbers, members: BoolArray, *, differs: bool) -> Rate | None:
     inside, outside = (_mean(loss[side]) for side in (members, ~members))
     count = int(np.isfinite(loss[members]).sum())
     return Rate(inside, outside, count, differs) if count else None
@@ -125,7 +125,7 @@ def _ranks(values: _Numbers) -> _Numbers:
 
 
 def _traits(
-    real: list[Tested], cluster: int, members: Mask, numbers: dict[str, _Numbers], ranks: dict[str, _Numbers]
+    real: list[Tested], cluster: int, members: BoolArray, numbers: dict[str, _Numbers], ranks: dict[str, _Numbers]
 ) -> tuple[Trait, ...]:
     found: dict[tuple[str, str | None], Trait] = {}
     for one in real:
@@ -149,7 +149,7 @@ def _of_share(one: Tested, cluster: int) -> Trait | None:
     return _trait(one, cluster, "share", (inside, outside), inside - outside)
 
 
-def _of_number(one: Tested, cluster: int, members: Mask, values: _Numbers, ranks: _Numbers) -> Trait | None:
+def _of_number(one: Tested, cluster: int, members: BoolArray, values: _Numbers, ranks: _Numbers) -> Trait | None:
     # Twice the difference of mean ranks is the chance to be higher less the chance to be lower.
     shift = 2 * (_mean(ranks[members]) - _mean(ranks[~members]))
     if abs(shift) < SMALLEST_SHIFT or (shift > 0) != (one.inside[cluster] > one.outside[cluster]):

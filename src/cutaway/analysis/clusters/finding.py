@@ -8,9 +8,9 @@ import numpy as np
 
 from cutaway.analysis.clusters.density import DIMENSIONS, dense_groups, few_dimensions, smallest_of
 from cutaway.analysis.clusters.kmeans import CANDIDATES, RESTARTS, choose_count, kmeans
-from cutaway.analysis.clusters.values import Clusters, Ints, clusters_of
+from cutaway.analysis.clusters.values import Clusters, clusters_of
 from cutaway.analysis.counting import Counter
-from cutaway.analysis.samples import Array, Floats
+from cutaway.arrays import Array, Float32Array, Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
 from cutaway.evaluation.progress import Listener
 
@@ -20,7 +20,7 @@ METHODS = ("hdbscan", "kmeans")
 # Below this, k-means cut a cloud without gaps into pieces.
 CLEAR_SILHOUETTE = 0.1
 
-_Found = tuple[Ints, tuple[str, ...]]
+_Found = tuple[Int64Array, tuple[str, ...]]
 
 
 def find_clusters(
@@ -66,7 +66,9 @@ def find_clusters(
     return clusters_of(vectors, usable, found, method, (*notes, *said))
 
 
-def _checked(latents: Array, method: str, positions: Array | None, count: int | None, smallest: int | None) -> Floats:
+def _checked(
+    latents: Array, method: str, positions: Array | None, count: int | None, smallest: int | None
+) -> Float32Array:
     if method not in METHODS:
         raise ConfigurationError(
             f"There is no method {method!r}.{did_you_mean(method, METHODS)} There are {', '.join(METHODS)}."
@@ -96,7 +98,7 @@ def _samples(rows: int) -> str:
     return "1 sample is" if rows == 1 else f"{rows:,} samples are"
 
 
-def _centred(rows: Array) -> Floats:
+def _centred(rows: Array) -> Float32Array:
     """Return rows around 0 and no larger than 1, so that squares neither overflow nor drown in a common offset."""
     middle = rows.mean(axis=0, dtype=np.float64)
     away = rows - middle
@@ -123,7 +125,7 @@ def _all_equal(rows: int, method: str, smallest: int | None) -> _Found:
     return np.zeros(rows, np.int64), ("All latent vectors are equal: they are one cluster.",) if rows > 1 else ()
 
 
-def _parted(rows: Floats, count: int | None, rng: np.random.Generator, progress: Listener | None) -> _Found:
+def _parted(rows: Float32Array, count: int | None, rng: np.random.Generator, progress: Listener | None) -> _Found:
     counter = Counter(progress, RESTARTS + 1 + (0 if count else len(CANDIDATES)), "steps", "finding clusters")
     notes = ["k-means ran on the latent vectors."]
     if count is None:
@@ -143,7 +145,11 @@ def _parted(rows: Floats, count: int | None, rng: np.random.Generator, progress:
 
 
 def _dense(
-    rows: Floats, positions: Floats | None, smallest: int | None, rng: np.random.Generator, progress: Listener | None
+    rows: Float32Array,
+    positions: Float32Array | None,
+    smallest: int | None,
+    rng: np.random.Generator,
+    progress: Listener | None,
 ) -> _Found:
     counter = Counter(progress, 3, "steps", "finding clusters")
     space = few_dimensions(rows) if positions is None else positions

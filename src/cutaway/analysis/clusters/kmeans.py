@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cutaway.analysis.clusters.values import Ints
 from cutaway.analysis.counting import Counter
-from cutaway.analysis.samples import Floats
+from cutaway.arrays import Float32Array, Int64Array
 
 __all__ = ["CANDIDATES", "Counts", "choose_count", "kmeans"]
 
@@ -34,7 +33,7 @@ class Counts:
     silhouettes: dict[int, float]
 
 
-def kmeans(rows: Floats, count: int, rng: np.random.Generator, counter: Counter | None = None) -> Ints:
+def kmeans(rows: Float32Array, count: int, rng: np.random.Generator, counter: Counter | None = None) -> Int64Array:
     """Return a cluster for each row; fewer than `count` where fewer rows differ. Rows must be finite and centred."""
     tried = _some(rows, ROWS_TO_TRY, rng)
     settled = []
@@ -49,7 +48,7 @@ def kmeans(rows: Floats, count: int, rng: np.random.Generator, counter: Counter 
     return _nearest(rows, centres)
 
 
-def choose_count(rows: Floats, rng: np.random.Generator, counter: Counter | None = None) -> Counts:
+def choose_count(rows: Float32Array, rng: np.random.Generator, counter: Counter | None = None) -> Counts:
     """Return which number of clusters parts the rows best."""
     rated = _some(rows, ROWS_TO_RATE, rng)
     distances = np.sqrt(_squares(rated, rated))
@@ -69,23 +68,23 @@ def choose_count(rows: Floats, rng: np.random.Generator, counter: Counter | None
     return Counts(best, silhouettes)
 
 
-def _some(rows: Floats, count: int, rng: np.random.Generator) -> Floats:
+def _some(rows: Float32Array, count: int, rng: np.random.Generator) -> Float32Array:
     return rows[rng.permutation(len(rows))[:count]]
 
 
-def _squares(rows: Floats, centres: Floats) -> Floats:
+def _squares(rows: Float32Array, centres: Float32Array) -> Float32Array:
     """Return the square of the distance of each row to each centre."""
     sums = np.einsum("ij,ij->i", rows, rows)[:, None] + np.einsum("ij,ij->i", centres, centres)
     return np.asarray(np.maximum(sums - 2 * (rows @ centres.T), 0.0))
 
 
-def _nearest(rows: Floats, centres: Floats) -> Ints:
+def _nearest(rows: Float32Array, centres: Float32Array) -> Int64Array:
     # The square of the row itself is the same for all centres, and would cost the precision of near ones.
     scores = np.einsum("ij,ij->i", centres, centres) - 2 * (rows @ centres.T)
     return np.asarray(scores.argmin(axis=1), np.int64)
 
 
-def _start(rows: Floats, count: int, rng: np.random.Generator) -> Floats:
+def _start(rows: Float32Array, count: int, rng: np.random.Generator) -> Float32Array:
     """Return rows to begin with; fewer where no other row is left.
 
     Each is the best of a few that are drawn the more readily the farther they lie from those before (greedy k-means++).
@@ -104,9 +103,9 @@ def _start(rows: Floats, count: int, rng: np.random.Generator) -> Floats:
     return rows[chosen]
 
 
-def _settle(rows: Floats, centres: Floats) -> tuple[Floats, float]:
+def _settle(rows: Float32Array, centres: Float32Array) -> tuple[Float32Array, float]:
     """Move centres to the middle of their rows until no row changes sides; a centre that loses its rows goes."""
-    before: Ints | None = None
+    before: Int64Array | None = None
     for _ in range(ROUNDS):
         labels = _nearest(rows, centres)
         if before is not None and np.array_equal(labels, before):
@@ -119,7 +118,7 @@ def _settle(rows: Floats, centres: Floats) -> tuple[Floats, float]:
     return centres, float(np.square(rows - centres[_nearest(rows, centres)]).sum(dtype=np.float64))
 
 
-def _silhouette(distances: Floats, labels: Ints) -> float:
+def _silhouette(distances: Float32Array, labels: Int64Array) -> float:
     """Return the mean silhouette of rows by their distances to each other; a row that is alone counts 0."""
     count = int(labels.max()) + 1
     members = (labels[:, None] == np.arange(count)).astype(distances.dtype)

@@ -12,13 +12,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cutaway.analysis.clusters.values import Ints
 from cutaway.analysis.false_shares import holm
-from cutaway.analysis.samples import Mask
+from cutaway.arrays import BoolArray, Float64Array, Int64Array
 from cutaway.errors import MissingExtraError
 
 __all__ = ["FALSE_ALARMS", "Split", "Tested", "compare_splits", "splits_of"]
@@ -31,7 +29,7 @@ QUANTILES = (0.1, 0.5, 0.9)
 # Standard deviations below which the exact figure cannot matter.
 SCREEN = 2.5
 
-_Figures = npt.NDArray[np.float64]
+_Figures = Float64Array
 
 
 @dataclass(frozen=True)
@@ -41,8 +39,8 @@ class Split:
     column: str
     kind: str  # number, yes-no or category
     value: str | None
-    known: Mask
-    yes: Mask
+    known: BoolArray
+    yes: BoolArray
 
 
 @dataclass(frozen=True)
@@ -52,12 +50,12 @@ class Tested:
     column: str
     kind: str
     value: str | None
-    counts: Ints
+    counts: Int64Array
     inside: _Figures
     outside: _Figures
     score: _Figures
     chances: _Figures
-    differs: Mask
+    differs: BoolArray
 
 
 def splits_of(name: str, column: pa.ChunkedArray) -> Iterator[Split]:
@@ -79,7 +77,7 @@ def splits_of(name: str, column: pa.ChunkedArray) -> Iterator[Split]:
     yield from (one for one in found if FEWEST <= one.yes.sum() <= one.known.sum() - FEWEST)
 
 
-def _above(name: str, numbers: npt.NDArray[np.float64]) -> Iterator[Split]:
+def _above(name: str, numbers: Float64Array) -> Iterator[Split]:
     known = np.isfinite(numbers)
     if not known.any():
         return
@@ -93,7 +91,7 @@ def _above(name: str, numbers: npt.NDArray[np.float64]) -> Iterator[Split]:
             yield Split(name, "number", None, known, yes)
 
 
-def _values(name: str, column: pa.ChunkedArray, known: Mask) -> Iterator[Split]:
+def _values(name: str, column: pa.ChunkedArray, known: BoolArray) -> Iterator[Split]:
     encoded = column.combine_chunks().dictionary_encode()
     codes = np.asarray(pc.fill_null(encoded.indices, -1), np.int64)
     counts = np.bincount(codes[codes >= 0], minlength=len(encoded.dictionary))
@@ -102,7 +100,7 @@ def _values(name: str, column: pa.ChunkedArray, known: Mask) -> Iterator[Split]:
             yield Split(name, "category", str(encoded.dictionary[int(code)]), known, codes == code)
 
 
-def compare_splits(splits: Iterable[Split], labels: Ints, count: int) -> list[Tested]:
+def compare_splits(splits: Iterable[Split], labels: Int64Array, count: int) -> list[Tested]:
     """Return each split against each of `count` clusters; samples in none belong to the rest of every cluster."""
     # One split at a time: those of all values of all columns together would fill gigabytes.
     found = [_compared(split, labels, count) for split in splits]
@@ -112,7 +110,7 @@ def compare_splits(splits: Iterable[Split], labels: Ints, count: int) -> list[Te
     return [replace(one, differs=part) for one, part in zip(found, np.split(real, len(found)), strict=True)]
 
 
-def _compared(split: Split, labels: Ints, count: int) -> Tested:
+def _compared(split: Split, labels: Int64Array, count: int) -> Tested:
     members, hits = (np.bincount(labels[side & (labels >= 0)], minlength=count) for side in (split.known, split.yes))
     total, yes = int(split.known.sum()), int(split.yes.sum())
     others = total - members
@@ -128,7 +126,7 @@ def _compared(split: Split, labels: Ints, count: int) -> Tested:
     return Tested(split.column, split.kind, split.value, members, inside, outside, score, chances, none)
 
 
-def _chance(hits: Ints, total: int, yes: int, members: Ints) -> _Figures:
+def _chance(hits: Int64Array, total: int, yes: int, members: Int64Array) -> _Figures:
     """Return how probable so large a difference is by chance, on either side."""
     try:
         from scipy.stats import hypergeom
@@ -141,7 +139,7 @@ def _chance(hits: Ints, total: int, yes: int, members: Ints) -> _Figures:
     return np.asarray(np.clip(2 * np.minimum(more, fewer), 0.0, 1.0), np.float64)
 
 
-def _information(hits: Ints, members: Ints, yes: int, total: int) -> _Figures:
+def _information(hits: Int64Array, members: Int64Array, yes: int, total: int) -> _Figures:
     """Return how much of the doubt about who is in a cluster a split settles: 0 is nothing, 1 all of it."""
     cells = np.stack([hits, members - hits, yes - hits, total - yes - members + hits]).astype(np.float64) / max(
         total, 1

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from cutaway.analysis.samples import Floats, Mask
+from cutaway.arrays import BoolArray, Float32Array, IndexArray, Int64Array
 
-__all__ = ["NONE", "Clusters", "Ints", "clusters_of"]
+__all__ = ["NONE", "Clusters", "clusters_of"]
 
-Ints = npt.NDArray[np.int64]
 
 # The number of no cluster.
 NONE = -1
@@ -28,9 +26,9 @@ class Clusters:
     in words what they were found in, and what was left out.
     """
 
-    labels: Ints
-    distances: Floats
-    centres: Floats
+    labels: Int64Array
+    distances: Float32Array
+    centres: Float32Array
     method: str
     sizes: tuple[int, ...]
     notes: tuple[str, ...] = ()
@@ -38,13 +36,15 @@ class Clusters:
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def rows(self, cluster: int) -> npt.NDArray[np.intp]:
+    def rows(self, cluster: int) -> IndexArray:
         """Return the rows of a cluster, nearest to its centre first; -1 gives the rows that are in none."""
         rows = np.flatnonzero(self.labels == cluster)
         return rows if cluster == NONE else rows[np.argsort(self.distances[rows], kind="stable")]
 
 
-def clusters_of(latents: Floats, usable: Mask, found: Ints, method: str, notes: tuple[str, ...]) -> Clusters:
+def clusters_of(
+    latents: Float32Array, usable: BoolArray, found: Int64Array, method: str, notes: tuple[str, ...]
+) -> Clusters:
     """Number what was `found` in the `usable` rows by size, and measure how far each sample is from its centre."""
     labels = np.full(len(latents), NONE, np.int64)
     labels[usable] = _by_size(found)
@@ -67,7 +67,7 @@ def clusters_of(latents: Floats, usable: Mask, found: Ints, method: str, notes: 
     return Clusters(labels, distances, centres.astype(np.float32), method, tuple(int(one) for one in sizes), notes)
 
 
-def _by_size(found: Ints) -> Ints:
+def _by_size(found: Int64Array) -> Int64Array:
     """Give the largest cluster the number 0; of two as large, the one whose first row comes first."""
     numbers, first, sizes = np.unique(found[found >= 0], return_index=True, return_counts=True)
     order = np.lexsort((first, -sizes))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.comparing.comparison import Comparison, Difference
@@ -16,7 +15,8 @@ from cutaway.analysis.comparing.joining import ANALYSIS, Joined, join
 from cutaway.analysis.comparing.outcomes import Outcomes, outcomes_of
 from cutaway.analysis.comparing.regions import region_table
 from cutaway.analysis.comparing.slicing import conditions
-from cutaway.analysis.samples import LABEL, Array, Samples
+from cutaway.analysis.samples import LABEL, Samples
+from cutaway.arrays import Array, Float64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 __all__ = ["compare_samples"]
@@ -89,7 +89,7 @@ def _sliced(second: Samples, joined: Joined) -> pa.Table:
     return table
 
 
-def _places(positions: Array | None, rows: int, joined: Joined) -> npt.NDArray[np.float64] | None:
+def _places(positions: Array | None, rows: int, joined: Joined) -> Float64Array | None:
     if positions is None:
         return None
     given = np.asarray(positions)

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.comparing.comparison import Difference
@@ -15,7 +14,7 @@ from cutaway.analysis.comparing.outcomes import Outcomes
 from cutaway.analysis.comparing.paired import adjusted, flips_test, paired_interval, signed_rank_test
 from cutaway.analysis.comparing.slicing import Condition
 from cutaway.analysis.intervals import mean_interval
-from cutaway.analysis.samples import Mask
+from cutaway.arrays import BoolArray, Float64Array
 
 __all__ = ["LEVEL", "accuracy_difference", "loss_difference", "slice_table"]
 
@@ -32,7 +31,7 @@ _TYPES = {
 }  # fmt: skip
 
 
-def accuracy_difference(outcomes: Outcomes, rows: Mask) -> Difference | None:
+def accuracy_difference(outcomes: Outcomes, rows: BoolArray) -> Difference | None:
     """Return the accuracy of both models on some rows; None where no row has an answer of each."""
     kept = rows & outcomes.answered
     count = int(kept.sum())
@@ -45,7 +44,7 @@ def accuracy_difference(outcomes: Outcomes, rows: Mask) -> Difference | None:
     return Difference(before / count, after / count, change, float(low), float(high), float(flips_test(worse, better)))
 
 
-def loss_difference(outcomes: Outcomes, rows: Mask) -> Difference | None:
+def loss_difference(outcomes: Outcomes, rows: BoolArray) -> Difference | None:
     """Return the mean loss of both models on some rows; None where no row has a finite loss of each."""
     kept = rows & np.isfinite(outcomes.changes)
     count = int(kept.sum())
@@ -69,7 +68,7 @@ def slice_table(outcomes: Outcomes, slices: Iterable[Condition], *, by_flips: bo
     return table.take(pa.array(np.lexsort((-change, [row["p"] for row in rows])) if rows else np.zeros(0, np.int64)))
 
 
-def _weighed(ps: list[float], columns: list[str]) -> npt.NDArray[np.float64]:
+def _weighed(ps: list[float], columns: list[str]) -> Float64Array:
     """Return p values so that each column counts as much: a column cut into many ranges costs the others nothing.
 
     They are divided by weights that are 1 on average, which keeps the share of false ones what it was.
@@ -96,5 +95,5 @@ def _row(outcomes: Outcomes, one: Condition, *, by_flips: bool) -> dict[str, Any
     }  # fmt: skip
 
 
-def _flips(outcomes: Outcomes, kept: npt.NDArray[np.bool_]) -> tuple[int, int]:
+def _flips(outcomes: Outcomes, kept: BoolArray) -> tuple[int, int]:
     return int((kept & outcomes.worse).sum()), int((kept & outcomes.better).sum())

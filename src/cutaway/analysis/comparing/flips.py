@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.comparing.joining import Joined, texts
 from cutaway.analysis.comparing.outcomes import Outcomes
 from cutaway.analysis.ranked import Ranked
 from cutaway.analysis.samples import LABEL, SUBSET, Samples
+from cutaway.arrays import Float64Array, IndexArray
 
 __all__ = ["flip_table", "loss_change_table"]
 
-Places = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
 
 # Without flips every sample changes a little; so many that got worst and best are listed.
 MOST_CHANGED = 1_000
 
 
 def flip_table(
-    second: Samples, joined: Joined, outcomes: Outcomes, places: Places | None, names: tuple[str, str]
+    second: Samples, joined: Joined, outcomes: Outcomes, places: Float64Array | None, names: tuple[str, str]
 ) -> Ranked:
     """Return each sample that was right in one and wrong in the other, the worst first."""
     worse = outcomes.worse
@@ -49,7 +47,7 @@ def flip_table(
     return Ranked(_placed(table, places, rows), words)
 
 
-def loss_change_table(second: Samples, joined: Joined, outcomes: Outcomes, places: Places | None) -> Ranked:
+def loss_change_table(second: Samples, joined: Joined, outcomes: Outcomes, places: Float64Array | None) -> Ranked:
     """Return the samples whose loss grew or fell most, the worst first."""
     changes = outcomes.changes
     order = np.flatnonzero(np.isfinite(changes) & (changes != 0))
@@ -67,7 +65,7 @@ def _ranked(
     second: Samples,
     joined: Joined,
     outcomes: Outcomes,
-    ranked: tuple[Rows, npt.NDArray[np.float64], list[str]],
+    ranked: tuple[IndexArray, Float64Array, list[str]],
     evidence: dict[str, pa.Array],
 ) -> pa.Table:
     rows, score, reasons = ranked
@@ -84,7 +82,7 @@ def _ranked(
     return pa.table(columns)
 
 
-def _placed(table: pa.Table, places: Places | None, rows: Rows) -> pa.Table:
+def _placed(table: pa.Table, places: Float64Array | None, rows: IndexArray) -> pa.Table:
     if places is None:
         return table
     return table.append_column("x", pa.array(places[rows, 0])).append_column("y", pa.array(places[rows, 1]))

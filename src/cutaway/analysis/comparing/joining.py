@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from cutaway.analysis.samples import LABEL, SUBSET, Mask, Samples
+from cutaway.analysis.samples import LABEL, SUBSET, Samples
+from cutaway.arrays import BoolArray, IndexArray, ObjectArray
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 __all__ = ["ANALYSIS", "Joined", "join", "texts"]
 
-Rows = npt.NDArray[np.intp]
 
 ANALYSIS = "comparison"
 
@@ -24,10 +23,10 @@ class Joined:
     `labels` are what both are judged by; `relabelled` says where the two had different ones.
     """
 
-    first: Rows
-    second: Rows
-    labels: npt.NDArray[np.object_]
-    relabelled: Mask
+    first: IndexArray
+    second: IndexArray
+    labels: ObjectArray
+    relabelled: BoolArray
     notes: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -59,7 +58,7 @@ def join(first: Samples, second: Samples, names: tuple[str, str]) -> Joined:
     return Joined(here, there, labels, relabelled, (*notes, *more, *_training(second, there)))
 
 
-def texts(samples: Samples, name: str, rows: Rows) -> npt.NDArray[np.object_]:
+def texts(samples: Samples, name: str, rows: IndexArray) -> ObjectArray:
     """Return a column as texts, None where there is no value or no such column."""
     if name not in samples.table.column_names:
         return np.full(len(rows), None, object)
@@ -73,7 +72,7 @@ def _only_in_one(first: Samples, second: Samples, both: int, names: tuple[str, s
     return [f"{both:,} samples are in both; left out are {' and '.join(told)}."] if told else []
 
 
-def _same_content(first: Samples, second: Samples, here: Rows, there: Rows) -> Mask:
+def _same_content(first: Samples, second: Samples, here: IndexArray, there: IndexArray) -> BoolArray:
     if first.hashes is None or second.hashes is None:
         return np.ones(len(here), np.bool_)
     one, other = (np.array(side, object) for side in (first.hashes, second.hashes))
@@ -83,8 +82,8 @@ def _same_content(first: Samples, second: Samples, here: Rows, there: Rows) -> M
 
 
 def _labels(
-    first: Samples, second: Samples, here: Rows, there: Rows, names: tuple[str, str]
-) -> tuple[npt.NDArray[np.object_], Mask, list[str]]:
+    first: Samples, second: Samples, here: IndexArray, there: IndexArray, names: tuple[str, str]
+) -> tuple[ObjectArray, BoolArray, list[str]]:
     before, after = texts(first, LABEL, here), texts(second, LABEL, there)
     known = np.array([x is not None and y is not None for x, y in zip(before, after, strict=True)], np.bool_)
     relabelled = np.asarray(known & (before != after), np.bool_)
@@ -100,6 +99,6 @@ def _labels(
     return labels, relabelled, [note] if count else []
 
 
-def _training(second: Samples, there: Rows) -> list[str]:
+def _training(second: Samples, there: IndexArray) -> list[str]:
     count = int((texts(second, SUBSET, there) == "training").sum())
     return [f"{count:,} of them are of training, which models know by heart."] if 0 < count < len(there) else []

@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.comparing.joining import Joined, texts
-from cutaway.analysis.samples import LOSS, PREDICTION, Mask, Samples
+from cutaway.analysis.samples import LOSS, PREDICTION, Samples
+from cutaway.arrays import BoolArray, Float64Array, IndexArray, ObjectArray
 
 __all__ = ["Outcomes", "outcomes_of"]
-
-Doubles = npt.NDArray[np.float64]
-Texts = npt.NDArray[np.object_]
 
 
 @dataclass(frozen=True)
@@ -25,25 +22,25 @@ class Outcomes:
     much of the label's probability was lost, NaN where probabilities are missing.
     """
 
-    labels: Texts
-    predictions: tuple[Texts, Texts]
-    answered: Mask
-    right: tuple[Mask, Mask]
-    losses: tuple[Doubles, Doubles]
-    chance: Doubles
+    labels: ObjectArray
+    predictions: tuple[ObjectArray, ObjectArray]
+    answered: BoolArray
+    right: tuple[BoolArray, BoolArray]
+    losses: tuple[Float64Array, Float64Array]
+    chance: Float64Array
 
     @cached_property
-    def worse(self) -> Mask:
+    def worse(self) -> BoolArray:
         """Right before, wrong after."""
         return self.answered & self.right[0] & ~self.right[1]
 
     @cached_property
-    def better(self) -> Mask:
+    def better(self) -> BoolArray:
         """Wrong before, right after."""
         return self.answered & ~self.right[0] & self.right[1]
 
     @cached_property
-    def changes(self) -> Doubles:
+    def changes(self) -> Float64Array:
         """How much each loss grew."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.losses[1] - self.losses[0])
@@ -75,14 +72,14 @@ def outcomes_of(first: Samples, second: Samples, joined: Joined, names: tuple[st
     return outcomes, notes
 
 
-def _losses(samples: Samples, rows: npt.NDArray[np.intp], relabelled: Mask) -> Doubles:
+def _losses(samples: Samples, rows: IndexArray, relabelled: BoolArray) -> Float64Array:
     if not samples.has(LOSS):
         return np.full(len(rows), np.nan)
     losses = samples.numbers(LOSS)[rows]
     return np.asarray(np.where(relabelled | ~np.isfinite(losses), np.nan, losses))
 
 
-def _label_chances(samples: Samples, rows: npt.NDArray[np.intp], labels: Texts) -> Doubles:
+def _label_chances(samples: Samples, rows: IndexArray, labels: ObjectArray) -> Float64Array:
     if samples.probabilities is None:
         return np.full(len(rows), np.nan)
     number = {name: place for place, name in enumerate(samples.classes)}

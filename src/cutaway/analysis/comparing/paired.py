@@ -7,14 +7,13 @@ import numpy.typing as npt
 
 from cutaway.analysis.false_shares import false_shares
 from cutaway.analysis.intervals import share_interval
+from cutaway.arrays import Float64Array
 from cutaway.errors import MissingExtraError
 
 __all__ = ["adjusted", "flips_test", "paired_interval", "signed_rank_test"]
 
-Doubles = npt.NDArray[np.float64]
 
-
-def flips_test(worse: npt.ArrayLike, better: npt.ArrayLike) -> Doubles:
+def flips_test(worse: npt.ArrayLike, better: npt.ArrayLike) -> Float64Array:
     """Return the exact p of McNemar's test, two-sided: how odd so uneven flips are where both models are as good.
 
     >>> float(flips_test(0, 8))
@@ -32,7 +31,7 @@ def flips_test(worse: npt.ArrayLike, better: npt.ArrayLike) -> Doubles:
 
 def paired_interval(
     both: npt.ArrayLike, worse: npt.ArrayLike, better: npt.ArrayLike, neither: npt.ArrayLike
-) -> tuple[Doubles, Doubles]:
+) -> tuple[Float64Array, Float64Array]:
     """Return Newcombe's 95 % interval of the difference of two shares of the same samples: after less before.
 
     `both` samples are right twice, `worse` before only, `better` after only, `neither` not once. It is the score
@@ -53,7 +52,7 @@ def paired_interval(
     return np.asarray(change - down), np.asarray(change + up)
 
 
-def signed_rank_test(changes: Doubles) -> float:
+def signed_rank_test(changes: Float64Array) -> float:
     """Return Wilcoxon's p, two-sided: how odd such changes are where they are as likely up as down. 1 for no change.
 
     It goes by ranks, so that a few huge losses decide nothing.
@@ -69,7 +68,7 @@ def signed_rank_test(changes: Doubles) -> float:
     return float(wilcoxon(changed, method="auto" if len(changed) < 26 else "asymptotic").pvalue)
 
 
-def adjusted(ps: npt.ArrayLike) -> Doubles:
+def adjusted(ps: npt.ArrayLike) -> Float64Array:
     """Return p values for many questions at once, after Benjamini and Hochberg.
 
     >>> [round(float(p), 3) for p in adjusted([0.01, 0.02, 0.9])]
@@ -79,5 +78,5 @@ def adjusted(ps: npt.ArrayLike) -> Doubles:
     return false_shares(given * len(given))
 
 
-def _root(one: Doubles, other: Doubles, phi: Doubles) -> Doubles:
+def _root(one: Float64Array, other: Float64Array, phi: Float64Array) -> Float64Array:
     return np.asarray(np.sqrt(np.maximum(one**2 - 2 * phi * one * other + other**2, 0)))

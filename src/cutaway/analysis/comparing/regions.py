@@ -6,17 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.comparing.differences import LEVEL
 from cutaway.analysis.comparing.paired import adjusted
-from cutaway.analysis.samples import Mask
+from cutaway.arrays import BoolArray, Float64Array, IndexArray
 from cutaway.errors import MissingExtraError
 
 __all__ = ["region_table"]
 
-Places = npt.NDArray[np.float64]
 
 # The map is halved so many times, across its longer side, into cells of as many samples each.
 HALVINGS = 6
@@ -27,7 +25,7 @@ _TYPES = {
 }  # fmt: skip
 
 
-def region_table(places: Places, flips: dict[str, Mask]) -> pa.Table:
+def region_table(places: Float64Array, flips: dict[str, BoolArray]) -> pa.Table:
     """Return the cells of the map in which more samples flipped than overall, for each kind of flip.
 
     Cells of several sizes lie in each other; of those that share samples the surest is kept.
@@ -61,7 +59,7 @@ def region_table(places: Places, flips: dict[str, Mask]) -> pa.Table:
     )
 
 
-def _cells(places: Places, rows: npt.NDArray[np.intp], halvings: int) -> Iterator[npt.NDArray[np.intp]]:
+def _cells(places: Float64Array, rows: IndexArray, halvings: int) -> Iterator[IndexArray]:
     if not halvings or len(rows) < 2 * FEWEST:
         return
     spread = np.ptp(places[rows], axis=0)
@@ -71,7 +69,7 @@ def _cells(places: Places, rows: npt.NDArray[np.intp], halvings: int) -> Iterato
         yield from _cells(places, half, halvings - 1)
 
 
-def _row(places: Places, kind: str, flips: int, expected: float, p: float) -> dict[str, Any]:
+def _row(places: Float64Array, kind: str, flips: int, expected: float, p: float) -> dict[str, Any]:
     low, high = places.min(axis=0), places.max(axis=0)
     middle, size = (low + high) / 2, high - low
     return {

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis.coding import coded, most_frequent
-from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, Mask
+from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE
+from cutaway.arrays import BoolArray
 
 __all__ = ["Condition", "conditions", "sliceable"]
 
@@ -28,7 +29,7 @@ class Condition(NamedTuple):
 
     text: str
     column: str
-    rows: Mask
+    rows: BoolArray
 
 
 def sliceable(name: str, column: pa.ChunkedArray) -> bool:

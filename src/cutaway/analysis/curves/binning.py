@@ -8,15 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from cutaway.analysis.intervals import mean_interval, share_interval
+from cutaway.arrays import Float64Array, IndexArray, Int64Array
 
 __all__ = ["Spacing", "bin_numbers", "summed_up"]
 
-Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Spacing = Literal["quantile", "width"]
 
 
-def bin_numbers(x: Doubles, bins: int, spacing: Spacing) -> Ints:
+def bin_numbers(x: Float64Array, bins: int, spacing: Spacing) -> Int64Array:
     """Return the bin of each number, counted from 0 in their order; equal numbers share a bin, and none is empty.
 
     `quantile` makes bins of about as many rows each, `width` bins of equal width. Of numbers with no more than `bins`
@@ -30,7 +29,7 @@ def bin_numbers(x: Doubles, bins: int, spacing: Spacing) -> Ints:
     return np.asarray(np.unique(of_value, return_inverse=True)[1][places], np.int64)
 
 
-def summed_up(key: Ints, y: Doubles, *, yes_no: bool) -> dict[str, npt.NDArray[np.generic]]:
+def summed_up(key: Int64Array, y: Float64Array, *, yes_no: bool) -> dict[str, npt.NDArray[np.generic]]:
     """Return one row for each different `key`, ascending: key, count, mean, median, min, max, low and high of `y`.
 
     `low` and `high` are a 95 % interval of the mean: Wilson's where `y` is yes or no, else Student's.
@@ -58,7 +57,7 @@ def summed_up(key: Ints, y: Doubles, *, yes_no: bool) -> dict[str, npt.NDArray[n
     }
 
 
-def _equal_counts(counts: npt.NDArray[np.intp], bins: int) -> Ints:
+def _equal_counts(counts: IndexArray, bins: int) -> Int64Array:
     """Return the bin of each different value, given how often it occurs.
 
     A value that fills several bins alone takes one, and the rest is shared out anew: quantiles would lose those bins.
@@ -78,7 +77,7 @@ def _equal_counts(counts: npt.NDArray[np.intp], bins: int) -> Ints:
     return np.asarray(np.searchsorted(lasts, np.arange(len(counts))), np.int64)
 
 
-def _equal_widths(values: Doubles, bins: int) -> Ints:
+def _equal_widths(values: Float64Array, bins: int) -> Int64Array:
     # By halves, for the width of a range that spans all numbers is none.
     low, high = values[0] / 2, values[-1] / 2
     share = (values / 2 - low) / (high - low) if high > low else np.zeros(len(values))

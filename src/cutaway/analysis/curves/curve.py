@@ -7,19 +7,17 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.coding import Coded, coded, left_out, most_frequent
 from cutaway.analysis.curves.binning import Spacing, bin_numbers, summed_up
 from cutaway.analysis.curves.strength import FEWEST, Strength, rank_correlation, rank_share
-from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, Mask, Samples
+from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, Samples
+from cutaway.arrays import BoolArray, Float64Array, Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 __all__ = ["MOST_VALUES", "Curve", "curve"]
 
-Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 # Of a column of texts, and of the column that splits a curve: no table or figure of more values is readable.
 MOST_VALUES = 100
@@ -30,7 +28,7 @@ FEWEST_A_VALUE = 2
 class _Axis(NamedTuple):
     """The bin of each sample, -1 where it has none; what the bins are; what is to be said of them."""
 
-    places: Ints
+    places: Int64Array
     columns: dict[str, pa.Array]
     notes: tuple[str, ...]
 
@@ -136,7 +134,7 @@ def _refuse_absent(samples: Samples, name: str | None, analysis: str) -> None:
         )
 
 
-def _column(samples: Samples, name: str) -> Doubles | Coded:
+def _column(samples: Samples, name: str) -> Float64Array | Coded:
     column = samples.column(name)
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return samples.numbers(name)
@@ -147,7 +145,7 @@ def _order(samples: Samples, name: str) -> tuple[str, ...]:
     return samples.classes if name in (LABEL, PREDICTION) else ()
 
 
-def _usable(rows: int, columns: Sequence[tuple[str, Doubles | Coded]]) -> tuple[Mask, tuple[str, ...]]:
+def _usable(rows: int, columns: Sequence[tuple[str, Float64Array | Coded]]) -> tuple[BoolArray, tuple[str, ...]]:
     """Return which rows have a value in all columns, and in words how many lack one, each counted once."""
     used, reasons = np.ones(rows, np.bool_), {}
     for name, column in columns:
@@ -158,28 +156,28 @@ def _usable(rows: int, columns: Sequence[tuple[str, Doubles | Coded]]) -> tuple[
     return used, left_out(rows, reasons)
 
 
-def _some(column: Doubles | Coded, rows: Mask) -> Doubles | Coded:
+def _some(column: Float64Array | Coded, rows: BoolArray) -> Float64Array | Coded:
     return column.of(rows) if isinstance(column, Coded) else column[rows]
 
 
-def _strength(x: Doubles | Coded, y: Doubles) -> Strength | None:
+def _strength(x: Float64Array | Coded, y: Float64Array) -> Strength | None:
     return rank_share(x.codes, y) if isinstance(x, Coded) else rank_correlation(x, y)
 
 
-def _within(parts: Coded, x: Doubles | Coded, y: Doubles) -> dict[str, Strength]:
+def _within(parts: Coded, x: Float64Array | Coded, y: Float64Array) -> dict[str, Strength]:
     rows = ((name, parts.codes == number) for number, name in enumerate(parts.names))
     found = ((name, _strength(_some(x, own), y[own])) for name, own in rows)
     return {name: strength for name, strength in found if strength is not None}
 
 
-def _axis(name: str, x: Doubles | Coded, bins: int, spacing: Spacing, analysis: str) -> _Axis:
+def _axis(name: str, x: Float64Array | Coded, bins: int, spacing: Spacing, analysis: str) -> _Axis:
     values = x.codes if isinstance(x, Coded) else x
     if (values == values[0]).all():
         raise AnalysisUnavailable(analysis, f"{name} is the same for all of {len(values):,} samples that have both.")
     return _along_values(name, x, analysis) if isinstance(x, Coded) else _along_numbers(x, bins, spacing)
 
 
-def _along_numbers(x: Doubles, bins: int, spacing: Spacing) -> _Axis:
+def _along_numbers(x: Float64Array, bins: int, spacing: Spacing) -> _Axis:
     places = bin_numbers(x, bins, spacing)
     smallest, largest = np.full(places.max() + 1, np.inf), np.full(places.max() + 1, -np.inf)
     np.minimum.at(smallest, places, x)
@@ -211,7 +209,7 @@ def _frequent(name: str, values: Coded, analysis: str) -> tuple[Coded, tuple[str
     )
 
 
-def _table(parts: Coded | None, axis: _Axis, y: Doubles) -> pa.Table:
+def _table(parts: Coded | None, axis: _Axis, y: Float64Array) -> pa.Table:
     part = np.zeros(len(y), np.int64) if parts is None else parts.codes
     shown = (axis.places >= 0) & (part >= 0)
     width = int(axis.places.max()) + 1

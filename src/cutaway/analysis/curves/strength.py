@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.intervals import Z95
+from cutaway.arrays import Float64Array, Int64Array
 from cutaway.errors import MissingExtraError
 
 __all__ = ["FEWEST", "Strength", "rank_correlation", "rank_correlation_value", "rank_share", "rank_share_value"]
 
-Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 # Of fewer samples the order says next to nothing.
 FEWEST = 10
@@ -44,7 +42,7 @@ class Strength:
         return f"{self.measure} {self.value:z.2f}{within}, {self.count:,} samples"
 
 
-def rank_correlation(x: Doubles, y: Doubles) -> Strength | None:
+def rank_correlation(x: Float64Array, y: Float64Array) -> Strength | None:
     """Return Spearman's rank correlation; None where a side is constant or the samples are fewer than `FEWEST`."""
     value, count = rank_correlation_value(x, y), len(x)
     if value is None:
@@ -52,7 +50,7 @@ def rank_correlation(x: Doubles, y: Doubles) -> Strength | None:
     return Strength("rank correlation", value, *_interval(value, count), _correlation_chance(value, count), count)
 
 
-def rank_correlation_value(x: Doubles, y: Doubles) -> float | None:
+def rank_correlation_value(x: Float64Array, y: Float64Array) -> float | None:
     """Return Spearman's rank correlation alone, which takes nothing but numpy."""
     if len(x) < FEWEST:
         return None
@@ -61,7 +59,7 @@ def rank_correlation_value(x: Doubles, y: Doubles) -> float | None:
     return None if size == 0 else max(-1.0, min(1.0, float(own @ other) / size))
 
 
-def rank_share(codes: Ints, y: Doubles) -> Strength | None:
+def rank_share(codes: Int64Array, y: Float64Array) -> Strength | None:
     """Return how far values without an order explain the ranks of `y`; None where a side is constant, or of too few."""
     try:
         from scipy.special import chdtrc
@@ -75,13 +73,13 @@ def rank_share(codes: Ints, y: Doubles) -> Strength | None:
     return Strength("rank share", _share(*found, len(y)), None, None, float(chdtrc(freedom, statistic)), len(y))
 
 
-def rank_share_value(codes: Ints, y: Doubles) -> float | None:
+def rank_share_value(codes: Int64Array, y: Float64Array) -> float | None:
     """Return that share alone, which takes nothing but numpy."""
     found = _kruskal(codes, y)
     return None if found is None else _share(*found, len(y))
 
 
-def _kruskal(codes: Ints, y: Doubles) -> tuple[float, int] | None:
+def _kruskal(codes: Int64Array, y: Float64Array) -> tuple[float, int] | None:
     """Return the statistic of Kruskal and Wallis and its degrees of freedom."""
     count = len(y)
     present, places, counts = np.unique(codes, return_inverse=True, return_counts=True)
@@ -97,7 +95,7 @@ def _share(statistic: float, freedom: int, count: int) -> float:
     return max(0.0, (statistic - freedom) / (count - freedom - 1))
 
 
-def _ranks(values: Doubles) -> Doubles:
+def _ranks(values: Float64Array) -> Float64Array:
     """Return ranks from 1; equal values share the mean of theirs."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[places], np.float64)

@@ -10,16 +10,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.false_shares import false_shares
 from cutaway.analysis.nearest import Nearest
-from cutaway.analysis.samples import Mask
+from cutaway.arrays import BoolArray, Float64Array, Int64Array
 
 __all__ = ["FEWEST", "Pairs", "close_pairs"]
 
-Ints = npt.NDArray[np.int64]
-Doubles = npt.NDArray[np.float64]
 
 FEWEST = 4
 """With fewer neighbours nothing tells what is usual around a sample."""
@@ -32,23 +29,23 @@ NEAR = 0.5
 class Pairs(NamedTuple):
     """Rows of pairs, the surest first: how many times nearer than usual, and the share of chance among such pairs."""
 
-    first: Ints
-    second: Ints
-    times: Doubles
-    chance: Doubles
+    first: Int64Array
+    second: Int64Array
+    times: Float64Array
+    chance: Float64Array
 
 
 class _Around(NamedTuple):
     """The neighbours of some rows that count: (rows, k), how many there are, the distance of the last."""
 
-    rows: Ints
-    indices: Ints
-    distances: Doubles
-    counts: Ints
-    scale: Doubles
+    rows: Int64Array
+    indices: Int64Array
+    distances: Float64Array
+    counts: Int64Array
+    scale: Float64Array
 
 
-def close_pairs(nearest: Nearest, counted: Mask, *, false_share: float) -> Pairs:
+def close_pairs(nearest: Nearest, counted: BoolArray, *, false_share: float) -> Pairs:
     """Return the pairs of which at most `false_share` is chance, among the rows that `counted` lets through."""
     around = _around(nearest, counted)
     known = np.flatnonzero((around.counts >= FEWEST) & (around.scale > 0))
@@ -61,7 +58,7 @@ def close_pairs(nearest: Nearest, counted: Mask, *, false_share: float) -> Pairs
     return Pairs(first[order], second[order], times[order], chance[order])
 
 
-def _around(nearest: Nearest, counted: Mask) -> _Around:
+def _around(nearest: Nearest, counted: BoolArray) -> _Around:
     rows = np.flatnonzero(counted).astype(np.int64)
     indices, distances = nearest.indices[rows], nearest.distances[rows].astype(np.float64)
     valid = (indices >= 0) & counted[indices] & np.isfinite(distances)
@@ -73,7 +70,7 @@ def _around(nearest: Nearest, counted: Mask) -> _Around:
     return _Around(rows, indices, distances, counts, scale)
 
 
-def _dimensions(around: _Around, known: Ints, total: int) -> Doubles:
+def _dimensions(around: _Around, known: Int64Array, total: int) -> Float64Array:
     """Return the dimension around each of the known rows: the median of its own and its neighbours'.
 
     One alone strays by a quarter, and a duplicate would spoil its own measure.
@@ -90,7 +87,9 @@ def _dimensions(around: _Around, known: Ints, total: int) -> Doubles:
     return np.asarray(1.0 / np.maximum(pooled, 1.0 / MOST_DIMENSIONS))
 
 
-def _candidates(around: _Around, known: Ints, dimensions: Doubles) -> tuple[Ints, Ints, Doubles, Doubles]:
+def _candidates(
+    around: _Around, known: Int64Array, dimensions: Float64Array
+) -> tuple[Int64Array, Int64Array, Float64Array, Float64Array]:
     """Return pairs that are nearer than usual for both, once each: rows, how many times, pairs expected by chance."""
     place = np.full(int(around.rows[-1]) + 1, -1, np.int64)
     place[around.rows[known]] = np.arange(len(known))

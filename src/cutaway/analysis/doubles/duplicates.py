@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.coding import left_out
@@ -17,11 +16,11 @@ from cutaway.analysis.doubles.telling import reason_of, words_about
 from cutaway.analysis.nearest import Nearest
 from cutaway.analysis.ranked import Ranked
 from cutaway.analysis.samples import LABEL, SUBSET, Samples
+from cutaway.arrays import Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 __all__ = ["find_duplicates"]
 
-Ints = npt.NDArray[np.int64]
 
 # However near, a pair with different content is never as sure as one with the same.
 SUREST_NEAR = 0.999
@@ -94,7 +93,7 @@ def _facts(samples: Samples) -> _Facts:
     return _Facts(samples.ids, samples.table[SUBSET].to_pylist(), labels)
 
 
-def _doubles(facts: _Facts, contents: Ints, vectors: Ints, pairs: Pairs) -> tuple[list[_Double], Groups]:
+def _doubles(facts: _Facts, contents: Int64Array, vectors: Int64Array, pairs: Pairs) -> tuple[list[_Double], Groups]:
     """Return each duplicate with one to keep, and the groups that they form."""
     places = best_first(facts.subsets).tolist()
     groups = Groups(len(contents))
@@ -120,7 +119,7 @@ def _doubles(facts: _Facts, contents: Ints, vectors: Ints, pairs: Pairs) -> tupl
     return found, groups
 
 
-def _keepers(contents: Ints, places: list[int]) -> tuple[dict[int, int], list[int]]:
+def _keepers(contents: Int64Array, places: list[int]) -> tuple[dict[int, int], list[int]]:
     """Return which copy is kept for each first row that has copies, and the rows of the copies."""
     keepers: dict[int, int] = {}
     copies = np.flatnonzero(contents != np.arange(len(contents))).tolist()
@@ -153,7 +152,7 @@ def _table(samples: Samples, facts: _Facts, found: list[_Double], groups: Groups
     return pa.table({**columns, "reason": pa.array(reasons, pa.string())})
 
 
-def _distances(samples: Samples, rows: Ints, others: Ints) -> pa.Array:
+def _distances(samples: Samples, rows: Int64Array, others: Int64Array) -> pa.Array:
     """Return distances anew: an index finds those of near pairs with an error that is larger than some of them."""
     found = np.full(len(rows), np.nan)
     for start in range(0, len(rows), 4_096):

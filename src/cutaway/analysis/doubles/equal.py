@@ -6,13 +6,12 @@ import hashlib
 from collections.abc import Hashable, Iterable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 
-from cutaway.analysis.samples import Mask, Samples
+from cutaway.analysis.samples import Samples
+from cutaway.arrays import BoolArray, Int64Array
 
 __all__ = ["firsts_by_content", "firsts_by_vector", "speaking"]
 
-Ints = npt.NDArray[np.int64]
 
 # So many vectors are read at a time, which may lie in a file.
 BLOCK = 8_192
@@ -20,14 +19,14 @@ BLOCK = 8_192
 MOST_EQUAL = 0.2
 
 
-def firsts_by_content(samples: Samples) -> Ints:
+def firsts_by_content(samples: Samples) -> Int64Array:
     """Return for each sample the row of the first sample with the same content: its own where there is none."""
     if samples.hashes is None:
         return np.arange(len(samples), dtype=np.int64)
     return _firsts(samples.hashes)
 
 
-def firsts_by_vector(samples: Samples, counted: Mask) -> tuple[Ints, tuple[str, ...]]:
+def firsts_by_vector(samples: Samples, counted: BoolArray) -> tuple[Int64Array, tuple[str, ...]]:
     """Return for each sample the row of the first one with the same latent vector, and what a person should know.
 
     Only those that `counted` lets through are compared. A latent space that gives many samples the same vector has
@@ -44,7 +43,7 @@ def firsts_by_vector(samples: Samples, counted: Mask) -> tuple[Ints, tuple[str, 
     return found, ()
 
 
-def speaking(samples: Samples) -> Mask:
+def speaking(samples: Samples) -> BoolArray:
     """Return which latent vectors say something: finite ones, but not those of which no unit differs from another.
 
     A layer that is silent on a sample gives the same zeros for whatever was in it.
@@ -56,13 +55,13 @@ def speaking(samples: Samples) -> Mask:
     return told
 
 
-def _firsts(keys: Iterable[Hashable | None]) -> Ints:
+def _firsts(keys: Iterable[Hashable | None]) -> Int64Array:
     """Return for each key the place where it first comes up; None is equal to nothing."""
     seen: dict[Hashable, int] = {}
     return np.array([row if key is None else seen.setdefault(key, row) for row, key in enumerate(keys)], np.int64)
 
 
-def _digests(samples: Samples, usable: Mask) -> Iterator[bytes | None]:
+def _digests(samples: Samples, usable: BoolArray) -> Iterator[bytes | None]:
     for start in range(0, len(samples), BLOCK):
         # Adding 0 makes -0 and 0 the same bytes.
         block = np.ascontiguousarray(samples.latents[start : start + BLOCK] + np.float32(0))

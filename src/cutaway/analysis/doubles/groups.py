@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
+
+from cutaway.arrays import Int64Array
 
 __all__ = ["Groups", "best_first"]
 
-Ints = npt.NDArray[np.int64]
 
 # Held-out samples stay: a metric is compared with that of earlier runs, and training can do without a copy.
 ORDER = ("test", "validation", "training")
@@ -39,7 +39,7 @@ class Groups:
         return first != second
 
 
-def best_first(subsets: Sequence[str | None]) -> Ints:
+def best_first(subsets: Sequence[str | None]) -> Int64Array:
     """Return for each sample its place among those to keep: test before validation before training, then by rows."""
     ranks = np.array([ORDER.index(one) if one in ORDER else len(ORDER) for one in subsets], np.int64)
     places = np.empty(len(ranks), np.int64)

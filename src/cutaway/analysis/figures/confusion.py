@@ -9,14 +9,14 @@ from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.figures.figure import Figure
 from cutaway.analysis.figures.painting import plain
 from cutaway.analysis.figures.palettes import LIGHT
 from cutaway.analysis.figures.words import clean, counted, sentence
-from cutaway.analysis.samples import LABEL, PREDICTION, Array
+from cutaway.analysis.samples import LABEL, PREDICTION
+from cutaway.arrays import Array, Float64Array, Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["confusion_figure"]
 
-Counts = npt.NDArray[np.int64]
 # A matrix of more is no longer read; the classes that are confused most stay.
 MOST_CLASSES = 30
 OTHERS = "other"
@@ -65,7 +64,7 @@ def confusion_figure(counts: Array | pa.Table, classes: Sequence[str], *, title:
     return Figure(title, caption, content, width=max(side, 700), height=max(side - 20, 560))
 
 
-def _pairs(counts: Array | pa.Table, names: list[str]) -> tuple[Counts, Counts, Counts]:
+def _pairs(counts: Array | pa.Table, names: list[str]) -> tuple[Int64Array, Int64Array, Int64Array]:
     if isinstance(counts, pa.Table):
         place = {name: number for number, name in enumerate(names)}
         missing = {LABEL, PREDICTION, "count"} - set(counts.column_names)
@@ -92,7 +91,7 @@ class Matrix:
     """Counts of pairs. `of_others` says that the last row and column stand for many classes."""
 
     names: tuple[str, ...]
-    counts: Counts
+    counts: Int64Array
     of_others: bool = False
 
     @property
@@ -101,7 +100,7 @@ class Matrix:
         return ()
 
     @cached_property
-    def shares(self) -> npt.NDArray[np.float64]:
+    def shares(self) -> Float64Array:
         """Each count as a part of its row; 0 in a row without samples."""
         return np.asarray(self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1))
 

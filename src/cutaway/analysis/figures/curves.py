@@ -7,18 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.figures.chart import Chart, Numbers, Panel, Series, Spots
 from cutaway.analysis.figures.figure import Figure
 from cutaway.analysis.figures.palettes import MOST_COLOURS
 from cutaway.analysis.figures.words import counted, number, said, sentence
+from cutaway.arrays import Float64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 __all__ = ["batches_figure", "curve_figure"]
 
-Doubles = npt.NDArray[np.float64]
 # More points than pixels show nothing more.
 MOST_SPOTS = 2_000
 # Batches are smoothed over this part of a training.
@@ -159,11 +158,11 @@ def _raw_and_smoothed(table: pa.Table, name: str, *, right: bool, each: int, win
     return [behind, Series(name, tuple(_pooled(line, each)[0].tolist()), colour, right=right)]
 
 
-def _doubles(table: pa.Table, name: str) -> Doubles:
+def _doubles(table: pa.Table, name: str) -> Float64Array:
     return np.asarray(table[name].cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(), np.float64)
 
 
-def _pooled(values: Doubles, each: int) -> tuple[Doubles, Doubles, Doubles]:
+def _pooled(values: Float64Array, each: int) -> tuple[Float64Array, Float64Array, Float64Array]:
     """Return mean, smallest and largest of so many values in turn, NaN where none is finite."""
     finite = np.where(np.isfinite(values), values, np.nan)
     padded = np.concatenate([finite, np.full(-len(finite) % each, np.nan)]).reshape(-1, each)
@@ -174,7 +173,7 @@ def _pooled(values: Doubles, each: int) -> tuple[Doubles, Doubles, Doubles]:
     return mean, low, np.where(count, np.where(known, padded, -np.inf).max(axis=1), np.nan)
 
 
-def _smoothed(values: Doubles, window: int) -> Doubles:
+def _smoothed(values: Float64Array, window: int) -> Float64Array:
     """Return the mean over a window around each value, of those that are finite."""
     finite = np.isfinite(values)
     sums = np.concatenate([[0.0], np.cumsum(np.where(finite, values, 0.0))])

@@ -16,7 +16,7 @@ from cutaway.analysis.figures.painting import paint_grid, plain
 from cutaway.analysis.figures.palettes import LIGHT
 from cutaway.analysis.figures.pictures import pixels_of
 from cutaway.analysis.figures.words import clean, number, short
-from cutaway.analysis.samples import Array
+from cutaway.arrays import Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,7 +16,8 @@ from cutaway.analysis.figures.palettes import NO_VALUE, OTHER
 from cutaway.analysis.figures.point_map import PointMap
 from cutaway.analysis.figures.previews import choose_previews
 from cutaway.analysis.figures.words import counted, number
-from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, Array, Floats, Mask
+from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE
+from cutaway.arrays import Array, BoolArray, Float32Array, IndexArray, Int64Array
 from cutaway.errors import ConfigurationError, did_you_mean
 
 __all__ = ["map_figure"]
@@ -71,7 +71,7 @@ def map_figure(
     return Figure(title, _caption(content, notes, selected), content)
 
 
-def _positions(positions: Array, table: pa.Table) -> Floats:
+def _positions(positions: Array, table: pa.Table) -> Float32Array:
     places = np.asarray(positions)
     if places.shape != (table.num_rows, 2) or places.dtype.kind not in "biuf":
         raise ConfigurationError(
@@ -95,9 +95,7 @@ def _has(table: pa.Table, name: str) -> bool:
     return name in table.column_names and table[name].null_count < table.num_rows
 
 
-def _drawn_rows(
-    places: Floats, table: pa.Table, selected: Sequence[str] | None
-) -> tuple[npt.NDArray[np.int64], list[str]]:
+def _drawn_rows(places: Float32Array, table: pa.Table, selected: Sequence[str] | None) -> tuple[Int64Array, list[str]]:
     """Return the rows to draw, in random order, and what is to be said of the others."""
     rows = np.flatnonzero(np.isfinite(places).all(axis=1))
     notes = []
@@ -113,7 +111,7 @@ def _drawn_rows(
     return rows, notes
 
 
-def _drawing_order(table: pa.Table, colours: Classes | Ramp | None) -> npt.NDArray[np.intp]:
+def _drawing_order(table: pa.Table, colours: Classes | Ramp | None) -> IndexArray:
     """Return the order of drawing: grey ones lie below those that have a colour, wrong ones lie on top."""
     named = np.ones(table.num_rows, bool) if colours is None else colours.codes != NO_VALUE
     if isinstance(colours, Classes):
@@ -121,7 +119,7 @@ def _drawing_order(table: pa.Table, colours: Classes | Ramp | None) -> npt.NDArr
     return np.argsort(2 * _wrong(table) + named, kind="stable")
 
 
-def _wrong(table: pa.Table) -> Mask:
+def _wrong(table: pa.Table) -> BoolArray:
     if CORRECT not in table.column_names or not pa.types.is_boolean(table[CORRECT].type):
         return np.zeros(table.num_rows, bool)
     return np.asarray(pc.equal(table[CORRECT], pa.scalar(value=False)).fill_null(False).to_numpy(), bool)  # noqa: FBT003

@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.figures.packing import is_number, texts
 from cutaway.analysis.figures.palettes import MOST_COLOURS, NO_VALUE, OTHER
 from cutaway.analysis.figures.words import natural_order
-from cutaway.analysis.samples import Floats
+from cutaway.arrays import Float32Array, Float64Array, UInt8Array
 
 __all__ = ["Classes", "Name", "Ramp", "Sizes", "class_names", "colours_of", "sizes_of"]
 
-Codes = npt.NDArray[np.uint8]
 # Whole numbers with more values than these are amounts, not names of classes.
 MOST_WHOLE = 20
 RAMP_STEPS = 254
@@ -26,7 +24,7 @@ class Classes:
     """Samples coloured by name. `codes` has for each the place of its name in `names`, `OTHER` or `NO_VALUE`."""
 
     column: str
-    codes: Codes
+    codes: UInt8Array
     names: tuple[str, ...]
     counts: tuple[int, ...]
     others: int
@@ -39,7 +37,7 @@ class Ramp:
     """Samples coloured by amount: `codes` from 0 at `low` to 254 at `high`, `NO_VALUE` where there is none."""
 
     column: str
-    codes: Codes
+    codes: UInt8Array
     low: float
     high: float
     none_count: int
@@ -50,7 +48,7 @@ class Sizes:
     """How large each sample is drawn, from 0 to 255; the largest stands for `high` or more."""
 
     column: str
-    scale: Codes
+    scale: UInt8Array
     low: float
     high: float
 
@@ -113,11 +111,11 @@ def sizes_of(name: str, column: pa.ChunkedArray) -> Sizes:
     return Sizes(name, np.rint(np.sqrt(share) * 255).astype(np.uint8), low, high)
 
 
-def _numbers(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
+def _numbers(column: pa.ChunkedArray) -> Float64Array:
     return np.asarray(column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(), np.float64)
 
 
-def _ends(values: npt.NDArray[np.float64]) -> tuple[float, float]:
+def _ends(values: Float64Array) -> tuple[float, float]:
     if not len(values):
         return 0.0, 0.0
     low, high = np.quantile(values, [0.01, 0.99])
@@ -130,7 +128,7 @@ def _ends(values: npt.NDArray[np.float64]) -> tuple[float, float]:
     return round(float(low), digits), round(float(high), digits)
 
 
-def class_names(colours: Classes | Ramp, positions: Floats) -> tuple[Name, ...]:
+def class_names(colours: Classes | Ramp, positions: Float32Array) -> tuple[Name, ...]:
     """Return where to write the names of classes, largest first: at the sample nearest to the median of its class."""
     if isinstance(colours, Ramp):
         return ()

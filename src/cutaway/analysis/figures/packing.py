@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.samples import Array
+from cutaway.arrays import Array
 from cutaway.errors import ConfigurationError
 
 __all__ = ["is_number", "pack", "pack_column", "texts"]

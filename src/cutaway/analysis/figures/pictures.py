@@ -7,7 +7,7 @@ import struct
 
 import numpy as np
 
-from cutaway.analysis.samples import Array
+from cutaway.arrays import Array
 from cutaway.errors import ConfigurationError
 
 __all__ = ["Picture", "extent_of", "is_small_png", "pixels_of", "png_of"]

@@ -7,7 +7,6 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.figures.map_values import Classes, Name, Ramp, Sizes
@@ -16,7 +15,8 @@ from cutaway.analysis.figures.painting import plain
 from cutaway.analysis.figures.palettes import DARK, LIGHT, NO_VALUE, OTHER, Theme, shades
 from cutaway.analysis.figures.previews import Previews
 from cutaway.analysis.figures.words import clean, number
-from cutaway.analysis.samples import SAMPLE, Floats, Mask
+from cutaway.analysis.samples import SAMPLE
+from cutaway.arrays import BoolArray, Float32Array, Float64Array, UInt8Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,13 +35,13 @@ NARROWEST = 4.5
 class PointMap:
     """Points in the order of drawing; `table` has the columns that a page shows for one."""
 
-    positions: Floats
+    positions: Float32Array
     ids: tuple[str, ...]
     table: pa.Table
     colours: Classes | Ramp | None
     sizes: Sizes | None
-    wrong: Mask
-    selected: Mask | None
+    wrong: BoolArray
+    selected: BoolArray | None
     names: tuple[Name, ...]
     previews: Previews
 
@@ -74,18 +74,18 @@ class PointMap:
         self._paint_names(axes, *canvas.get_size_inches() * canvas.dpi)
         self._paint_legend(canvas, axes)
 
-    def _radii(self) -> Floats:
+    def _radii(self) -> Float32Array:
         scale = np.zeros(len(self.ids)) if self.sizes is None else self.sizes.scale / 255
         return np.asarray(self.radius * (1 + 2.2 * scale), np.float32)
 
-    def _rgba(self) -> npt.NDArray[np.float64]:
+    def _rgba(self) -> Float64Array:
         rgb = np.array([_rgb(one) for one in self._shades(LIGHT)])
         rgba = np.concatenate([rgb[self._codes()], np.full((len(self.ids), 1), 0.8)], axis=1)
         if self.selected is not None:
             rgba[:, 3] = np.where(self.selected, 0.9, DIMMED)
         return rgba
 
-    def _codes(self) -> npt.NDArray[np.uint8]:
+    def _codes(self) -> UInt8Array:
         return np.zeros(len(self.ids), np.uint8) if self.colours is None else self.colours.codes
 
     def _shades(self, theme: Theme) -> list[str]:

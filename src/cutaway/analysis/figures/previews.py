@@ -10,7 +10,7 @@ import numpy as np
 
 from cutaway.analysis.figures.packing import pack
 from cutaway.analysis.figures.pictures import is_small_png
-from cutaway.analysis.samples import Array
+from cutaway.arrays import Array
 
 __all__ = ["Previews", "choose_previews"]
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.filters.condition import CLUSTER, Filter, plain_operator
-from cutaway.analysis.samples import Mask
+from cutaway.arrays import BoolArray
 from cutaway.errors import ConfigurationError, did_you_mean
 
 __all__ = ["known_column", "rows_where"]
@@ -19,7 +19,7 @@ __all__ = ["known_column", "rows_where"]
 _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 
 
-def rows_where(table: pa.Table, filters: Iterable[Filter]) -> Mask:
+def rows_where(table: pa.Table, filters: Iterable[Filter]) -> BoolArray:
     """Return which rows fulfil all the conditions; every row where there are none.
 
     A value that is missing (null or NaN) fulfils no condition but the ones with `not`, which hold exactly where the
@@ -41,7 +41,7 @@ def known_column(table: pa.Table, name: str) -> str:
     raise ConfigurationError(f"There is no column {name!r}.{did_you_mean(name, known)} There are {', '.join(known)}.")
 
 
-def _matching(table: pa.Table, condition: Filter) -> Mask:
+def _matching(table: pa.Table, condition: Filter) -> BoolArray:
     column = table[known_column(table, condition.column)]
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.comparing.paired import paired_interval
 from cutaway.analysis.intervals import mean_interval
+from cutaway.arrays import BoolArray
 from cutaway.errors import AnalysisUnavailable
 
 __all__ = ["Gain", "gain_over_samples", "gain_over_seeds", "gain_without_interval"]
@@ -50,7 +50,7 @@ class Gain:
         return f"{told}: the interval includes 0, so this shows no difference"
 
 
-def gain_over_samples(before: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_]) -> Gain:
+def gain_over_samples(before: BoolArray, after: BoolArray) -> Gain:
     """Return what changed between two models that answered the same samples, right or wrong.
 
     The interval is Newcombe's for matched pairs, as in a comparison of two runs. It knows these two models alone: how

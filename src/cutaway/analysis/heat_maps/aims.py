@@ -6,17 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, Float64Array, Int64Array
 from cutaway.dataset.losses import default_losses
 from cutaway.errors import ConfigurationError, did_you_mean
-from cutaway.models.backend import LOSSES, Array
+from cutaway.models.backend import LOSSES
 from cutaway.models.model import Model
 
-__all__ = ["Aim", "Ints", "Scores", "aim_at"]
-
-Ints = npt.NDArray[np.int64]
-Scores = npt.NDArray[np.float64]
+__all__ = ["Aim", "aim_at"]
 
 
 @dataclass(frozen=True)
@@ -25,18 +22,18 @@ class Aim:
 
     output: str
     axis: int | None
-    targets: Ints | None = None
+    targets: Int64Array | None = None
     loss: str | None = None
     labels: Array | None = None
 
-    def scores(self, answer: Array, rows: Sequence[int] | Ints, targets: Ints | None) -> Scores:
+    def scores(self, answer: Array, rows: Sequence[int] | Int64Array, targets: Int64Array | None) -> Float64Array:
         """Return the score, or the loss, of each row of an answer; `rows` says which sample each of them is."""
         if self.loss is not None and self.labels is not None:
             return self._loss(answer, self.labels[rows])
         sums = self.sums(answer)
         return sums[:, 0] if targets is None else sums[np.arange(len(sums)), targets]
 
-    def chosen(self, answer: Array) -> Ints | None:
+    def chosen(self, answer: Array) -> Int64Array | None:
         """Return the class of each sample that is explained: the one that was asked for, or the predicted one."""
         if self.loss is not None:
             return None
@@ -47,15 +44,15 @@ class Aim:
             return None
         return classes.argmax(axis=1) if self.targets is None else self.targets
 
-    def sums(self, answer: Array) -> Scores:
+    def sums(self, answer: Array) -> Float64Array:
         """Return a score for each class, summed over the places of an output; one column where it has no classes."""
         if answer.ndim == 2 and self._has_classes(answer):
             return answer.astype(np.float64)
         if not self._has_classes(answer) or self.axis is None:
-            whole: Scores = answer.reshape(len(answer), -1).sum(axis=1, keepdims=True, dtype=np.float64)
+            whole: Float64Array = answer.reshape(len(answer), -1).sum(axis=1, keepdims=True, dtype=np.float64)
             return whole
         classes = np.moveaxis(answer, self.axis, 1)
-        summed: Scores = classes.reshape(*classes.shape[:2], -1).sum(axis=2, dtype=np.float64)
+        summed: Float64Array = classes.reshape(*classes.shape[:2], -1).sum(axis=2, dtype=np.float64)
         return summed
 
     def _has_classes(self, answer: Array) -> bool:
@@ -68,7 +65,7 @@ class Aim:
                 f"but `target` asks for {int(self.targets.max())}."
             )
 
-    def _loss(self, answer: Array, labels: Array) -> Scores:
+    def _loss(self, answer: Array, labels: Array) -> Float64Array:
         axis = -1 if self.axis is None else self.axis
         named = {loss.name: loss.function for loss in default_losses(axis)}
         return np.asarray(named[str(self.loss)](labels, answer), np.float64)
@@ -79,7 +76,7 @@ def aim_at(
     rows: int,
     *,
     output: str | None,
-    target: int | Sequence[int] | Ints | None,
+    target: int | Sequence[int] | Int64Array | None,
     loss: str | None,
     labels: Array | None,
 ) -> Aim:
@@ -96,7 +93,7 @@ def aim_at(
     return Aim(name, axis, None, _loss(loss, target), _labels(labels, loss, rows))
 
 
-def _targets(target: int | Sequence[int] | Ints | None, rows: int) -> Ints | None:
+def _targets(target: int | Sequence[int] | Int64Array | None, rows: int) -> Int64Array | None:
     if target is None:
         return None
     targets = np.asarray(target)

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from cutaway.analysis.heat_maps.aims import Aim, Ints, Scores
+from cutaway.analysis.heat_maps.aims import Aim
 from cutaway.analysis.heat_maps.places import InputAxes
+from cutaway.arrays import Array, Float32Array, Float64Array, Int64Array
 from cutaway.evaluation.progress import Listener
-from cutaway.models.backend import Array
 from cutaway.models.model import Model
 
 __all__ = ["Answered", "Asked", "Found", "Options", "blocks", "differentiate", "packs", "predict", "spread"]
@@ -65,13 +64,13 @@ class Asked:
 class Found(NamedTuple):
     """What a method found for a batch: maps (n, places), the scores, and the classes that they are of."""
 
-    maps: npt.NDArray[np.float32]
-    scores: Scores
-    targets: Ints | None
+    maps: Float32Array
+    scores: Float64Array
+    targets: Int64Array | None
     signed: bool
     layer: str | None = None
     attributions: Array | None = None
-    completeness: npt.NDArray[np.float64] | None = None
+    completeness: Float64Array | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -80,8 +79,8 @@ class Answered(NamedTuple):
 
     gradient: Array
     activation: Array
-    scores: Scores
-    targets: Ints | None
+    scores: Float64Array
+    targets: Int64Array | None
 
 
 def blocks(asked: Asked) -> Iterator[slice]:
@@ -98,7 +97,7 @@ def packs(asked: Asked, count: int) -> Iterator[tuple[slice, slice]]:
             yield samples, slice(start, min(start + at_once, count))
 
 
-def spread(asked: Asked, samples: slice, changed: Array) -> tuple[dict[str, Array], Ints]:
+def spread(asked: Asked, samples: slice, changed: Array) -> tuple[dict[str, Array], Int64Array]:
     """Return a batch of changed samples (changes, samples, ...) with the other inputs repeated, and their samples.
 
     The rows go by change, then by sample.
@@ -113,7 +112,7 @@ def spread(asked: Asked, samples: slice, changed: Array) -> tuple[dict[str, Arra
     return batch, np.tile(np.arange(samples.start, samples.stop), times)
 
 
-def predict(asked: Asked) -> tuple[Scores, Ints | None]:
+def predict(asked: Asked) -> tuple[Float64Array, Int64Array | None]:
     """Return the score of each sample as it is, and its class."""
     answers = [
         asked.model.predict({name: values[part] for name, values in asked.arrays.items()})[asked.aim.output]

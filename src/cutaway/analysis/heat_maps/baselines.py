@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.heat_maps.places import InputAxes
+from cutaway.arrays import Array, Float32Array
 from cutaway.errors import ConfigurationError, did_you_mean
-from cutaway.models.backend import Array
 
 __all__ = ["BASELINES", "Baseline", "baseline_of"]
 
@@ -74,7 +73,7 @@ def _blurred(values: Array, axes: InputAxes) -> Array:
     return result
 
 
-def _bells(size: int) -> npt.NDArray[np.float32]:
+def _bells(size: int) -> Float32Array:
     """A row for each place: how much each of the others counts in its blur."""
     distance = np.arange(size)[:, None] - np.arange(size)[None, :]
     weights = np.exp(-0.5 * (distance / max(size * _BLUR, 0.5)) ** 2)

@@ -10,7 +10,7 @@ from cutaway.analysis.counting import Counter
 from cutaway.analysis.heat_maps.asking import Asked, Found, blocks, differentiate
 from cutaway.analysis.heat_maps.place_layers import last_layer, likely_layer, placed
 from cutaway.analysis.heat_maps.resizing import resize
-from cutaway.models.backend import Array
+from cutaway.arrays import Array
 
 __all__ = ["Combine", "layer_maps"]
 

@@ -24,11 +24,11 @@ from cutaway.analysis.heat_maps.drawing_overlay import (
     spread_over,
 )
 from cutaway.analysis.heat_maps.values import HeatMap
+from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.dataset.calling import Failed, call_theirs
 from cutaway.dataset.enums import LeapDataType
 from cutaway.dataset.functions import Visualizer
-from cutaway.dataset.subset import Array
 from cutaway.dataset.visualizer_classes import LeapImageWithHeatmap, LeapText
 from cutaway.evaluation.reopening import Sample
 from cutaway.evaluation.scoring import Values

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from html import escape
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.heat_maps.drawing_paint import Ends, paint, paint_series
 from cutaway.analysis.heat_maps.values import HeatMap
+from cutaway.arrays import Array, Float32Array
 from cutaway.dataset.default_visualizers import guess_visualizer
 from cutaway.dataset.enums import DatasetInputType
 from cutaway.dataset.functions import Field
-from cutaway.dataset.subset import Array
 from cutaway.dataset.visualizer_classes import (
     LeapGraph,
     LeapHorizontalBar,
@@ -33,7 +32,6 @@ from cutaway.dataset.visualizer_classes import (
 
 __all__ = ["DrawnMap", "default_picture", "ends_of", "finite", "joined", "spread_over"]
 
-Floats = npt.NDArray[np.float32]
 
 # One place that is far stronger than all others would leave them uncoloured.
 _STRONGEST, _MANY = 0.995, 200
@@ -49,7 +47,7 @@ class DrawnMap:
 
     visual: LeapObject
     ends: Ends
-    heat: Floats | None = None
+    heat: Float32Array | None = None
     notes: tuple[str, ...] = ()
 
     def png(self) -> bytes:
@@ -69,7 +67,7 @@ class DrawnMap:
         return self.png()
 
 
-def joined(visual: LeapObject, heat: Floats, one: HeatMap, sample: Array) -> DrawnMap | None:
+def joined(visual: LeapObject, heat: Float32Array, one: HeatMap, sample: Array) -> DrawnMap | None:
     """Return a picture with heat over it; None where the places of the two do not fit each other."""
     ends = ends_of(one)
     if isinstance(visual, LeapImage | LeapImageWithBBox):
@@ -100,7 +98,7 @@ def default_picture(field: Field, sample: Array, one: HeatMap) -> DrawnMap:
     return DrawnMap(drawn.visual, drawn.ends, drawn.heat, (*drawn.notes, *notes))
 
 
-def spread_over(sample: Array, one: HeatMap) -> Floats:
+def spread_over(sample: Array, one: HeatMap) -> Float32Array:
     """Return the values of a map with as many axes as the sample has: one channel where that has channels."""
     heat, shape = finite(one.values), np.asarray(sample).shape
     axis = channel_of(shape, heat.shape)
@@ -115,7 +113,7 @@ def channel_of(shape: tuple[int, ...], places: tuple[int, ...]) -> int | None:
     return max(fitting, default=None)
 
 
-def _suggested(field: Field, values: Array, heat: Floats) -> LeapObject | None:
+def _suggested(field: Field, values: Array, heat: Float32Array) -> LeapObject | None:
     """What the default visualizers make of the sample. Whole numbers in a row are tokens."""
     words = values.ndim == 1 and (values.dtype.kind in "iub" or field.type == DatasetInputType.Text)
     if words:
@@ -129,7 +127,7 @@ def _suggested(field: Field, values: Array, heat: Floats) -> LeapObject | None:
     return made
 
 
-def _plain(values: Array, heat: Floats) -> LeapObject:
+def _plain(values: Array, heat: Float32Array) -> LeapObject:
     """Grey for two axes of places and lines for one, whatever the number of channels."""
     axis = channel_of(values.shape, heat.shape)
     if heat.ndim == 1:
@@ -140,7 +138,7 @@ def _plain(values: Array, heat: Floats) -> LeapObject:
     return LeapImage(((grey - low) / ((high - low) or 1.0))[..., np.newaxis])
 
 
-def _slice(values: Array, heat: Floats) -> tuple[Array, Floats, tuple[str, ...]]:
+def _slice(values: Array, heat: Float32Array) -> tuple[Array, Float32Array, tuple[str, ...]]:
     """Of a volume, the slice along its first places that has the most heat; all of anything else."""
     if heat.ndim <= 2:
         return values, heat, ()
@@ -153,7 +151,7 @@ def _slice(values: Array, heat: Floats) -> tuple[Array, Floats, tuple[str, ...]]
     return values, heat, (words,)
 
 
-def _on_image(image: Array, heat: Floats, ends: Ends) -> DrawnMap | None:
+def _on_image(image: Array, heat: Float32Array, ends: Ends) -> DrawnMap | None:
     flat = heat.squeeze()
     if flat.ndim != 2 or not _same_proportions(flat.shape, image.shape[:2]):
         return None
@@ -165,7 +163,7 @@ def _same_proportions(places: tuple[int, ...], image: tuple[int, ...]) -> bool:
     return abs(places[0] * image[1] - places[1] * image[0]) <= max(*places, *image)
 
 
-def _for_tokens(tokens: list[str], heat: Floats, sample: Array) -> Floats | None:
+def _for_tokens(tokens: list[str], heat: Float32Array, sample: Array) -> Float32Array | None:
     """Heat for each word: one a token, or one for each token that is no padding where a visualizer leaves that out."""
     if len(tokens) == len(heat):
         return heat
@@ -176,13 +174,13 @@ def _for_tokens(tokens: list[str], heat: Floats, sample: Array) -> Floats | None
     return heat[words] if words.sum() == len(tokens) else None
 
 
-def _clipped(heat: Floats) -> Floats:
+def _clipped(heat: Float32Array) -> Float32Array:
     strength = np.abs(heat)
     most = float(np.quantile(strength, _STRONGEST)) if heat.size > _MANY else 0.0
     return heat if most == 0 else np.clip(heat, -most, most).astype(np.float32)
 
 
-def finite(values: Floats) -> Floats:
+def finite(values: Float32Array) -> Float32Array:
     """Return a map without colour where it is not known."""
     return np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0).astype(np.float32)
 

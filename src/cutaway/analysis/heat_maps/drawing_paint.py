@@ -10,8 +10,8 @@ import io
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Float32Array, Float64Array, UInt8Array
 from cutaway.dataset.rendering.axes import Axis, framed
 from cutaway.dataset.rendering.bars import bars
 from cutaway.dataset.rendering.canvas import INK, blank, colour_of, fitted, font, legend
@@ -28,7 +28,6 @@ __all__ = ["Ends", "paint", "paint_series"]
 
 # What the ends of the key are called: the low one, None where the map has no sign, and the high one.
 Ends = tuple[str | None, str]
-Floats = npt.NDArray[np.float32]
 
 # The greys of an image under its heat, and the colours from weak to strong.
 _DARKEST, _LIGHTEST = 40.0, 205.0
@@ -54,7 +53,7 @@ def paint(visual: LeapObject, ends: Ends) -> bytes:
     return render_png(visual)
 
 
-def paint_series(visual: LeapGraph, heat: Floats, ends: Ends) -> bytes:
+def paint_series(visual: LeapGraph, heat: Float32Array, ends: Ends) -> bytes:
     """Return a PNG of the lines of a series, over columns in the colours of the heat at each time."""
     points, traces = visual.data.shape
     first, last = visual.x_range or (0.0, max(1.0, points - 1.0))
@@ -69,14 +68,14 @@ def paint_series(visual: LeapGraph, heat: Floats, ends: Ends) -> bytes:
     return _png(_with_key(sheet, _word_key(ends, 320), ends))
 
 
-def _over(drawn: Image, columns: npt.NDArray[np.uint8]) -> Image:
+def _over(drawn: Image, columns: UInt8Array) -> Image:
     """Lay lines on white over coloured columns: what is darker of the two is seen."""
     from PIL import Image
 
     return Image.fromarray(np.minimum(np.asarray(drawn), columns[np.newaxis]))
 
 
-def _columns(heat: Floats, width: int) -> npt.NDArray[np.uint8]:
+def _columns(heat: Float32Array, width: int) -> UInt8Array:
     """Return the colour of each column of a plot; of several times in one column, that of the strongest."""
     at = np.minimum(np.arange(width) * len(heat) // width, len(heat) - 1)
     if len(heat) > width:
@@ -88,7 +87,7 @@ def _columns(heat: Floats, width: int) -> npt.NDArray[np.uint8]:
     return np.array(backgrounds(LeapText([""] * len(shown), shown.astype(np.float32))), np.uint8)
 
 
-def _axis(data: npt.NDArray[np.float64], label: str) -> Axis:
+def _axis(data: Float64Array, label: str) -> Axis:
     known = data[np.isfinite(data)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
     air = (high - low) * 0.06 or 1.0
@@ -106,7 +105,7 @@ def _heated(visual: LeapImageWithHeatmap) -> Image:
     return Image.fromarray(_coloured(grey, np.asarray(fine)))
 
 
-def _coloured(grey: Floats, strength: Floats) -> npt.NDArray[np.uint8]:
+def _coloured(grey: Float32Array, strength: Float32Array) -> UInt8Array:
     """Lay the colours of strengths from -1 to 1 over grey; the stronger, the less of it is seen."""
     size = np.abs(strength).clip(0, 1)[..., np.newaxis]
     weak, strong = (np.where(strength[..., np.newaxis] >= 0, *pair) for pair in zip(_WARM, _COLD, strict=True))
@@ -131,7 +130,7 @@ def _word_key(ends: Ends, width: int) -> Image:
     return Image.fromarray(colours[np.newaxis])
 
 
-def _steps(ends: Ends, width: int) -> Floats:
+def _steps(ends: Ends, width: int) -> Float32Array:
     return np.linspace(0 if ends[0] is None else -1, 1, width, dtype=np.float32)
 
 

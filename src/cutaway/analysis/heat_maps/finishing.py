@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.heat_maps.asking import Asked, Found
 from cutaway.analysis.heat_maps.values import HeatMap
+from cutaway.arrays import BoolArray, Float32Array
 
 __all__ = ["finished"]
 
@@ -46,7 +46,7 @@ def _unchanged(found: Found, i: int) -> tuple[str, ...]:
     return ("The score of the baseline is that of the sample, so completeness cannot be told.",)
 
 
-def _marked(asked: Asked, found: Found) -> tuple[npt.NDArray[np.float32], list[tuple[str, ...]]]:
+def _marked(asked: Asked, found: Found) -> tuple[Float32Array, list[tuple[str, ...]]]:
     """Return maps that are NaN where the input is not finite, and for each sample what is not finite, in words."""
     maps = np.asarray(found.maps, np.float32)
     unknown = ~np.isfinite(asked.values)
@@ -57,7 +57,7 @@ def _marked(asked: Asked, found: Found) -> tuple[npt.NDArray[np.float32], list[t
     return maps, [_told(maps[i], over[i], float(found.scores[i])) for i in range(asked.count)]
 
 
-def _told(values: npt.NDArray[np.float32], over: npt.NDArray[np.bool_], score: float) -> tuple[str, ...]:
+def _told(values: Float32Array, over: BoolArray, score: float) -> tuple[str, ...]:
     notes = []
     if over.any():
         notes.append(f"The input is not finite at {int(over.sum())} of {over.size} places.")

@@ -6,7 +6,7 @@ import numpy as np
 
 from cutaway.analysis.heat_maps.asking import Asked, Found
 from cutaway.analysis.heat_maps.channel_sums import layer_maps
-from cutaway.models.backend import Array
+from cutaway.arrays import Array
 
 __all__ = ["grad_cam"]
 

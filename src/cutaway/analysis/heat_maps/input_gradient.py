@@ -8,7 +8,7 @@ from cutaway.analysis.counting import Counter
 from cutaway.analysis.heat_maps.asking import Asked, Found, blocks, differentiate
 from cutaway.analysis.heat_maps.channel_sums import layer_maps
 from cutaway.analysis.heat_maps.place_layers import embedding_layer
-from cutaway.models.backend import Array
+from cutaway.arrays import Array
 
 __all__ = ["input_gradient"]
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.counting import Counter
-from cutaway.analysis.heat_maps.aims import Ints, Scores
 from cutaway.analysis.heat_maps.asking import Asked, Found, packs, predict, spread
+from cutaway.arrays import Array, Float64Array, Int64Array
 from cutaway.errors import ConfigurationError
-from cutaway.models.backend import Array
 
 __all__ = ["integrated_gradients"]
 
@@ -41,7 +39,7 @@ def integrated_gradients(asked: Asked) -> Found:
     )
 
 
-def _mean_gradient(asked: Asked, difference: Array, targets: Ints | None) -> Array:
+def _mean_gradient(asked: Asked, difference: Array, targets: Int64Array | None) -> Array:
     """Return the gradients on the way, each weighed by the stretch of the way that it stands for."""
     aim, steps = asked.aim, asked.options.steps
     places, weights = _on_the_way(steps)
@@ -69,7 +67,7 @@ def _mean_gradient(asked: Asked, difference: Array, targets: Ints | None) -> Arr
     return total
 
 
-def _scores_at(asked: Asked, values: Array, targets: Ints | None) -> Scores:
+def _scores_at(asked: Asked, values: Array, targets: Int64Array | None) -> Float64Array:
     found = np.empty(asked.count)
     for samples, _ in packs(asked, 1):
         batch, rows = spread(asked, samples, values[samples][None])
@@ -78,7 +76,7 @@ def _scores_at(asked: Asked, values: Array, targets: Ints | None) -> Scores:
     return found
 
 
-def _completeness(attributions: Array, change: Scores) -> npt.NDArray[np.float64]:
+def _completeness(attributions: Array, change: Float64Array) -> Float64Array:
     """Return how far the sums are from the changes, as a share of them; NaN where the score does not change."""
     sums = attributions.reshape(len(attributions), -1).sum(axis=1, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -86,6 +84,6 @@ def _completeness(attributions: Array, change: Scores) -> npt.NDArray[np.float64
 
 
 @lru_cache(maxsize=8)
-def _on_the_way(steps: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _on_the_way(steps: int) -> tuple[Float64Array, Float64Array]:
     places, weights = np.polynomial.legendre.leggauss(steps)
     return (1 + places) / 2, weights / 2

@@ -6,9 +6,9 @@ from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.heat_maps.values import HeatMap, Sanity
+from cutaway.arrays import Array
 from cutaway.run.analyses import AnalysisName, read_arrays, write_arrays
 from cutaway.run.evaluations import Evaluation
 
@@ -17,7 +17,7 @@ __all__ = ["read_heat_maps", "write_heat_maps"]
 
 def write_heat_maps(evaluation: Evaluation, subset: str, key: str, maps: tuple[HeatMap, ...]) -> None:
     """Keep the maps of one sample under the key of what was asked."""
-    arrays: dict[str, npt.NDArray[Any]] = {}
+    arrays: dict[str, Array] = {}
     told = []
     for number, one in enumerate(maps):
         arrays[f"values.{number}"] = one.values
@@ -42,7 +42,7 @@ def read_heat_maps(evaluation: Evaluation, subset: str, key: str) -> tuple[HeatM
         return None
 
 
-def _map(arrays: dict[str, npt.NDArray[Any]], number: int, told: dict[str, Any]) -> HeatMap:
+def _map(arrays: dict[str, Array], number: int, told: dict[str, Any]) -> HeatMap:
     sanity = told.pop("sanity")
     values = np.asarray(arrays[f"values.{number}"], np.float32)
     named = all(isinstance(told[name], str) for name in ("method", "input", "output"))

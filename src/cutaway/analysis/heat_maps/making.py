@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cutaway.analysis.heat_maps.aims import Aim, Ints, aim_at
+from cutaway.analysis.heat_maps.aims import Aim, aim_at
 from cutaway.analysis.heat_maps.asking import Asked, Found, Options
 from cutaway.analysis.heat_maps.baselines import Baseline, baseline_of
 from cutaway.analysis.heat_maps.finishing import finished
@@ -15,9 +15,9 @@ from cutaway.analysis.heat_maps.methods import Method, method_for, method_named
 from cutaway.analysis.heat_maps.place_layers import layer_named, place_layers
 from cutaway.analysis.heat_maps.places import InputAxes, chosen_input, input_axes, named_arrays
 from cutaway.analysis.heat_maps.values import HeatMap
+from cutaway.arrays import Array, Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, GradientUnavailable
 from cutaway.evaluation.progress import Listener
-from cutaway.models.backend import Array
 from cutaway.models.batches import Batch
 from cutaway.models.model import Model
 
@@ -31,7 +31,7 @@ def heat_map(
     batch: Batch,
     *,
     method: str = "grad_cam",
-    target: int | Sequence[int] | Ints | None = None,
+    target: int | Sequence[int] | Int64Array | None = None,
     output: str | None = None,
     input: str | None = None,
     layer: str | None = None,
@@ -109,7 +109,7 @@ def heat_maps_per_layer(
     layers: Sequence[str] | None = None,
     *,
     method: str = "grad_cam",
-    target: int | Sequence[int] | Ints | None = None,
+    target: int | Sequence[int] | Int64Array | None = None,
     output: str | None = None,
     input: str | None = None,
     loss: str | None = None,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cutaway.analysis.heat_maps.places import InputAxes
+from cutaway.arrays import Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
-from cutaway.models.backend import Array
 from cutaway.models.description import Layer
 from cutaway.models.model import Model
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from cutaway.analysis.heat_maps.asking import Asked
+from cutaway.arrays import Array
 from cutaway.errors import AnalysisUnavailable, LayerUnavailable
-from cutaway.models.backend import Array
 from cutaway.models.description import Layer
 
 __all__ = ["PlaceLayer", "embedding_layer", "last_layer", "layer_named", "likely_layer", "place_layers", "placed"]

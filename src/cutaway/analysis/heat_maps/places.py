@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from cutaway.arrays import Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
-from cutaway.models.backend import Array
 from cutaway.models.batches import Batch, fitted, given_axes
 from cutaway.models.description import Layer
 from cutaway.models.model import Model

@@ -11,18 +11,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Float32Array, Float64Array, Int64Array
 from cutaway.errors import MissingExtraError
 
 __all__ = ["random_maps"]
 
-Floats = npt.NDArray[np.float64]
-
 
 def random_maps(
-    values: npt.NDArray[np.float32], count: int, random: np.random.Generator, *, neighbours: bool = True
-) -> npt.NDArray[np.float32]:
+    values: Float32Array, count: int, random: np.random.Generator, *, neighbours: bool = True
+) -> Float32Array:
     """Return `count` random maps of the shape, the values and the smoothness of one map of finite values.
 
     `neighbours` is False where places have none, as the columns of a table: then any order is as good as another.
@@ -37,18 +35,18 @@ def random_maps(
     return made.reshape(count, *values.shape)
 
 
-def _normal_scores(values: npt.NDArray[np.float32]) -> Floats:
+def _normal_scores(values: Float32Array) -> Float64Array:
     """Return what normally distributed numbers in the order of the values would be; equal ones share their middle.
 
     Only the order decides what is taken away first: one huge value must not hide how smooth all others are.
     """
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - counts / 2
-    scores: Floats = _special().ndtri(middle / values.size)[which.reshape(values.shape)]
+    scores: Float64Array = _special().ndtri(middle / values.size)[which.reshape(values.shape)]
     return scores
 
 
-def _power(scores: Floats) -> Floats:
+def _power(scores: Float64Array) -> Float64Array:
     """Return the mean power at the frequency of each coefficient; none for the mean, which orders nothing."""
     coefficients = _fft().dctn(scores, norm="ortho")
     bands = _bands(scores.shape)
@@ -58,12 +56,12 @@ def _power(scores: Floats) -> Floats:
     return np.asarray(power[bands], np.float64)
 
 
-def _with_power(noise: Floats, power: Floats) -> Floats:
-    shaped: Floats = _fft().idctn(noise * np.sqrt(power), axes=tuple(range(1, noise.ndim)), norm="ortho")
+def _with_power(noise: Float64Array, power: Float64Array) -> Float64Array:
+    shaped: Float64Array = _fft().idctn(noise * np.sqrt(power), axes=tuple(range(1, noise.ndim)), norm="ortho")
     return shaped
 
 
-def _bands(shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+def _bands(shape: tuple[int, ...]) -> Int64Array:
     """Return for each coefficient how many waves go over the longest axis, in any direction, rounded.
 
     Waves per place, not per axis: a long and narrow map is as smooth along as across.

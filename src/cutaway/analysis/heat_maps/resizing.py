@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-from cutaway.models.backend import Array
+from cutaway.arrays import Array, Float32Array, IndexArray
 
 __all__ = ["resize"]
 
 
-def resize(values: Array, sizes: Sequence[int]) -> npt.NDArray[np.float32]:
+def resize(values: Array, sizes: Sequence[int]) -> Float32Array:
     """Return maps (n, ...) at other sizes; of images this is bilinear, as torch has it without aligned corners.
 
     >>> resize(np.array([[0.0, 1.0]]), [4]).tolist()
@@ -30,7 +29,7 @@ def resize(values: Array, sizes: Sequence[int]) -> npt.NDArray[np.float32]:
 
 
 @lru_cache(maxsize=64)
-def _between(old: int, new: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], npt.NDArray[np.float32]]:
+def _between(old: int, new: int) -> tuple[IndexArray, IndexArray, Float32Array]:
     """Return for each new place the two old ones beside it, and how far it is from the first to the second."""
     at = np.maximum((np.arange(new) + 0.5) * (old / new) - 0.5, 0.0)
     low = np.minimum(at.astype(np.intp), old - 1)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.counting import Counter
 from cutaway.analysis.heat_maps.asking import Asked, Found, packs, predict, spread
 from cutaway.analysis.heat_maps.resizing import resize
+from cutaway.arrays import Array, Float32Array
 from cutaway.errors import ConfigurationError
-from cutaway.models.backend import Array
 
 __all__ = ["Masks", "rise"]
 
@@ -32,7 +31,7 @@ class Masks:
         self._grids = random.random((count, *grid), dtype=np.float32) < _KEPT
         self._shifts = random.integers(0, self._wide, size=(count, len(sizes)))
 
-    def __getitem__(self, part: slice) -> npt.NDArray[np.float32]:
+    def __getitem__(self, part: slice) -> Float32Array:
         grids = self._grids[part].astype(np.float32)
         if self._hard:
             return grids
@@ -71,7 +70,7 @@ def rise(asked: Asked) -> Found:
     return Found(maps, scores, targets, signed=True, notes=(f"{count} random masks, seed {asked.options.seed}.",))
 
 
-def _masked(asked: Asked, samples: slice, masks: npt.NDArray[np.float32]) -> Array:
+def _masked(asked: Asked, samples: slice, masks: Float32Array) -> Array:
     """Return (masks, samples, ...): each sample behind each mask, the baseline showing where it is taken away."""
     values, removed = asked.values[samples], asked.removed[samples]
     share = masks[:, None]

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.counting import Counter
 from cutaway.analysis.heat_maps.aims import Aim
@@ -20,9 +19,9 @@ from cutaway.analysis.heat_maps.places import input_axes, named_arrays
 from cutaway.analysis.heat_maps.random_maps import random_maps
 from cutaway.analysis.heat_maps.sanity_deletion import STEPS, Deletion, Samples, followed_in, orders
 from cutaway.analysis.heat_maps.values import HeatMap, Sanity
+from cutaway.arrays import Array, Float32Array
 from cutaway.errors import ConfigurationError, CutawayError
 from cutaway.evaluation.progress import Listener
-from cutaway.models.backend import Array
 from cutaway.models.batches import Batch
 from cutaway.models.model import Model
 
@@ -31,7 +30,6 @@ __all__ = ["RANDOM_MAPS", "check_sanity", "sanity_words"]
 RANDOM_MAPS = 20
 
 Remake = Callable[[Model], Sequence[HeatMap]]
-Floats = npt.NDArray[np.float32]
 
 _FLAT = "The map is the same everywhere, so it points at nothing."
 _FEW = "It has {places} places, too few for {count} random maps to differ by much."
@@ -158,7 +156,7 @@ def _told(deletion: float, places: int, *, flat: bool, tokens: bool) -> tuple[st
     return tuple(note for holds, note in said if holds)
 
 
-def _filled(values: Floats) -> tuple[Floats, bool]:
+def _filled(values: Float32Array) -> tuple[Float32Array, bool]:
     """Return a map whose unknown places come last, and whether it is the same everywhere."""
     finite = np.isfinite(values)
     if not finite.any():
@@ -168,7 +166,7 @@ def _filled(values: Floats) -> tuple[Floats, bool]:
     return filled, bool(filled.max() == lowest)
 
 
-def _magnitude(given: Samples, sample: int) -> Floats:
+def _magnitude(given: Samples, sample: int) -> Float32Array:
     values = np.abs(given.arrays[given.axes.name][sample].astype(np.float32))
     if given.axes.channel is not None:
         values = values.sum(axis=given.axes.channel - 1)

@@ -6,21 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.counting import Counter
-from cutaway.analysis.heat_maps.aims import Aim, Ints
+from cutaway.analysis.heat_maps.aims import Aim
 from cutaway.analysis.heat_maps.places import InputAxes
 from cutaway.analysis.heat_maps.sanity_scores import Followed, follow
-from cutaway.models.backend import Array
+from cutaway.arrays import Array, BoolArray, Float32Array, Float64Array, Int32Array, Int64Array
 from cutaway.models.model import Model
 
 __all__ = ["STEPS", "Deletion", "Samples", "followed_in", "orders"]
 
 STEPS = 16
-
-Floats = npt.NDArray[np.float64]
-Ranks = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -31,7 +27,7 @@ class Samples:
     axes: InputAxes
     baseline: Array
 
-    def without(self, samples: Ints, gone: npt.NDArray[np.bool_]) -> dict[str, Array]:
+    def without(self, samples: Int64Array, gone: BoolArray) -> dict[str, Array]:
         """Return a batch of rows: which sample each one is, and which of its places (rows, places) are gone."""
         axes = self.axes
         gone = gone.reshape(len(samples), *axes.sizes)
@@ -42,7 +38,7 @@ class Samples:
         return batch
 
 
-def orders(maps: npt.NDArray[np.float32], random: np.random.Generator) -> Ranks:
+def orders(maps: Float32Array, random: np.random.Generator) -> Int32Array:
     """Return when each place goes, counted from 0: the highest first. `maps` is (maps, places); ties go by chance."""
     order = np.lexsort((random.random(maps.shape), -maps), axis=-1)
     ranks = np.empty(maps.shape, np.int32)
@@ -60,7 +56,7 @@ class Deletion:
     rows: int
     counter: Counter
 
-    def areas(self, sample: int, ranks: Ranks) -> Floats:
+    def areas(self, sample: int, ranks: Int32Array) -> Float64Array:
         """Return the deletion AUC of each map of one sample; `ranks` (maps, places) says when each place goes."""
         count, places = ranks.shape
         cuts = np.rint(np.linspace(0, places, STEPS + 1)).astype(np.int64)[1:-1]

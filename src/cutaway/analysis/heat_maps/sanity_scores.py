@@ -13,14 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from cutaway.analysis.heat_maps.aims import Aim, Ints
-from cutaway.models.backend import Array
+from cutaway.analysis.heat_maps.aims import Aim
+from cutaway.arrays import Array, Float64Array, Int64Array
 
 __all__ = ["Followed", "follow"]
 
-Floats = npt.NDArray[np.float64]
 
 _LEAST = 1e-12
 
@@ -35,14 +33,14 @@ class Followed:
     aim: Aim
     logits: bool
     chance: float
-    first: Floats
-    last: Floats
+    first: Float64Array
+    last: Float64Array
 
-    def scores(self, answer: Array, samples: Ints) -> Floats:
+    def scores(self, answer: Array, samples: Int64Array) -> Float64Array:
         """Return the score of each row of an answer; `samples` says which sample each of them is."""
         return _scores(answer, samples, self.aim, logits=self.logits)
 
-    def shares(self, scores: Floats, sample: int) -> Floats:
+    def shares(self, scores: Float64Array, sample: int) -> Float64Array:
         """Return scores of one sample as shares of what its score was."""
         first = float(self.first[sample])
         if self.aim.targets is not None:
@@ -63,7 +61,7 @@ def follow(aim: Aim, whole: Array, blank: Array) -> Followed:
     return Followed(aim, logits, 1 / classes, first, last)
 
 
-def _scores(answer: Array, samples: Ints, aim: Aim, *, logits: bool) -> Floats:
+def _scores(answer: Array, samples: Int64Array, aim: Aim, *, logits: bool) -> Float64Array:
     if aim.targets is None or aim.axis is None:
         return aim.scores(answer, samples, None)
     classes = np.moveaxis(answer, aim.axis, 1).astype(np.float64)

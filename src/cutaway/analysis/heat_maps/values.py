@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+from cutaway.arrays import Array, Float32Array
 
 __all__ = ["HeatMap", "Sanity"]
-
-Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class HeatMap:
     sum of the map is from the change of the score, as a share of that change.
     """
 
-    values: Floats
+    values: Float32Array
     method: str
     input: str
     output: str
@@ -56,7 +52,7 @@ class HeatMap:
     layer: str | None = None
     loss: str | None = None
     signed: bool = False
-    attribution: npt.NDArray[Any] | None = None
+    attribution: Array | None = None
     completeness: float | None = None
     sanity: Sanity | None = None
     notes: tuple[str, ...] = ()

@@ -11,7 +11,8 @@ import pyarrow as pa
 from cutaway.analysis.filters import parse_filter, rows_where
 from cutaway.analysis.insights.judging import TRAINING, Judged
 from cutaway.analysis.insights.wording import amount, percent
-from cutaway.analysis.samples import PREDICTION, SUBSET, Mask, Samples
+from cutaway.analysis.samples import PREDICTION, SUBSET, Samples
+from cutaway.arrays import BoolArray
 
 __all__ = ["Advice", "advise"]
 
@@ -30,7 +31,7 @@ class Advice:
 
 
 def advise(  # noqa: PLR0917  all of it is the slice
-    samples: Samples, table: pa.Table, judged: Judged, where: Sequence[str], rows: Mask, wrong_labels: Mask
+    samples: Samples, table: pa.Table, judged: Judged, where: Sequence[str], rows: BoolArray, wrong_labels: BoolArray
 ) -> Advice:
     """Return what to do about a slice: `rows` are its judged ones, `wrong_labels` those whose label is likely wrong."""
     wrong = rows & (judged.outcome > 0) if judged.measure == "error" else rows

@@ -6,17 +6,17 @@ import numpy as np
 import numpy.typing as npt
 
 from cutaway.analysis.intervals import Z95, share_interval
+from cutaway.arrays import Float64Array
 from cutaway.errors import MissingExtraError
 
-__all__ = ["ALARMS", "Doubles", "mean_difference", "normal_tail", "share_difference"]
+__all__ = ["ALARMS", "mean_difference", "normal_tail", "share_difference"]
 
-Doubles = npt.NDArray[np.float64]
 
 ALARMS = 0.005
 """Of data without any fault, each kind of insight is found in at most this share."""
 
 
-def normal_tail(z: npt.ArrayLike) -> Doubles:
+def normal_tail(z: npt.ArrayLike) -> Float64Array:
     """Return the chance of a normal value above `z`."""
     try:
         from scipy.special import ndtr
@@ -34,7 +34,7 @@ def share_difference(yes: tuple[float, float], counts: tuple[float, float]) -> t
     return float(first - second - down), float(first - second + up)
 
 
-def mean_difference(inside: Doubles, outside: Doubles) -> tuple[float, float]:
+def mean_difference(inside: Float64Array, outside: Float64Array) -> tuple[float, float]:
     """Return the 95 % interval of the difference of two means (Welch's, by the normal distribution)."""
     if len(inside) < 2 or len(outside) < 2:
         return float("nan"), float("nan")

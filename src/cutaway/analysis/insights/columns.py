@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.clusters.values import Ints
 from cutaway.analysis.coding import coded, most_frequent
-from cutaway.analysis.insights.chances import Doubles
-from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET, Mask, Samples
+from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET, Samples
+from cutaway.arrays import BoolArray, Float64Array, Int64Array
 
 __all__ = ["Described", "Region", "described", "describing", "regions_of", "short"]
 
@@ -30,8 +29,8 @@ class Described:
     """A column: `numbers` (NaN where there is none), or `codes` of `names` (-1 where there is none)."""
 
     name: str
-    numbers: Doubles | None
-    codes: Ints
+    numbers: Float64Array | None
+    codes: Int64Array
     names: tuple[str, ...]
 
 
@@ -40,7 +39,7 @@ class Region:
     """Some of the samples by a condition; `where` is empty where no condition says it, and `words` always do."""
 
     words: str
-    rows: Mask
+    rows: BoolArray
     where: tuple[str, ...]
 
 

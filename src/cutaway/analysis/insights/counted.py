@@ -11,7 +11,8 @@ import pyarrow as pa
 from cutaway.analysis.insights.chances import ALARMS
 from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.ranked import Ranked
-from cutaway.analysis.samples import Mask, Samples
+from cutaway.analysis.samples import Samples
+from cutaway.arrays import BoolArray
 from cutaway.errors import MissingExtraError
 
 __all__ = ["Most", "above", "most_affected", "rows_named"]
@@ -35,13 +36,13 @@ def above(ranked: Ranked, score: float) -> pa.Table:
     return ranked.table.filter(pa.array(scores >= score))
 
 
-def rows_named(samples: Samples, ids: Sequence[str]) -> Mask:
+def rows_named(samples: Samples, ids: Sequence[str]) -> BoolArray:
     """Return which rows have one of these ids."""
     wanted = set(ids)
     return np.fromiter((one in wanted for one in samples.ids), np.bool_, len(samples))
 
 
-def most_affected(rows: Mask, among: Mask, columns: Sequence[Described]) -> Most | None:
+def most_affected(rows: BoolArray, among: BoolArray, columns: Sequence[Described]) -> Most | None:
     """Return the value that holds most more of `rows` than its share of `among` lets expect, or None."""
     try:
         from scipy.stats import binom

@@ -17,7 +17,8 @@ from cutaway.analysis.insights.reweighting import as_if_mixed
 from cutaway.analysis.insights.values import Insight
 from cutaway.analysis.insights.wording import figures, percent, told
 from cutaway.analysis.nearest import Nearest
-from cutaway.analysis.samples import Mask, Samples
+from cutaway.analysis.samples import Samples
+from cutaway.arrays import BoolArray
 
 __all__ = ["domain_gaps"]
 
@@ -31,8 +32,8 @@ MOST_SUBSETS = 4
 class _Pair:
     first: str
     second: str
-    inside: Mask
-    outside: Mask
+    inside: BoolArray
+    outside: BoolArray
     drifts: tuple[Drift, ...]
     latent: Separation | None
     own: np.ndarray | None
@@ -72,7 +73,9 @@ def domain_gaps(
     return [one for one in found if one is not None]
 
 
-def _compared(names: tuple[str, str], rows: tuple[Mask, Mask], columns: Sequence[Described], graph: _Graph) -> _Pair:
+def _compared(
+    names: tuple[str, str], rows: tuple[BoolArray, BoolArray], columns: Sequence[Described], graph: _Graph
+) -> _Pair:
     drifts = tuple(one for column in columns if (one := column_drift(column, *rows)) is not None)
     latent = latent_separation(graph.nearest, *rows, graph.rng)
     separation, own = latent if latent is not None else (None, None)

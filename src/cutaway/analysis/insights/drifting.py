@@ -9,7 +9,7 @@ import numpy as np
 from cutaway.analysis.insights.chances import normal_tail
 from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.nearest import Nearest
-from cutaway.analysis.samples import Mask
+from cutaway.arrays import BoolArray
 from cutaway.errors import MissingExtraError
 
 __all__ = ["Drift", "Separation", "column_drift", "latent_separation"]
@@ -50,12 +50,12 @@ class Separation:
     chance: float
 
 
-def column_drift(column: Described, inside: Mask, outside: Mask) -> Drift | None:
+def column_drift(column: Described, inside: BoolArray, outside: BoolArray) -> Drift | None:
     """Return how far a column differs between two sets of samples; None where one of them has next to no values."""
     return _of_values(column, inside, outside) if column.numbers is None else _of_numbers(column, inside, outside)
 
 
-def _of_numbers(column: Described, inside: Mask, outside: Mask) -> Drift | None:
+def _of_numbers(column: Described, inside: BoolArray, outside: BoolArray) -> Drift | None:
     try:
         from scipy.special import kolmogorov
     except ImportError as error:
@@ -75,7 +75,7 @@ def _of_numbers(column: Described, inside: Mask, outside: Mask) -> Drift | None:
     return Drift(column, distance, chance, float(np.median(first)), float(np.median(second)))
 
 
-def _of_values(column: Described, inside: Mask, outside: Mask) -> Drift | None:
+def _of_values(column: Described, inside: BoolArray, outside: BoolArray) -> Drift | None:
     try:
         from scipy.special import chdtrc
     except ImportError as error:
@@ -104,7 +104,7 @@ def _of_values(column: Described, inside: Mask, outside: Mask) -> Drift | None:
 
 
 def latent_separation(
-    nearest: Nearest, inside: Mask, outside: Mask, rng: np.random.Generator
+    nearest: Nearest, inside: BoolArray, outside: BoolArray, rng: np.random.Generator
 ) -> tuple[Separation, np.ndarray] | None:
     """Return how far neighbours keep to their own of two sets of samples, and for each row the share that does.
 
@@ -138,7 +138,7 @@ def latent_separation(
     return separation, shares
 
 
-def _near(nearest: Nearest, rows: np.ndarray, both: Mask) -> np.ndarray:
+def _near(nearest: Nearest, rows: np.ndarray, both: BoolArray) -> np.ndarray:
     """Return neighbours of rows: few, or all where most of the few are of a third subset."""
     few = nearest.indices[rows, :NEIGHBOURS]
     return few if ((few >= 0) & both[few]).sum() >= len(rows) else nearest.indices[rows]

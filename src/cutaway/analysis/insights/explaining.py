@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cutaway.analysis.clusters.values import Ints
 from cutaway.analysis.curves.strength import Strength, rank_correlation, rank_share
 from cutaway.analysis.false_shares import holm
-from cutaway.analysis.insights.chances import ALARMS, Doubles, mean_difference
+from cutaway.analysis.insights.chances import ALARMS, mean_difference
 from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.insights.judging import Judged, clipped
 from cutaway.analysis.insights.values import Insight
 from cutaway.analysis.insights.wording import figures, listed, percent, told
-from cutaway.analysis.samples import Mask, Samples
+from cutaway.analysis.samples import Samples
+from cutaway.arrays import BoolArray, Float64Array, Int64Array
 
 __all__ = ["explaining_columns"]
 
@@ -35,7 +35,7 @@ class _By:
     """What is explained: of the judged rows, their loss or else whether they are wrong."""
 
     judged: Judged
-    outcome: Doubles
+    outcome: Float64Array
     measure: str
 
 
@@ -43,7 +43,7 @@ class _By:
 class _Explained:
     column: Described
     strength: Strength
-    groups: Ints
+    groups: Int64Array
     ends: tuple[int, int]
 
     @property
@@ -82,7 +82,7 @@ def explaining_columns(samples: Samples, judged: Judged, columns: Sequence[Descr
     return sorted((one for one in told_of if one is not None), key=lambda one: -one.severity)[:MOST]
 
 
-def _explained(column: Described, outcome: Doubles, rows: Mask) -> _Explained | None:
+def _explained(column: Described, outcome: Float64Array, rows: BoolArray) -> _Explained | None:
     """Return how far a column explains the outcome: by its order where that says most, else by its tenths or values."""
     if column.numbers is None:
         groups, ordered = np.where(rows, column.codes, -1), None
@@ -108,7 +108,7 @@ def _explained(column: Described, outcome: Doubles, rows: Mask) -> _Explained | 
     return _Explained(column, by_groups, groups, ends)
 
 
-def _alike(one: Described, other: Described, rows: Mask) -> bool:
+def _alike(one: Described, other: Described, rows: BoolArray) -> bool:
     """Return whether two columns say the same: numbers in the same order, or values that go with each other."""
     if one.numbers is not None and other.numbers is not None:
         known = rows & np.isfinite(one.numbers) & np.isfinite(other.numbers)
@@ -154,7 +154,7 @@ def _told(samples: Samples, by: _By, one: _Explained, p: float, twins: Sequence[
     )
 
 
-def _at_stake(by: _By, worse: Mask) -> float:
+def _at_stake(by: _By, worse: BoolArray) -> float:
     """Return the share of all loss or error that would be gone if the worse end did as well as the rest."""
     rows = by.judged.rows
     excess = float(by.outcome[worse].mean() - by.outcome[rows & ~worse].mean()) * int(worse.sum())

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cutaway.analysis.clusters.values import Ints
 from cutaway.analysis.counting import Counter
 from cutaway.analysis.insights.columns import Described, described, describing
 from cutaway.analysis.insights.counted import above, rows_named
@@ -22,7 +21,8 @@ from cutaway.analysis.insights.values import Insight, Insights
 from cutaway.analysis.insights.wording import listed
 from cutaway.analysis.nearest import Nearest
 from cutaway.analysis.ranked import Ranked
-from cutaway.analysis.samples import LABEL, Mask, Samples
+from cutaway.analysis.samples import LABEL, Samples
+from cutaway.arrays import BoolArray, Int64Array
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.evaluation.progress import Listener
 
@@ -43,7 +43,7 @@ def find_insights(
     samples: Samples,
     nearest: Nearest,
     *,
-    clusters: Ints | None = None,
+    clusters: Int64Array | None = None,
     ranked: Mapping[str, Ranked] = NOTHING,
     seed: int = 0,
     progress: Listener | None = None,
@@ -80,14 +80,14 @@ def find_insights(
 
 
 def _overfitting(
-    samples: Samples, by: Judged, columns: list[Described], clusters: Ints | None, rng: np.random.Generator
+    samples: Samples, by: Judged, columns: list[Described], clusters: Int64Array | None, rng: np.random.Generator
 ) -> list[Insight]:
     overall = overall_gap(samples, by)
     regions = overfitted_regions(samples, by, all_regions(samples, columns, clusters, rng))
     return [*([] if overall is None else [overall]), *regions]
 
 
-def _wrong_labels(samples: Samples, ranked: Mapping[str, Ranked]) -> Mask:
+def _wrong_labels(samples: Samples, ranked: Mapping[str, Ranked]) -> BoolArray:
     if "mislabeled" not in ranked:
         return np.zeros(len(samples), np.bool_)
     likely = above(ranked["mislabeled"], LIKELY)
@@ -112,7 +112,7 @@ def _not_looked_for(samples: Samples, by: Judged | None, ranked: Mapping[str, Ra
     return notes
 
 
-def _check(samples: Samples, nearest: Nearest, clusters: Ints | None, ranked: Mapping[str, Ranked]) -> None:
+def _check(samples: Samples, nearest: Nearest, clusters: Int64Array | None, ranked: Mapping[str, Ranked]) -> None:
     if len(nearest.indices) != len(samples):
         raise ConfigurationError(f"There are {len(samples)} samples, but neighbours of {len(nearest.indices)}.")
     if clusters is not None and len(clusters) != len(samples):

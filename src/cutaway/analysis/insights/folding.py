@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from cutaway.analysis.insights.values import Insight
 from cutaway.analysis.insights.wording import listed
-from cutaway.analysis.samples import Mask
+from cutaway.arrays import BoolArray
 
 __all__ = ["folded"]
 
@@ -52,7 +52,7 @@ def _implied(insight: Insight, other: Insight) -> bool:
     return _same(insight.rows, other.rows)
 
 
-def _same(first: Mask, second: Mask) -> bool:
+def _same(first: BoolArray, second: BoolArray) -> bool:
     return int((first & second).sum()) >= SAME * max(int((first | second).sum()), 1)
 
 

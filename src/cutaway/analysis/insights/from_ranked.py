@@ -14,7 +14,8 @@ from cutaway.analysis.insights.judging import Judged, subsets_of
 from cutaway.analysis.insights.values import Insight
 from cutaway.analysis.insights.wording import amount, percent, told
 from cutaway.analysis.ranked import Ranked
-from cutaway.analysis.samples import LABEL, SUBSET, Mask, Samples
+from cutaway.analysis.samples import LABEL, SUBSET, Samples
+from cutaway.arrays import BoolArray
 
 __all__ = ["LIKELY", "insights_from_ranked"]
 
@@ -182,7 +183,7 @@ def _outlying(samples: Samples, ranked: Ranked, columns: Sequence[Described], ju
     )
 
 
-def _without(rows: Mask, whole: Mask, name: str, judged: Judged | None) -> str:
+def _without(rows: BoolArray, whole: BoolArray, name: str, judged: Judged | None) -> str:
     """Say what the leaking samples do to the figure of their subset."""
     if judged is None or not (judged.rows & rows).any() or not (judged.rows & whole & ~rows).any():
         return ""
@@ -191,7 +192,7 @@ def _without(rows: Mask, whole: Mask, name: str, judged: Judged | None) -> str:
     return f"An honest figure: without them {judged.noun} on {name} is {texts[1]} instead of {texts[0]}."
 
 
-def _outcome(rows: Mask, judged: Judged | None) -> str:
+def _outcome(rows: BoolArray, judged: Judged | None) -> str:
     if judged is None or (judged.rows & rows).sum() < FEWEST_JUDGED or not (judged.rows & ~rows).any():
         return ""
     inside, outside = told(judged.measure, *judged.means(rows))
@@ -217,12 +218,12 @@ def _swapped(table: pa.Table) -> str:
     return f"; {count:,} labelled {label} look like {suggested}"
 
 
-def _subsets(samples: Samples, rows: Mask) -> str:
+def _subsets(samples: Samples, rows: BoolArray) -> str:
     present = Counter(str(one) for one in samples.table[SUBSET].filter(pa.array(rows)).to_pylist())
     return ", ".join(name for name, _ in present.most_common())
 
 
-def _known(samples: Samples, name: str) -> Mask:
+def _known(samples: Samples, name: str) -> BoolArray:
     if not samples.has(name):
         return np.ones(len(samples), np.bool_)
     return ~np.asarray(samples.table[name].is_null(), np.bool_)

@@ -7,9 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from cutaway.analysis.insights.chances import Doubles, mean_difference, share_difference
+from cutaway.analysis.insights.chances import mean_difference, share_difference
 from cutaway.analysis.insights.wording import listed
-from cutaway.analysis.samples import CORRECT, LOSS, SUBSET, Mask, Samples
+from cutaway.analysis.samples import CORRECT, LOSS, SUBSET, Samples
+from cutaway.arrays import BoolArray, Float64Array
 
 __all__ = ["CLIPPED", "FEWEST", "TRAINING", "Judged", "clipped", "judged", "subsets_of"]
 
@@ -33,10 +34,10 @@ class Judged:
     """
 
     measure: str
-    outcome: Doubles
-    losses: Doubles
-    rows: Mask
-    training: Mask
+    outcome: Float64Array
+    losses: Float64Array
+    rows: BoolArray
+    training: BoolArray
     subsets: tuple[str, ...]
 
     @property
@@ -45,7 +46,7 @@ class Judged:
         return float(self.outcome[self.rows].mean())
 
     @cached_property
-    def scaled(self) -> Doubles:
+    def scaled(self) -> Float64Array:
         """The outcome in a scale in which means can be compared: errors as they are, losses by rank from 0 to 1."""
         if self.measure == "error":
             return self.outcome
@@ -65,12 +66,12 @@ class Judged:
         """What the mean is called."""
         return "error" if self.measure == "error" else "mean loss"
 
-    def means(self, inside: Mask) -> tuple[float, float]:
+    def means(self, inside: BoolArray) -> tuple[float, float]:
         """Return the mean of the judged rows inside and outside."""
         own, other = self._sides(inside)
         return (float(own.mean()) if len(own) else float("nan"), float(other.mean()) if len(other) else float("nan"))
 
-    def interval(self, inside: Mask) -> tuple[float, float]:
+    def interval(self, inside: BoolArray) -> tuple[float, float]:
         """Return the 95 % interval of the difference between inside and outside."""
         own, other = self._sides(inside)
         if not len(own) or not len(other):
@@ -79,16 +80,16 @@ class Judged:
             return share_difference((float(own.sum()), float(other.sum())), (len(own), len(other)))
         return mean_difference(own, other)
 
-    def worst(self, rows: Mask) -> int:
+    def worst(self, rows: BoolArray) -> int:
         """Return the row to look at first: of the worst outcomes, the largest loss."""
         places = np.flatnonzero(rows)
         return int(places[np.lexsort((-np.nan_to_num(self.losses[places]), -np.nan_to_num(self.outcome[places])))[0]])
 
-    def _sides(self, inside: Mask) -> tuple[Doubles, Doubles]:
+    def _sides(self, inside: BoolArray) -> tuple[Float64Array, Float64Array]:
         return self.outcome[self.rows & inside], self.outcome[self.rows & ~inside]
 
 
-def subsets_of(samples: Samples) -> tuple[tuple[str, ...], dict[str, Mask]]:
+def subsets_of(samples: Samples) -> tuple[tuple[str, ...], dict[str, BoolArray]]:
     """Return the names of the subsets, and the rows of each."""
     column = samples.table[SUBSET]
     names = tuple(str(one) for one in column.unique().to_pylist() if one is not None)
@@ -120,12 +121,12 @@ def judged(samples: Samples) -> tuple[Judged | None, str]:
     return Judged("loss", outcome, losses, rows, training, subsets), note
 
 
-def clipped(losses: Doubles, rows: Mask) -> Doubles:
+def clipped(losses: Float64Array, rows: BoolArray) -> Float64Array:
     """Return losses cut off at the 1st and 99th percentile of some rows: a few huge ones would decide every mean."""
     return np.asarray(np.clip(losses, *np.quantile(losses[rows], CUT)))
 
 
-def _held_out(samples: Samples, known: Mask) -> tuple[Mask, Mask, tuple[str, ...], str]:
+def _held_out(samples: Samples, known: BoolArray) -> tuple[BoolArray, BoolArray, tuple[str, ...], str]:
     """Return the rows to judge, those of training beside them, whose they are, and what limits that."""
     _, rows_of = subsets_of(samples)
     none = np.zeros(len(samples), np.bool_)
@@ -138,7 +139,7 @@ def _held_out(samples: Samples, known: Mask) -> tuple[Mask, Mask, tuple[str, ...
     return training, none, (TRAINING,), note
 
 
-def _numbers(samples: Samples, name: str) -> Doubles:
+def _numbers(samples: Samples, name: str) -> Float64Array:
     if not samples.has(name):
         return np.full(len(samples), np.nan)
     values = samples.numbers(name)

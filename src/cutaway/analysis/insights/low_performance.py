@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.clusters.values import Ints
 from cutaway.analysis.insights.advising import Advice, advise
 from cutaway.analysis.insights.chances import ALARMS
 from cutaway.analysis.insights.columns import describing
 from cutaway.analysis.insights.judging import Judged
 from cutaway.analysis.insights.values import Insight
 from cutaway.analysis.insights.wording import amount, change, named, times, told
-from cutaway.analysis.samples import LABEL, PREDICTION, Mask, Samples
+from cutaway.analysis.samples import LABEL, PREDICTION, Samples
 from cutaway.analysis.slices import find_slices
+from cutaway.arrays import BoolArray, Int64Array
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
 
@@ -34,7 +34,7 @@ SMALLEST = 0.1
 @dataclass(frozen=True)
 class _Found:
     where: tuple[str, ...]
-    rows: Mask
+    rows: BoolArray
     p: float
     first: bool  # found by metadata and classes together, which the finder has told apart already
 
@@ -48,7 +48,7 @@ class _Kept:
     within: list[_Found]
 
 
-def with_clusters(samples: Samples, clusters: Ints | None) -> pa.Table:
+def with_clusters(samples: Samples, clusters: Int64Array | None) -> pa.Table:
     """Return the table of samples with a column for their cluster, where there are clusters."""
     table = samples.table
     if clusters is None:
@@ -63,8 +63,8 @@ def with_clusters(samples: Samples, clusters: Ints | None) -> pa.Table:
 def low_performance(
     samples: Samples,
     judged: Judged,
-    clusters: Ints | None,
-    wrong_labels: Mask,
+    clusters: Int64Array | None,
+    wrong_labels: BoolArray,
     *,
     seed: int = 0,
     progress: Listener | None = None,
@@ -99,7 +99,7 @@ def low_performance(
     ]
 
 
-def _share_of(rows: Mask, other: Mask) -> float:
+def _share_of(rows: BoolArray, other: BoolArray) -> float:
     return float((rows & other).sum() / max(int(rows.sum()), 1))
 
 
@@ -130,21 +130,21 @@ def _slices(
     return [_Found(tuple(one.where), _whole(one.rows, judged), float(one.p), first) for one in slices]
 
 
-def _whole(rows: Mask, judged: Judged) -> Mask:
+def _whole(rows: BoolArray, judged: Judged) -> BoolArray:
     """Return rows among the judged ones as rows among all."""
     mask = np.zeros(len(judged.rows), np.bool_)
     mask[np.flatnonzero(judged.rows)[rows]] = True
     return mask
 
 
-def _worth_telling(judged: Judged, rows: Mask) -> bool:
+def _worth_telling(judged: Judged, rows: BoolArray) -> bool:
     """Return whether the means show it too: ranks may be sure of a difference that would buy nothing."""
     inside, outside = judged.means(rows)
     low, _ = judged.interval(rows)
     return low > 0 and inside - outside >= SMALLEST * abs(judged.overall)
 
 
-def _saved(judged: Judged, rows: Mask) -> float:
+def _saved(judged: Judged, rows: BoolArray) -> float:
     """Return how much error or loss would be gone if a slice did as well as the rest."""
     inside, outside = judged.means(rows)
     return (inside - outside) * int(rows.sum())
@@ -166,7 +166,7 @@ def _double(one: _Found, kept: Sequence[_Found], judged: Judged) -> int | None:
     return int(np.argmax([int((one.rows & other.rows).sum()) for other in kept]))
 
 
-def _effect(judged: Judged, rows: Mask, among: Mask) -> float:
+def _effect(judged: Judged, rows: BoolArray, among: BoolArray) -> float:
     own, rest = judged.scaled[rows], judged.scaled[among & ~rows]
     return float(own.mean() - rest.mean()) if len(own) and len(rest) else 0.0
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cutaway.analysis.insights.chances import ALARMS, Doubles, normal_tail
+from cutaway.analysis.insights.chances import ALARMS, normal_tail
 from cutaway.analysis.insights.columns import Region
 from cutaway.analysis.insights.judging import Judged
 from cutaway.analysis.insights.values import Insight
 from cutaway.analysis.insights.wording import change, told
 from cutaway.analysis.intervals import Z95
-from cutaway.analysis.samples import Mask, Samples
+from cutaway.analysis.samples import Samples
+from cutaway.arrays import BoolArray, Float64Array
 
 __all__ = ["overall_gap", "overfitted_regions"]
 
@@ -110,11 +111,11 @@ def _real(gap: _Gap, looks: int, measure: str) -> bool:
     return p <= ALARMS and gap.beyond >= SMALLEST_BEYOND[measure] and gap.held > gap.trained
 
 
-def _overlap(first: Mask, second: Mask) -> bool:
+def _overlap(first: BoolArray, second: BoolArray) -> bool:
     return int((first & second).sum()) >= 0.5 * int((first | second).sum())
 
 
-def _difference(first: Doubles, second: Doubles) -> tuple[float, float]:
+def _difference(first: Float64Array, second: Float64Array) -> tuple[float, float]:
     """Return the difference of means and its standard error; one more yes and no each, lest none look certain."""
     error = 0.0
     for side in (first, second):
@@ -125,7 +126,7 @@ def _difference(first: Doubles, second: Doubles) -> tuple[float, float]:
     return float(first.mean() - second.mean()), float(np.sqrt(error))
 
 
-def _gap(values: Doubles, judged: Judged, region: Region, free: Mask) -> _Gap | None:
+def _gap(values: Float64Array, judged: Judged, region: Region, free: BoolArray) -> _Gap | None:
     held_out, training = judged.rows & free, judged.training & free
     sides = [held_out & region.rows, training & region.rows]
     others = [held_out & ~region.rows, training & ~region.rows]

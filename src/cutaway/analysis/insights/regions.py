@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from cutaway.analysis.clusters.kmeans import kmeans
-from cutaway.analysis.clusters.values import Ints
 from cutaway.analysis.insights.columns import Described, Region, regions_of
-from cutaway.analysis.samples import LABEL, Floats, Samples
+from cutaway.analysis.samples import LABEL, Samples
+from cutaway.arrays import Float32Array, Int64Array
 
 __all__ = ["all_regions"]
 
@@ -21,7 +21,7 @@ MOST_VALUES = 50
 
 
 def all_regions(
-    samples: Samples, columns: Sequence[Described], clusters: Ints | None, rng: np.random.Generator
+    samples: Samples, columns: Sequence[Described], clusters: Int64Array | None, rng: np.random.Generator
 ) -> Iterator[Region]:
     """Yield every region: values and fifths of columns, and clusters, or cells of latent space without clusters."""
     for column in columns:
@@ -51,7 +51,7 @@ def _cells(samples: Samples, rng: np.random.Generator) -> Iterator[Region]:
         yield Region(_words(number, len(centres), rows, labels), rows, ())
 
 
-def _nearest(rows: Floats, centres: Floats) -> Ints:
+def _nearest(rows: Float32Array, centres: Float32Array) -> Int64Array:
     return np.asarray((np.einsum("ij,ij->i", centres, centres) - 2 * (rows @ centres.T)).argmin(axis=1), np.int64)
 
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cutaway.analysis.insights.chances import Doubles
 from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.intervals import Z95
-from cutaway.analysis.samples import Mask
+from cutaway.arrays import BoolArray, Float64Array
 
 __all__ = ["Mixed", "as_if_mixed"]
 
@@ -28,7 +27,7 @@ class Mixed:
     high: float
 
 
-def as_if_mixed(column: Described, outcome: Doubles, inside: Mask, mix: Mask) -> Mixed | None:
+def as_if_mixed(column: Described, outcome: Float64Array, inside: BoolArray, mix: BoolArray) -> Mixed | None:
     """Return the mean of `outcome` over `inside` weighted to the mix of a column's values in `mix`.
 
     None where a tenth or more of the mix has next to no samples inside: nothing is known of those.
@@ -51,7 +50,7 @@ def as_if_mixed(column: Described, outcome: Doubles, inside: Mask, mix: Mask) ->
     return Mixed(float(outcome[inside].mean()), after, max(0.0, after - Z95 * error), after + Z95 * error)
 
 
-def _parts(column: Described, mix: Mask) -> np.ndarray:
+def _parts(column: Described, mix: BoolArray) -> np.ndarray:
     if column.numbers is None:
         return column.codes
     known = np.isfinite(column.numbers)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cutaway.analysis.samples import Mask
+from cutaway.arrays import BoolArray
 
 __all__ = ["INFORMS", "KINDS", "Insight", "Insights"]
 
@@ -43,7 +43,7 @@ class Insight:
 
     kind: str
     words: str
-    rows: Mask = field(compare=False, repr=False)
+    rows: BoolArray = field(compare=False, repr=False)
     sample: str = ""
     severity: float = 0.0
     where: tuple[str, ...] = ()

@@ -6,11 +6,11 @@ Functions of arrays; knows no samples and no subsets. Each returns an expected m
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
+
+from cutaway.arrays import BoolArray, Float32Array, Float64Array
 
 __all__ = ["carried_mean", "carried_share", "confidence_scores"]
 
-Doubles = npt.NDArray[np.float64]
 
 # Confidences nearer to 1 than this differ by rounding only.
 NEAREST_TO_ONE = 1e-6
@@ -23,13 +23,13 @@ ROUNDS, CLOSE, LONGEST_STEP = 100, 1e-9, 2.0
 MOST_STRATA, STRATUM = 10, 20
 
 
-def confidence_scores(probabilities: npt.NDArray[np.float32]) -> Doubles:
+def confidence_scores(probabilities: Float32Array) -> Float64Array:
     """Return the largest probability of each row as log odds, in which calibration curves are nearly straight."""
     largest = np.clip(probabilities.max(axis=1).astype(np.float64), NEAREST_TO_ONE, 1 - NEAREST_TO_ONE)
     return np.asarray(np.log(largest) - np.log1p(-largest))
 
 
-def carried_share(scores: Doubles, right: npt.NDArray[np.bool_], others: Doubles) -> tuple[float, float]:
+def carried_share(scores: Float64Array, right: BoolArray, others: Float64Array) -> tuple[float, float]:
     """Return the expected share of right answers at scores `others`, and its variance.
 
     A logistic curve of `right` over `scores` is fitted. The variance is that of the curve (a sandwich, which holds
@@ -48,7 +48,7 @@ def carried_share(scores: Doubles, right: npt.NDArray[np.bool_], others: Doubles
     return float(chances.mean()), float(slope @ doubt @ slope + noise.mean() / len(others))
 
 
-def carried_mean(scores: Doubles, values: Doubles, others: Doubles) -> tuple[float, float]:
+def carried_mean(scores: Float64Array, values: Float64Array, others: Float64Array) -> tuple[float, float]:
     """Return the expected mean of `values` at scores `others`, and its variance: strata of scores, weighed anew."""
     strata = int(np.clip(len(scores) // STRATUM, 1, MOST_STRATA))
     edges = np.unique(np.quantile(scores, np.linspace(0, 1, strata + 1)[1:-1]))
@@ -67,15 +67,15 @@ def carried_mean(scores: Doubles, values: Doubles, others: Doubles) -> tuple[flo
     return mean, float(variance)
 
 
-def _design(scores: Doubles) -> Doubles:
+def _design(scores: Float64Array) -> Float64Array:
     return np.stack([np.ones(len(scores)), scores], axis=1)
 
 
-def _logistic(values: Doubles) -> Doubles:
+def _logistic(values: Float64Array) -> Float64Array:
     return np.asarray(1 / (1 + np.exp(-np.clip(values, -40, 40))))
 
 
-def _fitted(design: Doubles, answers: Doubles, weights: Doubles) -> tuple[Doubles, Doubles]:
+def _fitted(design: Float64Array, answers: Float64Array, weights: Float64Array) -> tuple[Float64Array, Float64Array]:
     """Return the curve's two numbers, and their covariance."""
     curve, ridge = np.zeros(2), np.diag([0.0, RIDGE])
     for _ in range(ROUNDS):

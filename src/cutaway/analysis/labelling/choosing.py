@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.counting import Counter
 from cutaway.analysis.devices import choose_device
@@ -15,13 +14,13 @@ from cutaway.analysis.labelling.covering import Cover, Pick
 from cutaway.analysis.labelling.pool import Pool, pool_of
 from cutaway.analysis.labelling.weighing import crowding, uncertainty
 from cutaway.analysis.ranked import Ranked
-from cutaway.analysis.samples import Floats, Mask, Samples
+from cutaway.analysis.samples import Samples
+from cutaway.arrays import BoolArray, Float32Array, Float64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
 from cutaway.evaluation.progress import Listener
 
 __all__ = ["METHODS", "choose_to_label"]
 
-Doubles = npt.NDArray[np.float64]
 
 METHODS = ("mix", "coreset", "uncertainty")
 ANALYSIS = "list of samples to label"
@@ -88,7 +87,7 @@ def _notes(pool: Pool, count: int, *, by_distance_alone: bool) -> tuple[str, ...
     return tuple(notes)
 
 
-def _usable(samples: Samples, method: str) -> tuple[Mask, str]:
+def _usable(samples: Samples, method: str) -> tuple[BoolArray, str]:
     """Return which samples a method can judge, and what the others lack."""
     chances = samples.probabilities
     if chances is not None and chances.shape[1] > 1 and method != "coreset":
@@ -102,12 +101,12 @@ def _usable(samples: Samples, method: str) -> tuple[Mask, str]:
     return np.ones(len(samples), np.bool_), ""
 
 
-def _doubts(samples: Samples, pool: Pool) -> Floats | None:
+def _doubts(samples: Samples, pool: Pool) -> Float32Array | None:
     chances = samples.probabilities
     return None if chances is None or chances.shape[1] < 2 else uncertainty(chances[pool.candidates])
 
 
-def _weights(candidates: Floats, doubts: Floats | None, seed: int) -> Floats:
+def _weights(candidates: Float32Array, doubts: Float32Array | None, seed: int) -> Float32Array:
     """Return what a distance counts for: more where the model is unsure, less where there is much room anyway."""
     usual = 1 / crowding(candidates, seed)
     doubt = np.ones_like(usual) if doubts is None else np.maximum(np.sqrt(doubts), SUREST)
@@ -123,7 +122,7 @@ def _chosen(picks: Iterable[Pick], counter: Counter) -> Chosen:
     return Chosen(places, values, distances, nearest)
 
 
-def _in_parts(values: Doubles) -> Doubles:
+def _in_parts(values: Float64Array) -> Float64Array:
     """Return what each adds in parts of what the first does, never more than the one before it."""
     if not np.isfinite(values[0]):  # nothing was there before it, so it adds no less than the next
         values = np.concatenate([values[1:2] if len(values) > 1 else [1.0], values[1:]])

@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.labelling.pool import Pool
-from cutaway.analysis.samples import PREDICTION, SUBSET, Floats, Samples
+from cutaway.analysis.samples import PREDICTION, SUBSET, Samples
+from cutaway.arrays import Float32Array, Float64Array, IndexArray, Int64Array
 
 __all__ = ["Chosen", "chosen_table", "chosen_words"]
-
-Ints = npt.NDArray[np.int64]
-Doubles = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -24,13 +21,13 @@ class Chosen:
     `nearest` counts the labelled samples first, then the candidates; -1 where there was nothing before.
     """
 
-    places: Ints
-    values: Doubles
-    distances: Doubles
-    nearest: Ints
+    places: Int64Array
+    values: Float64Array
+    distances: Float64Array
+    nearest: Int64Array
 
 
-def chosen_table(samples: Samples, pool: Pool, chosen: Chosen, doubts: Floats | None) -> pa.Table:
+def chosen_table(samples: Samples, pool: Pool, chosen: Chosen, doubts: Float32Array | None) -> pa.Table:
     """Return the chosen samples with their evidence; `doubts` is the uncertainty of each candidate."""
     rows = pool.candidates[chosen.places]
     ids, covering = samples.ids, np.concatenate([pool.labelled, pool.candidates])
@@ -71,13 +68,13 @@ def chosen_words(table: pa.Table, candidates: int, method: str) -> tuple[str, ..
     return tuple(said)
 
 
-def _predictions(samples: Samples, rows: npt.NDArray[np.intp]) -> pa.Array:
+def _predictions(samples: Samples, rows: IndexArray) -> pa.Array:
     if PREDICTION in samples.table.column_names:
         return samples.table[PREDICTION].take(pa.array(rows)).cast(pa.string()).combine_chunks()
     return pa.nulls(len(rows), pa.string())
 
 
-def _between(samples: Samples, rows: npt.NDArray[np.intp]) -> list[str]:
+def _between(samples: Samples, rows: IndexArray) -> list[str]:
     """Name the two likeliest classes of each row."""
     if samples.probabilities is None or samples.probabilities.shape[1] < 2:
         return [""] * len(rows)

@@ -9,14 +9,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.devices import choose_device
-from cutaway.analysis.samples import Floats
+from cutaway.arrays import BoolArray, Float32Array, Int64Array
 
 __all__ = ["Cover", "Pick"]
 
-Ints = npt.NDArray[np.int64]
 
 # How many numbers a block of distances may have.
 BLOCK = 2**23
@@ -42,7 +40,7 @@ class Cover:
     distance.
     """
 
-    def __init__(self, candidates: Floats, labelled: Floats, *, device: str | None = None) -> None:
+    def __init__(self, candidates: Float32Array, labelled: Float32Array, *, device: str | None = None) -> None:
         import torch
 
         self._torch, self._device = torch, choose_device(device)
@@ -54,11 +52,11 @@ class Cover:
         self._labelled = len(labelled)
         self._taken = np.zeros(len(candidates), np.bool_)
         self.distances = np.full(len(candidates), np.inf, np.float32)
-        self.nearest: Ints = np.full(len(candidates), -1, np.int64)
+        self.nearest: Int64Array = np.full(len(candidates), -1, np.int64)
         if len(labelled):
             self._measure(labelled - middle, np.arange(len(labelled)))
 
-    def farthest(self, weights: Floats, count: int) -> Iterator[Pick]:
+    def farthest(self, weights: Float32Array, count: int) -> Iterator[Pick]:
         """Yield the candidate with the largest weighted distance, `count` times; values never grow.
 
         A distance only shrinks as more is chosen. So while the best of the most promising ones is still worth more
@@ -76,7 +74,7 @@ class Cover:
             self.add(np.array([pick.place for pick in picks]))
             count -= len(picks)
 
-    def followed(self, order: Ints, values: Floats) -> Iterator[Pick]:
+    def followed(self, order: Int64Array, values: Float32Array) -> Iterator[Pick]:
         """Yield candidates in an order that is given, each with its distance to what covers it by then."""
         vectors, squares = self._vectors[order], self._squares[order]
         distances, nearest = self.distances[order], self.nearest[order]
@@ -85,17 +83,17 @@ class Cover:
             nearer = _shrink(distances, vectors, squares, here)
             nearest[nearer] = self._labelled + place
 
-    def add(self, places: Ints) -> None:
+    def add(self, places: Int64Array) -> None:
         """Let candidates cover the others from now on."""
         self._taken[places] = True
         self._measure(self._vectors[places], self._labelled + places)
 
-    def _central(self, weights: Floats) -> int:
+    def _central(self, weights: Float32Array) -> int:
         """Return a candidate near the middle of all, a heavier one sooner: where to begin with no label."""
         lengths = np.sqrt(self._squares)
         return int(np.argmin((lengths + lengths.mean()) / weights))
 
-    def _closely(self, values: Floats, weights: Floats, count: int) -> list[Pick]:
+    def _closely(self, values: Float32Array, weights: Float32Array, count: int) -> list[Pick]:
         """Choose among the most promising candidates for as long as none of the others can be better."""
         kept = np.arange(len(values))
         bound = -np.inf
@@ -116,7 +114,7 @@ class Cover:
             nearest[nearer] = self._labelled + kept[here]
         return picks
 
-    def _measure(self, others: Floats, numbers: Ints) -> None:
+    def _measure(self, others: Float32Array, numbers: Int64Array) -> None:
         """Let vectors cover all candidates from now on."""
         lengths = np.einsum("ij,ij->i", others, others)
         there, about = (self._torch.from_numpy(one).to(self._device) for one in (others, lengths))
@@ -132,12 +130,12 @@ class Cover:
             self.distances[rows] = np.where(nearer, distances, self.distances[rows])
             self.nearest[rows] = np.where(nearer, numbers[place], self.nearest[rows])
 
-    def _nearest_of(self, vectors: Any, others: Any, lengths: Any) -> tuple[Floats, Ints]:
+    def _nearest_of(self, vectors: Any, others: Any, lengths: Any) -> tuple[Float32Array, Int64Array]:
         found, place = self._torch.addmm(lengths[None, :], vectors, others.T, alpha=-2.0).min(1)
         return found.cpu().numpy(), place.cpu().numpy()
 
 
-def _shrink(distances: Floats, vectors: Floats, squares: Floats, here: int) -> npt.NDArray[np.bool_]:
+def _shrink(distances: Float32Array, vectors: Float32Array, squares: Float32Array, here: int) -> BoolArray:
     """Let row `here` cover the other rows: lower their distances, in place, and return which ones it is nearest to."""
     scale = squares + squares[here]
     found = scale - 2 * (vectors @ vectors[here])

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.intervals import Z95, share_interval
 from cutaway.analysis.labelling.calibration import carried_mean, carried_share, confidence_scores
 from cutaway.analysis.labelling.novelty import unlike_share
 from cutaway.analysis.labelling.pool import TRAINING, unlabelled
-from cutaway.analysis.samples import CORRECT, SUBSET, Mask, Samples
+from cutaway.analysis.samples import CORRECT, SUBSET, Samples
+from cutaway.arrays import BoolArray, Float64Array
 from cutaway.errors import AnalysisUnavailable
 
 __all__ = ["Estimate", "estimate_metric"]
@@ -81,7 +81,7 @@ def estimate_metric(samples: Samples, *, metric: str = ACCURACY, seed: int = 0) 
     return Estimate(metric, value, float(low), float(high), method, count, known, unlike, notes, words)
 
 
-def _rows(samples: Samples) -> tuple[Mask, Mask]:
+def _rows(samples: Samples) -> tuple[BoolArray, BoolArray]:
     """Return which samples are held out with a label, and which have none; all with probabilities and latents."""
     if samples.probabilities is None or samples.probabilities.shape[1] < 2:
         raise AnalysisUnavailable(
@@ -93,7 +93,7 @@ def _rows(samples: Samples) -> tuple[Mask, Mask]:
     return np.asarray(usable & ~without & ~training), np.asarray(usable & without)
 
 
-def _values(samples: Samples, metric: str) -> npt.NDArray[np.float64]:
+def _values(samples: Samples, metric: str) -> Float64Array:
     column = CORRECT if metric == ACCURACY else metric
     if metric == ACCURACY and not samples.has(CORRECT):
         raise AnalysisUnavailable(
@@ -102,7 +102,7 @@ def _values(samples: Samples, metric: str) -> npt.NDArray[np.float64]:
     return samples.numbers(column)
 
 
-def _check(samples: Samples, held: Mask, asked: Mask, metric: str) -> tuple[str, ...]:
+def _check(samples: Samples, held: BoolArray, asked: BoolArray, metric: str) -> tuple[str, ...]:
     """Raise where there is nothing to learn from or nothing to tell; return what is left out."""
     without = int(unlabelled(samples).sum())
     if not asked.any():

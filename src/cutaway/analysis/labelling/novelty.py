@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from cutaway.analysis.samples import Floats
+from cutaway.arrays import Float32Array, Float64Array
 
 __all__ = ["unlike_share"]
 
@@ -16,7 +15,7 @@ BLOCK = 1_024
 ALPHA = 0.01
 
 
-def unlike_share(known: Floats, asked: Floats, seed: int) -> float:
+def unlike_share(known: Float32Array, asked: Float32Array, seed: int) -> float:
     """Return at least how large a share of `asked` lies farther from `known` than these lie from each other.
 
     It is the largest difference of the two distributions of distances (Kolmogorov and Smirnov, one-sided) less what
@@ -34,13 +33,13 @@ def unlike_share(known: Floats, asked: Floats, seed: int) -> float:
     return float(np.clip((reached[0] - reached[1]).max() - slack, 0.0, 1.0))
 
 
-def _some(vectors: Floats, chance: np.random.Generator) -> Floats:
+def _some(vectors: Float32Array, chance: np.random.Generator) -> Float32Array:
     if len(vectors) <= MOST:
         return vectors
     return np.asarray(vectors[np.sort(chance.choice(len(vectors), MOST, replace=False))])
 
 
-def _distances(vectors: Floats, known: Floats, *, own: bool) -> npt.NDArray[np.float64]:
+def _distances(vectors: Float32Array, known: Float32Array, *, own: bool) -> Float64Array:
     """Return the mean distance of each vector to the nearest few of `known`; `own` where these are the same rows."""
     middle = known.mean(axis=0, dtype=np.float64)
     others = known - middle

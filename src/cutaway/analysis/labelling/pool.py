@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.coding import left_out
-from cutaway.analysis.samples import LABEL, SUBSET, Mask, Samples
+from cutaway.analysis.samples import LABEL, SUBSET, Samples
+from cutaway.arrays import BoolArray, IndexArray
 from cutaway.errors import AnalysisUnavailable
 
 __all__ = ["TRAINING", "UNLABELED", "Pool", "pool_of", "unlabelled"]
 
-Rows = npt.NDArray[np.intp]
 
 TRAINING, UNLABELED = "training", "unlabeled"
 # In a table without a column of classes, samples of these subsets still have a ground truth: a number, a mask, boxes.
@@ -24,12 +23,12 @@ _WITH_TRUTH = (TRAINING, "validation", "test")
 class Pool:
     """The rows that can be chosen, the rows that have a label, and what is left out. All have finite latent vectors."""
 
-    candidates: Rows
-    labelled: Rows
+    candidates: IndexArray
+    labelled: IndexArray
     notes: tuple[str, ...] = ()
 
 
-def unlabelled(samples: Samples) -> Mask:
+def unlabelled(samples: Samples) -> BoolArray:
     """Return which samples have no label: those of the subset `unlabeled`, and rows of others that lack one."""
     subsets = np.array(samples.table[SUBSET].to_pylist(), object)
     without = np.asarray(subsets == UNLABELED, np.bool_)
@@ -40,7 +39,7 @@ def unlabelled(samples: Samples) -> Mask:
     return np.asarray(without | ~np.isin(subsets, _WITH_TRUTH), np.bool_)
 
 
-def pool_of(samples: Samples, usable: Mask, why: str, analysis: str) -> Pool:
+def pool_of(samples: Samples, usable: BoolArray, why: str, analysis: str) -> Pool:
     """Return what can be chosen among: unlabelled rows with finite latent vectors that are `usable` besides.
 
     `why` names those that are not usable. Raises where there is nothing to choose from.

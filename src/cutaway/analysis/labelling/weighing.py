@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cutaway.analysis.samples import Floats
+from cutaway.arrays import Float32Array
 
 __all__ = ["crowding", "uncertainty"]
 
@@ -15,7 +15,7 @@ BLOCK = 2_048
 SMALLEST = 0.25
 
 
-def uncertainty(probabilities: Floats) -> Floats:
+def uncertainty(probabilities: Float32Array) -> Float32Array:
     """Return 1 less the margin between the two likeliest classes: 0 for certain, 1 where both are as likely.
 
     >>> [round(float(one), 2) for one in uncertainty(np.array([[1.0, 0.0], [0.5, 0.5]], np.float32))]
@@ -27,7 +27,7 @@ def uncertainty(probabilities: Floats) -> Floats:
     return np.asarray(np.clip(1 - (top[:, 1] - top[:, 0]), 0, 1), np.float32)
 
 
-def crowding(candidates: Floats, seed: int) -> Floats:
+def crowding(candidates: Float32Array, seed: int) -> Float32Array:
     """Return how much room is around each candidate, in parts of the usual: 1 for most, large for outliers.
 
     It is the mean distance to the nearest few of a random sample of the others, so that it costs the same for each

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.samples import Mask
+from cutaway.arrays import BoolArray
 from cutaway.errors import ConfigurationError
 
 __all__ = ["accepted"]
@@ -14,7 +14,7 @@ __all__ = ["accepted"]
 LEAST = 0.8
 
 
-def accepted(table: pa.Table, precision: float = 0.95) -> Mask:
+def accepted(table: pa.Table, precision: float = 0.95) -> BoolArray:
     """Return which rows of a table of mislabeled candidates to accept: the most, with this share expected to be wrong.
 
     Rows are taken by their score, the highest first, as long as the mean score of those taken is at least `precision`

@@ -14,11 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from cutaway.arrays import Float64Array
 
 __all__ = ["Calibrated", "calibrate"]
 
-Doubles = npt.NDArray[np.float64]
 
 # Into so many places are margins sorted from 0 to the largest, of which this share of the samples stays below.
 PLACES, LARGEST = 32, 0.98
@@ -50,13 +50,13 @@ class Calibrated:
     the true share in about 7 of 10 cases, and was mostly too low in the others.
     """
 
-    scores: Doubles
+    scores: Float64Array
     rate: float
     low: float
     high: float
 
 
-def calibrate(margins: Doubles) -> Calibrated:
+def calibrate(margins: Float64Array) -> Calibrated:
     """Return how likely each label is wrong. The larger a margin, the less likely."""
     size = np.abs(margins)
     largest = float(np.quantile(size, LARGEST)) if len(size) else 0.0
@@ -81,7 +81,7 @@ def calibrate(margins: Doubles) -> Calibrated:
     return Calibrated(found, rate, low, high)
 
 
-def _explained(agree: Doubles, against: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+def _explained(agree: Float64Array, against: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
     """Return expected wrong and right labels below 0 and the weight of each combination.
 
     Axes are the rate, how far they were learned, start and fall of the tail, and, but for the weights, the place.
@@ -105,7 +105,7 @@ def _explained(agree: Doubles, against: Doubles) -> tuple[Doubles, Doubles, Doub
     return wrong, right, weights / weights.sum()
 
 
-def _usual_fall(agree: Doubles) -> float:
+def _usual_fall(agree: Float64Array) -> float:
     """Return how fast the tail of right labels usually falls below 0, from how the samples above 0 rise."""
     near, far = (
         (agree[round(low * PLACES) : round(high * PLACES)].sum() + 1) / (high - low)
@@ -115,7 +115,7 @@ def _usual_fall(agree: Doubles) -> float:
     return float(np.clip(slope * np.log(far / near) + offset, LEAST_FALL, MOST_FALL))
 
 
-def _mirrored(agree: Doubles) -> Doubles:
+def _mirrored(agree: Float64Array) -> Float64Array:
     """Return where wrong labels lie below 0 if they were learned so far: (LEARNED, places), each summing to 1."""
     places = np.arange(PLACES) + 0.5
     moved = places + FURTHER * (PLACES - places) - 0.5
@@ -133,13 +133,13 @@ def _mirrored(agree: Doubles) -> Doubles:
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
-def _smooth(counts: Doubles) -> Doubles:
+def _smooth(counts: Float64Array) -> Float64Array:
     """Return counts spread over their neighbours, reflected at both ends."""
     padded = np.pad(counts, 3, mode="symmetric")
     kernel = np.exp(-0.5 * np.arange(-3, 4) ** 2)
     return np.convolve(padded, kernel / kernel.sum(), mode="valid")
 
 
-def _usual(values: Doubles, mean_and_deviation: tuple[float, float]) -> Doubles:
+def _usual(values: Float64Array, mean_and_deviation: tuple[float, float]) -> Float64Array:
     mean, deviation = mean_and_deviation
     return np.asarray(-0.5 * ((values - mean) / deviation) ** 2)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.coding import Coded
 from cutaway.analysis.counting import Counter
@@ -14,13 +13,11 @@ from cutaway.analysis.labels.ridge import fit_ridge
 from cutaway.analysis.labels.visits import Visits, read_visits
 from cutaway.analysis.labels.votes import VOTERS, Votes, count_votes
 from cutaway.analysis.nearest import Nearest
-from cutaway.analysis.samples import SUBSET, Floats, Samples
+from cutaway.analysis.samples import SUBSET, Samples
+from cutaway.arrays import Float32Array, Float64Array, IndexArray, Int64Array
 from cutaway.evaluation.progress import Listener
 
 __all__ = ["Evidence", "gather"]
-
-Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -32,12 +29,12 @@ class Evidence:
 
     visits: Visits | None
     votes: Votes
-    ridge: Doubles
-    held_out: Doubles
-    suggested: Ints
+    ridge: Float64Array
+    held_out: Float64Array
+    suggested: Int64Array
 
     @property
-    def margins(self) -> Doubles:
+    def margins(self) -> Float64Array:
         """The four margins, (samples, 4): visits, neighbours, ridge, held out."""
         count = len(self.ridge)
         visits = np.full(count, np.nan) if self.visits is None else self.visits.margin
@@ -58,7 +55,7 @@ def gather(samples: Samples, nearest: Nearest, labels: Coded, *, seed: int, prog
 
 def _fitted(
     samples: Samples, votes: Votes, labels: Coded, seed: int, progress: Listener | None
-) -> tuple[Doubles, Ints]:
+) -> tuple[Float64Array, Int64Array]:
     """Return the margins of the linear fit, and the class that it, the neighbours and the model prefer together."""
     margins, suggested = np.full(len(samples), np.nan), _without_fit(samples, votes, labels)
     usable = samples.finite & (labels.codes >= 0)
@@ -79,19 +76,19 @@ def _fitted(
     return margins, suggested
 
 
-def _add_votes(found: Floats, voted: Ints, asked: Ints) -> None:
+def _add_votes(found: Float32Array, voted: Int64Array, asked: Int64Array) -> None:
     places = np.arange(len(found))
     for voter in range(min(VOTERS, voted.shape[1])):
         chosen = voted[:, voter] >= 0
         found[places[chosen], voted[chosen, voter]] += (1 / asked[chosen]).astype(np.float32)
 
 
-def _add_chances(found: Floats, probabilities: Floats | None, rows: npt.NDArray[np.intp]) -> None:
+def _add_chances(found: Float32Array, probabilities: Float32Array | None, rows: IndexArray) -> None:
     if probabilities is not None:
         found[:, : probabilities.shape[1]] += np.nan_to_num(probabilities[rows])
 
 
-def _without_fit(samples: Samples, votes: Votes, labels: Coded) -> Ints:
+def _without_fit(samples: Samples, votes: Votes, labels: Coded) -> Int64Array:
     """Return what to suggest where there is no latent vector: the model's second choice, else the neighbours'."""
     if samples.probabilities is None or samples.probabilities.shape[1] < 2:
         return votes.other.copy()

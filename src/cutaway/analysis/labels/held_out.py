@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from cutaway.analysis.samples import Floats
+from cutaway.arrays import BoolArray, Float32Array, Float64Array, Int64Array
 
 __all__ = ["HELD_OUT", "held_out_margins"]
 
 HELD_OUT = ("validation", "test")
 """Subsets that training did not learn from."""
 
-Ints = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
-
-def held_out_margins(probabilities: Floats, labels: Ints, held_out: Mask) -> npt.NDArray[np.float64]:
+def held_out_margins(probabilities: Float32Array, labels: Int64Array, held_out: BoolArray) -> Float64Array:
     """Return how far the label's probability lies above the best other one, each less what is usual for its class.
 
     Usual is the mean probability of a class among the held-out samples that have it as their label: a class of which

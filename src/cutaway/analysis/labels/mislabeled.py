@@ -7,7 +7,6 @@ Trains nothing and validates nothing crosswise. Signals are added as they are, s
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.coding import Coded, coded, left_out
@@ -18,6 +17,7 @@ from cutaway.analysis.labels.words import HOOK, reason_of, words_of
 from cutaway.analysis.nearest import Nearest
 from cutaway.analysis.ranked import Ranked
 from cutaway.analysis.samples import LABEL, PREDICTION, SAMPLE, SUBSET, Samples
+from cutaway.arrays import BoolArray, Float64Array, IndexArray
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
 
@@ -26,8 +26,6 @@ __all__ = ["find_mislabeled"]
 NAME = "mislabeled samples"
 # Where more labels than this share are contradicted, of so many at least, the model is no judge of them.
 MOST_AGAINST, FEWEST = 0.5, 20
-
-Doubles = npt.NDArray[np.float64]
 
 
 def find_mislabeled(samples: Samples, nearest: Nearest, *, seed: int = 0, progress: Listener | None = None) -> Ranked:
@@ -65,7 +63,7 @@ def _labels(samples: Samples) -> Coded:
     return labels
 
 
-def _refuse_no_judge(total: Doubles) -> None:
+def _refuse_no_judge(total: Float64Array) -> None:
     """Refuse where most labels are contradicted: what cannot tell the classes apart is no judge of single labels."""
     against = int((total < 0).sum())
     if len(total) >= FEWEST and against > MOST_AGAINST * len(total):
@@ -77,7 +75,7 @@ def _refuse_no_judge(total: Doubles) -> None:
         )
 
 
-def _calibrated(margins: Doubles, total: Doubles, known: npt.NDArray[np.bool_]) -> Calibrated:
+def _calibrated(margins: Float64Array, total: Float64Array, known: BoolArray) -> Calibrated:
     """Return the scores of all samples, each calibrated among those that have the same signals."""
     scores = np.zeros(len(margins))
     kinds = np.isfinite(margins) @ (1 << np.arange(margins.shape[1]))
@@ -94,9 +92,7 @@ def _calibrated(margins: Doubles, total: Doubles, known: npt.NDArray[np.bool_]) 
     return Calibrated(scores, rate, low, high)
 
 
-def _table(
-    samples: Samples, labels: Coded, evidence: Evidence, scores: Doubles, order: npt.NDArray[np.intp]
-) -> pa.Table:
+def _table(samples: Samples, labels: Coded, evidence: Evidence, scores: Float64Array, order: IndexArray) -> pa.Table:
     names = labels.names
     margins = evidence.margins[order]
     taken = pa.array(order)
@@ -122,7 +118,7 @@ def _table(
     return pa.table(columns)
 
 
-def _notes(samples: Samples, labels: Coded, evidence: Evidence, known: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+def _notes(samples: Samples, labels: Coded, evidence: Evidence, known: BoolArray) -> tuple[str, ...]:
     unlabeled = int((labels.codes < 0).sum())
     reasons = {"without a label": unlabeled, "about whose label nothing speaks": int((~known).sum()) - unlabeled}
     notes = list(left_out(len(samples), reasons))

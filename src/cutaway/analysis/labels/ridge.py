@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from cutaway.analysis.samples import Floats
+from cutaway.arrays import BoolArray, Float32Array, Float64Array, IndexArray, Int64Array
 
 __all__ = ["WIDEST", "Ridge", "fit_ridge"]
 
@@ -24,21 +23,18 @@ MOST_PREDICTIONS = 4_000_000
 # A sample that the fit hangs on alone is predicted with this share of it, lest rounding be blown up.
 LEAST_LEFT = 1e-3
 
-Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.intp]
-
 
 @dataclass(frozen=True)
 class Ridge:
     """A fit on samples with a label and a finite latent vector: `rows` of all."""
 
-    rows: Rows
-    vectors: npt.NDArray[np.float32]
-    weights: npt.NDArray[np.float32]
-    leverage: npt.NDArray[np.float32]
-    labels: Ints
+    rows: IndexArray
+    vectors: Float32Array
+    weights: Float32Array
+    leverage: Float32Array
+    labels: Int64Array
 
-    def predictions(self) -> Iterator[tuple[Rows, Floats]]:
+    def predictions(self) -> Iterator[tuple[IndexArray, Float32Array]]:
         """Yield blocks: which rows, and their predictions (rows, classes) without their own label."""
         classes = self.weights.shape[1]
         block = max(1, MOST_PREDICTIONS // classes)
@@ -51,7 +47,7 @@ class Ridge:
             yield self.rows[part], found
 
 
-def fit_ridge(latents: Floats, labels: Ints, usable: npt.NDArray[np.bool_], classes: int, seed: int) -> Ridge:
+def fit_ridge(latents: Float32Array, labels: Int64Array, usable: BoolArray, classes: int, seed: int) -> Ridge:
     """Fit the classes of the usable samples."""
     rows = np.flatnonzero(usable)
     vectors = _scaled(_narrow(latents[rows], seed))
@@ -66,7 +62,7 @@ def fit_ridge(latents: Floats, labels: Ints, usable: npt.NDArray[np.bool_], clas
     return Ridge(rows, vectors, weights.astype(np.float32), leverage, chosen)
 
 
-def _narrow(vectors: Floats, seed: int) -> Floats:
+def _narrow(vectors: Float32Array, seed: int) -> Float32Array:
     width = vectors.shape[1]
     if width <= WIDEST:
         return vectors
@@ -76,7 +72,7 @@ def _narrow(vectors: Floats, seed: int) -> Floats:
     return np.asarray((vectors / np.float32(largest)) @ onto, np.float32)
 
 
-def _scaled(vectors: Floats) -> Floats:
+def _scaled(vectors: Float32Array) -> Float32Array:
     """Return vectors about their mean with units that vary by 1 on average, and a unit that is always 1."""
     wide = vectors.astype(np.float64)
     wide -= wide.mean(axis=0)
@@ -86,7 +82,7 @@ def _scaled(vectors: Floats) -> Floats:
     return found
 
 
-def _class_sums(vectors: Floats, labels: Ints, classes: int) -> npt.NDArray[np.float64]:
+def _class_sums(vectors: Float32Array, labels: Int64Array, classes: int) -> Float64Array:
     """Return the sum of the vectors of each class, (width, classes)."""
     sums = np.zeros((classes, vectors.shape[1]), np.float64)
     order = np.argsort(labels, kind="stable")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.dynamics import Dynamics
+from cutaway.arrays import Float64Array, Int64Array
 
 __all__ = ["Visits", "read_visits"]
 
-Doubles = npt.NDArray[np.float64]
 # A loss may miss what the scores say by so much, which is what single precision and half precision leave.
 TOLERANCE = 0.02
 # Where fewer visits than this have the loss that their margin implies, the loss was weighted, smoothed, or another one.
@@ -30,10 +29,10 @@ class Visits:
     follow from the recorded losses; where not, they are taken from the margins alone.
     """
 
-    margin: Doubles
-    count: npt.NDArray[np.int64]
-    wrong: npt.NDArray[np.int64]
-    forgotten: npt.NDArray[np.int64]
+    margin: Float64Array
+    count: Int64Array
+    wrong: Int64Array
+    forgotten: Int64Array
     plain: bool
 
 
@@ -50,7 +49,7 @@ def read_visits(dynamics: Dynamics, classes: int) -> Visits:
     return Visits(_later_mean(single), seen.sum(axis=0), wrong.sum(axis=0), forgotten, plain)
 
 
-def _later_mean(values: Doubles) -> Doubles:
+def _later_mean(values: Float64Array) -> Float64Array:
     """Return the mean over visits from the second to the last that counts, or the first where there is no other.
 
     NaN without any.
@@ -64,7 +63,7 @@ def _later_mean(values: Doubles) -> Doubles:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def _is_plain(losses: Doubles, margins: Doubles, classes: int) -> bool:
+def _is_plain(losses: Float64Array, margins: Float64Array, classes: int) -> bool:
     """Whether losses are the cross-entropy of the scores whose margins these are."""
     known = np.isfinite(losses) & np.isfinite(margins)
     if not known.any():

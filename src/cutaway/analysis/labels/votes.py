@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.nearest import Nearest
+from cutaway.arrays import Float64Array, Int64Array
 
 __all__ = ["VOTERS", "Votes", "count_votes"]
 
 VOTERS = 10
 """So many of the nearest samples with a label are asked."""
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -24,20 +22,20 @@ class Votes:
     `labels` are the labels of the neighbours, -1 beyond the last; `other` is -1 where no neighbour has another label.
     """
 
-    labels: Ints
-    asked: Ints
-    own: Ints
-    other: Ints
-    others: Ints
+    labels: Int64Array
+    asked: Int64Array
+    own: Int64Array
+    other: Int64Array
+    others: Int64Array
 
     @property
-    def margin(self) -> npt.NDArray[np.float64]:
+    def margin(self) -> Float64Array:
         """The share of the own label less that of the most frequent other; NaN where nobody could be asked."""
         asked = np.where(self.asked > 0, self.asked, np.nan)
         return (self.own - self.others) / asked
 
 
-def count_votes(nearest: Nearest, labels: Ints) -> Votes:
+def count_votes(nearest: Nearest, labels: Int64Array) -> Votes:
     """Return the votes on each sample's label; `labels` are numbers, -1 for none."""
     indices = nearest.indices
     voted = np.where(indices >= 0, labels[indices], -1)

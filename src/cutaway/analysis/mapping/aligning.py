@@ -15,7 +15,7 @@ from cutaway.analysis.mapping.nearest import nearest_rows
 from cutaway.analysis.mapping.placing import place_near
 from cutaway.analysis.mapping.values import PreviousMap
 from cutaway.analysis.mapping.vectors import checked_positions, prepare
-from cutaway.analysis.samples import Floats, Mask
+from cutaway.arrays import BoolArray, Float32Array
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ PULL = 0.05
 class Earlier:
     """An earlier map: the prepared vectors and positions of the rows that it had; `known` says which those are now."""
 
-    values: Floats
-    positions: Floats
-    known: Mask
+    values: Float32Array
+    positions: Float32Array
+    known: BoolArray
 
     @property
     def width(self) -> float:
@@ -44,7 +44,7 @@ class Earlier:
         return float(np.ptp(self.positions, axis=0).max()) if len(self.positions) else 0.0
 
 
-def earlier_map(previous: PreviousMap, finite: Mask) -> Earlier:
+def earlier_map(previous: PreviousMap, finite: BoolArray) -> Earlier:
     """Return what the earlier map has of the rows that are `finite` now."""
     latents = np.asarray(previous.latents)
     if latents.ndim != 2 or len(latents) != len(finite):
@@ -95,7 +95,7 @@ def _kept(values: torch.Tensor, now: torch.Tensor, rows: torch.Tensor, seed: int
     return same / k
 
 
-def turned(positions: Floats, earlier: Earlier) -> Floats:
+def turned(positions: Float32Array, earlier: Earlier) -> Float32Array:
     """Return a map turned, mirrored and moved, not stretched, so that it lies on the earlier one as well as it can."""
     ours = positions[earlier.known].astype(np.float64)
     theirs = earlier.positions.astype(np.float64)

@@ -16,7 +16,7 @@ from cutaway.analysis.mapping.pca import two_directions
 from cutaway.analysis.mapping.tsne import tsne_positions
 from cutaway.analysis.mapping.values import Map, PreviousMap
 from cutaway.analysis.mapping.vectors import FAR, Vectors, prepare
-from cutaway.analysis.samples import Array, Floats
+from cutaway.arrays import Array, Float32Array
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.evaluation.progress import Listener
 
@@ -94,7 +94,9 @@ def _notes(vectors: Vectors) -> list[str]:
     return notes
 
 
-def _whole_turn(values: Floats, method: str, seed: int, earlier: Earlier | None) -> tuple[Floats, list[str]]:
+def _whole_turn(
+    values: Float32Array, method: str, seed: int, earlier: Earlier | None
+) -> tuple[Float32Array, list[str]]:
     """Return positions by the methods that know no anchor, and notes."""
     notes: list[str] = []
     if method == "tsne" and len(values) >= FEWEST:
@@ -109,14 +111,14 @@ def _whole_turn(values: Floats, method: str, seed: int, earlier: Earlier | None)
 
 
 def _umap(
-    values: Floats,
+    values: Float32Array,
     *,
     seed: int,
     neighbours: int,
     earlier: Earlier | None,
     device: str | None,
     progress: Listener | None,
-) -> Floats:
+) -> Float32Array:
     where = choose_device(device)
     import torch
 
@@ -135,7 +137,7 @@ def _umap(
     return lay_out(graph, start, steps=steps, seed=seed, anchor=anchor, counter=layout).cpu().numpy()
 
 
-def _first_positions(values: Floats, seed: int) -> torch.Tensor:
+def _first_positions(values: Float32Array, seed: int) -> torch.Tensor:
     """Return the principal directions, with a little noise: rows that begin at one place would never part."""
     import torch
 

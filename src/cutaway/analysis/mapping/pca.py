@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cutaway.analysis.samples import Floats
+from cutaway.arrays import Float32Array
 
 __all__ = ["two_directions"]
 
@@ -13,7 +13,7 @@ WIDEST_COVARIANCE = 1024
 PASSES, EXTRA = 4, 10
 
 
-def two_directions(values: Floats, seed: int = 0) -> Floats:
+def two_directions(values: Float32Array, seed: int = 0) -> Float32Array:
     """Return the coordinates (n, 2) of rows along the first two principal directions, zeros where there are none.
 
     A direction points to where its largest part is positive, so that it does not turn about from call to call.
@@ -30,12 +30,12 @@ def two_directions(values: Floats, seed: int = 0) -> Floats:
     return found
 
 
-def _whole(centred: Floats) -> Floats:
+def _whole(centred: Float32Array) -> Float32Array:
     _, vectors = np.linalg.eigh((centred.T @ centred).astype(np.float64))
     return np.asarray(vectors[:, ::-1][:, :2], np.float32)
 
 
-def _by_passes(centred: Floats, seed: int) -> Floats:
+def _by_passes(centred: Float32Array, seed: int) -> Float32Array:
     """A subspace that is sent through the covariance a few times turns to its first directions."""
     rng = np.random.default_rng(seed)
     basis = rng.standard_normal((centred.shape[1], min(2 + EXTRA, len(centred)))).astype(np.float32)

@@ -10,7 +10,7 @@ from cutaway.analysis.devices import choose_device
 from cutaway.analysis.mapping.graph import membership
 from cutaway.analysis.mapping.nearest import nearest_rows
 from cutaway.analysis.mapping.vectors import checked_positions, prepare
-from cutaway.analysis.samples import Array, Floats
+from cutaway.arrays import Array, Float32Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def place(
     neighbours: int = 15,
     seed: int = 0,
     device: str | None = None,
-) -> Floats:
+) -> Float32Array:
     """Return positions (m, 2) of new latent vectors on the map of `latents` that `positions` is.
 
     A new sample comes to lie among its nearest neighbours; one whose vector is not finite gets NaN.

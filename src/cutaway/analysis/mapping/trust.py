@@ -9,7 +9,7 @@ import numpy as np
 from cutaway.analysis.counting import Counter
 from cutaway.analysis.devices import choose_device
 from cutaway.analysis.mapping.vectors import checked_positions, prepare
-from cutaway.analysis.samples import Array
+from cutaway.arrays import Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.evaluation.progress import Listener
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from cutaway.analysis.mapping.pca import two_directions
 from cutaway.analysis.mapping.placing import place
-from cutaway.analysis.samples import Floats
+from cutaway.arrays import Float32Array
 from cutaway.errors import MissingExtraError
 
 __all__ = ["LARGEST", "tsne_positions"]
@@ -16,7 +16,7 @@ LARGEST = 20_000
 PERPLEXITY = 30.0
 
 
-def tsne_positions(values: Floats, seed: int, largest: int = LARGEST) -> tuple[Floats, tuple[str, ...]]:
+def tsne_positions(values: Float32Array, seed: int, largest: int = LARGEST) -> tuple[Float32Array, tuple[str, ...]]:
     """Return positions (n, 2), beginning at the principal directions, and notes."""
     try:
         from sklearn.manifold import TSNE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cutaway.analysis.samples import Array, Floats
+from cutaway.arrays import Array, Float32Array
 
 __all__ = ["Map", "PreviousMap"]
 
@@ -17,7 +17,7 @@ class Map:
     measures it. `notes` say in words what a reader should know of this map.
     """
 
-    positions: Floats
+    positions: Float32Array
     method: str
     seed: int
     trustworthiness: float | None = None

@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from cutaway.analysis.samples import Array, Floats, Mask
+from cutaway.arrays import Array, BoolArray, Float32Array, Float64Array
 from cutaway.errors import ConfigurationError
 
 __all__ = ["FAR", "Vectors", "checked_positions", "prepare"]
@@ -28,13 +27,13 @@ class Vectors:
     `centre` and `unit` lead there; `clipped` counts the rows that lie so far out that they were drawn nearer.
     """
 
-    values: Floats
-    finite: Mask
-    centre: npt.NDArray[np.float64]
+    values: Float32Array
+    finite: BoolArray
+    centre: Float64Array
     unit: float
     clipped: int
 
-    def spread(self, positions: Floats) -> Floats:
+    def spread(self, positions: Float32Array) -> Float32Array:
         """Return `positions` of the finite rows as positions of all rows, NaN for the others."""
         if self.finite.all():
             return positions
@@ -57,7 +56,7 @@ def prepare(latents: Array, name: str = "latents") -> Vectors:
     return _scaled(rows, finite, centre, unit)
 
 
-def checked_positions(positions: Array, rows: int, name: str = "positions") -> Floats:
+def checked_positions(positions: Array, rows: int, name: str = "positions") -> Float32Array:
     """Return positions as float32. Raises where there are not two numbers for each of `rows` samples."""
     given = np.asarray(positions)
     if given.shape != (rows, 2) or given.dtype.kind not in "biuf":
@@ -76,12 +75,12 @@ def _checked(latents: Array, name: str) -> Array:
     return given if given.dtype in (np.float32, np.float64) else given.astype(np.float32)
 
 
-def _finite_rows(given: Array) -> tuple[Array, Mask]:
+def _finite_rows(given: Array) -> tuple[Array, BoolArray]:
     finite = np.asarray(np.isfinite(given).all(axis=1))
     return (given if finite.all() else given[finite]), finite
 
 
-def _centre_and_unit(rows: Array) -> tuple[npt.NDArray[np.float64], float]:
+def _centre_and_unit(rows: Array) -> tuple[Float64Array, float]:
     if not rows.size:
         return np.zeros(rows.shape[1]), 1.0
     few = rows[:: max(1, len(rows) // ROWS_THAT_TELL)].astype(np.float64)
@@ -95,7 +94,7 @@ def _centre_and_unit(rows: Array) -> tuple[npt.NDArray[np.float64], float]:
     return centre, unit
 
 
-def _scaled(rows: Array, finite: Mask, centre: npt.NDArray[np.float64], unit: float) -> Vectors:
+def _scaled(rows: Array, finite: BoolArray, centre: Float64Array, unit: float) -> Vectors:
     if rows.dtype == np.float32 and unit < 1e15 and float(np.abs(centre).max(initial=0.0)) < 1e15:
         values = np.subtract(rows, centre.astype(np.float32))
         values *= np.float32(1 / unit)

@@ -11,12 +11,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from cutaway.analysis.neighbours.library import load_faiss, threads_for
-from cutaway.analysis.neighbours.rows import BLOCK, Ids
-from cutaway.analysis.samples import Floats, Mask
+from cutaway.analysis.neighbours.rows import BLOCK
+from cutaway.arrays import BoolArray, Float32Array, Int64Array
 
 __all__ = ["ByFaiss", "ByTorch", "Finder", "measured", "ordered"]
 
-Found = tuple[Floats, Ids]
+Found = tuple[Float32Array, Int64Array]
 
 # faiss subtracts where there are fewer queries than this, and multiplies matrices where there are as many or more.
 MULTIPLIED_FROM = 20
@@ -32,7 +32,7 @@ QUERIES, NUMBERS = 1_024, 2**24
 class Finder(Protocol):
     """Finds the nearest of some vectors."""
 
-    def nearest(self, queries: Floats, k: int, chosen: Ids | None = None) -> Found:
+    def nearest(self, queries: Float32Array, k: int, chosen: Int64Array | None = None) -> Found:
         """Return squared distances and positions, nearest first, equals by position; `k` is at most what there is.
 
         `chosen` are the positions to search among, ascending; None for all.
@@ -43,10 +43,10 @@ class Finder(Protocol):
 class ByFaiss:
     """Searches with faiss's own flat search, in the memory where the vectors lie."""
 
-    def __init__(self, vectors: Floats) -> None:
+    def __init__(self, vectors: Float32Array) -> None:
         self._vectors = vectors
 
-    def nearest(self, queries: Floats, k: int, chosen: Ids | None = None) -> Found:
+    def nearest(self, queries: Float32Array, k: int, chosen: Int64Array | None = None) -> Found:
         """Return the nearest, as `Finder` says."""
         if chosen is None:
             return self._searched(self._vectors, queries, k)
@@ -58,7 +58,7 @@ class ByFaiss:
         assert found is not None  # there are at least `k` chosen, and `k` is at least 1
         return found
 
-    def _searched(self, vectors: Floats, queries: Floats, k: int) -> Found:
+    def _searched(self, vectors: Float32Array, queries: Float32Array, k: int) -> Found:
         faiss = load_faiss()
 
         if len(queries) < MULTIPLIED_FROM:
@@ -77,7 +77,7 @@ class ByFaiss:
 class ByTorch:
     """Searches with torch in blocks of rows, on the CPU or a GPU."""
 
-    def __init__(self, vectors: Floats, device: str) -> None:
+    def __init__(self, vectors: Float32Array, device: str) -> None:
         import torch
 
         self._torch, self._device = torch, device
@@ -85,7 +85,7 @@ class ByTorch:
         if device != "cpu":
             self._vectors = self._vectors.to(device)
 
-    def nearest(self, queries: Floats, k: int, chosen: Ids | None = None) -> Found:
+    def nearest(self, queries: Float32Array, k: int, chosen: Int64Array | None = None) -> Found:
         """Return the nearest, as `Finder` says."""
         count = len(self._vectors) if chosen is None else len(chosen)
         wide = _widened(k, count)
@@ -101,7 +101,9 @@ class ByTorch:
                 found[0][one], found[1][one] = self._subtracted(queries[one : one + 1], k, chosen)
         return found
 
-    def _some(self, queries: Floats, k: int, wide: int, chosen: Ids | None) -> tuple[Floats, Ids, Floats]:
+    def _some(
+        self, queries: Float32Array, k: int, wide: int, chosen: Int64Array | None
+    ) -> tuple[Float32Array, Int64Array, Float32Array]:
         """Return the nearest and, for each query, up to which rough distance candidates were looked at."""
         query = _tensor(queries).to(self._device)
         lengths = (query * query).sum(1, keepdim=True)
@@ -129,14 +131,14 @@ class ByTorch:
         ]
         return ordered(self._torch.cat(distances).cpu().numpy(), places.cpu().numpy(), k)
 
-    def _subtracted(self, query: Floats, k: int, chosen: Ids | None) -> Found:
+    def _subtracted(self, query: Float32Array, k: int, chosen: Int64Array | None) -> Found:
         one = _tensor(query).to(self._device)
         distances = [(block - one).square().sum(1).cpu().numpy() for _, block in self._blocks(chosen)]
         squares = np.concatenate(distances)
         places = np.argpartition(squares, k - 1)[:k] if k < len(squares) else np.arange(len(squares))
         return ordered(squares[None, places], (places if chosen is None else chosen[places])[None, :], k)
 
-    def _blocks(self, chosen: Ids | None) -> Any:
+    def _blocks(self, chosen: Int64Array | None) -> Any:
         for start in range(0, len(self._vectors) if chosen is None else len(chosen), BLOCK):
             if chosen is None:
                 yield start, self._vectors[start : start + BLOCK]
@@ -144,7 +146,7 @@ class ByTorch:
                 yield start, self._vectors[_tensor(chosen[start : start + BLOCK]).to(self._device)]
 
 
-def measured(vectors: Floats, queries: Floats, places: Ids, k: int) -> Found:
+def measured(vectors: Float32Array, queries: Float32Array, places: Int64Array, k: int) -> Found:
     """Return the `k` nearest of the candidates in `places`, measured by subtraction; -1 is infinitely far."""
     faiss = load_faiss()
 
@@ -155,7 +157,7 @@ def measured(vectors: Floats, queries: Floats, places: Ids, k: int) -> Found:
     return ordered(squares, at, k)
 
 
-def ordered(squares: Floats, places: Ids, k: int) -> Found:
+def ordered(squares: Float32Array, places: Int64Array, k: int) -> Found:
     """Return the first `k` by distance, equals by position, with -1 last."""
     squares = np.where(places < 0, np.float32(np.inf), squares)
     if places.shape[1] > 2 * k:  # sorting them all would take longer than finding them did
@@ -180,7 +182,7 @@ def _widened(k: int, count: int) -> int:
     return min(count, k + max(8, k // 2))
 
 
-def _doubtful(queries: Floats, squares: Floats, looked_at: Floats, rounding: float) -> Mask:
+def _doubtful(queries: Float32Array, squares: Float32Array, looked_at: Float32Array, rounding: float) -> BoolArray:
     """Return for which queries a row that was no candidate could be nearer than the last one found.
 
     Such a row has a rough distance of at least `looked_at`. Were it as near as the last one found, its length would

@@ -12,9 +12,9 @@ from cutaway.analysis.neighbours.exact import ByFaiss, ByTorch, Finder
 from cutaway.analysis.neighbours.library import faiss_is_there
 from cutaway.analysis.neighbours.parts import arrays_of, cells_of
 from cutaway.analysis.neighbours.quantized import Quantized, learn
-from cutaway.analysis.neighbours.rows import Ids, Rows, prepare
+from cutaway.analysis.neighbours.rows import Rows, prepare
 from cutaway.analysis.neighbours.tuning import NEAREST, Effort, tune
-from cutaway.analysis.samples import Array, Floats, Mask
+from cutaway.arrays import Array, BoolArray, Float32Array, Int64Array
 from cutaway.errors import ConfigurationError, MissingExtraError
 from cutaway.evaluation.progress import Listener
 
@@ -37,8 +37,8 @@ class Neighbours:
     `indices` are row numbers, -1 where there are fewer than `k` rows; `distances` are Euclidean, infinite there.
     """
 
-    indices: Ids
-    distances: Floats
+    indices: Int64Array
+    distances: Float32Array
 
 
 class Index:
@@ -78,7 +78,7 @@ class Index:
         return None if self._effort is None else self._effort.recall
 
     def search(
-        self, queries: Array, k: int, *, among: Mask | None = None, progress: Listener | None = None
+        self, queries: Array, k: int, *, among: BoolArray | None = None, progress: Listener | None = None
     ) -> Neighbours:
         """Return the `k` nearest rows of each query; rows as near as each other in the order of their numbers.
 
@@ -107,7 +107,7 @@ class Index:
             return {}
         return arrays_of(self._quantized.cells, self._effort, self._rows)
 
-    def _nearest(self, queries: Floats, k: int, chosen: Ids | None) -> tuple[Floats, Ids]:
+    def _nearest(self, queries: Float32Array, k: int, chosen: Int64Array | None) -> tuple[Float32Array, Int64Array]:
         left = len(self._rows) if chosen is None else len(chosen)
         if self._quantized is None or self._effort is None or left < FEW_LEFT or k > MANY_ASKED:
             return self._flat.nearest(queries, k, chosen)

@@ -17,7 +17,7 @@ from cutaway.analysis.neighbours.quantized import (
 )
 from cutaway.analysis.neighbours.rows import Rows
 from cutaway.analysis.neighbours.tuning import MOST, Effort
-from cutaway.analysis.samples import Array
+from cutaway.arrays import Array
 from cutaway.errors import ConfigurationError
 
 __all__ = ["arrays_of", "cells_of"]

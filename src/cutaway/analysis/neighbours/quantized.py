@@ -11,18 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.counting import Counter
 from cutaway.analysis.neighbours.exact import measured
 from cutaway.analysis.neighbours.library import load_faiss, threads_for
-from cutaway.analysis.neighbours.rows import Ids
-from cutaway.analysis.samples import Floats
+from cutaway.arrays import Float32Array, Int32Array, Int64Array, UInt8Array
 from cutaway.evaluation.progress import Listener
 
 __all__ = ["CENTROIDS", "Cells", "Quantized", "assigned", "code_bytes", "learn", "may_be_coded", "pieces", "projected"]
 
-Bytes = npt.NDArray[np.uint8]
 
 # A piece of a vector is coded by the nearest of so many centroids: 4 bits, which faiss compares by table in registers.
 CENTROIDS = 16
@@ -42,11 +39,11 @@ BLOCK = 32_768
 class Cells:
     """What an approximate index learned, and where it put each row: plain arrays."""
 
-    basis: Floats | None  # (d, width), where vectors are projected
-    centroids: Floats  # (lists, width)
-    codebooks: Floats  # (pieces, 16, width of a piece)
-    lists: npt.NDArray[np.int32]  # (n,): the list of each row
-    codes: Bytes  # (n, bytes)
+    basis: Float32Array | None  # (d, width), where vectors are projected
+    centroids: Float32Array  # (lists, width)
+    codebooks: Float32Array  # (pieces, 16, width of a piece)
+    lists: Int32Array  # (n,): the list of each row
+    codes: UInt8Array  # (n, bytes)
 
 
 def may_be_coded(width: int, *, projected_from: int | None) -> bool:
@@ -66,7 +63,7 @@ def code_bytes(width: int) -> int:
     return (pieces(width) + 1) // 2
 
 
-def projected(vectors: Floats, basis: Floats | None, width: int) -> Floats:
+def projected(vectors: Float32Array, basis: Float32Array | None, width: int) -> Float32Array:
     """Return vectors as they are coded: projected, or filled up with zeros to `width`."""
     if basis is not None:
         return np.ascontiguousarray(vectors @ basis)
@@ -75,7 +72,7 @@ def projected(vectors: Floats, basis: Floats | None, width: int) -> Floats:
     return np.pad(vectors, ((0, 0), (0, width - vectors.shape[1])))
 
 
-def learn(vectors: Floats, *, seed: int, progress: Listener | None = None) -> Cells:
+def learn(vectors: Float32Array, *, seed: int, progress: Listener | None = None) -> Cells:
     """Return lists and codes for vectors, the same for the same seed."""
     count = len(vectors)
     random = np.random.default_rng(seed)
@@ -95,7 +92,7 @@ def learn(vectors: Floats, *, seed: int, progress: Listener | None = None) -> Ce
     return Cells(basis, centroids, codebooks, own, codes)
 
 
-def assigned(block: Floats, centroids: Floats, codebooks: Floats) -> tuple[npt.NDArray[np.int32], Bytes]:
+def assigned(block: Float32Array, centroids: Float32Array, codebooks: Float32Array) -> tuple[Int32Array, UInt8Array]:
     """Return the nearest list and the code of each of some coded vectors."""
     faiss = load_faiss()
 
@@ -106,7 +103,7 @@ def assigned(block: Floats, centroids: Floats, codebooks: Floats) -> tuple[npt.N
 class Quantized:
     """Searches `Cells` for candidates, and measures them on the vectors that they were made from."""
 
-    def __init__(self, vectors: Floats, cells: Cells) -> None:
+    def __init__(self, vectors: Float32Array, cells: Cells) -> None:
         self._vectors, self.cells = vectors, cells
         # faiss holds the other two by address only.
         self._packed, *self._kept = _packed(cells)
@@ -117,8 +114,8 @@ class Quantized:
         return len(self.cells.centroids)
 
     def nearest(
-        self, queries: Floats, k: int, *, probes: int, candidates: int, chosen: Ids | None = None
-    ) -> tuple[Floats, Ids]:
+        self, queries: Float32Array, k: int, *, probes: int, candidates: int, chosen: Int64Array | None = None
+    ) -> tuple[Float32Array, Int64Array]:
         """Return squared distances and positions, nearest first; -1 where the lists held fewer than `k`."""
         faiss = load_faiss()
 
@@ -130,7 +127,7 @@ class Quantized:
             return measured(self._vectors, queries, places, k)
 
 
-def _some(vectors: Floats, count: int, random: np.random.Generator) -> Floats:
+def _some(vectors: Float32Array, count: int, random: np.random.Generator) -> Float32Array:
     """Return some rows in random order; read in the order in which they lie, which a file on a disk needs."""
     if count >= len(vectors):
         return random.permutation(np.asarray(vectors))
@@ -138,7 +135,7 @@ def _some(vectors: Floats, count: int, random: np.random.Generator) -> Floats:
     return random.permutation(vectors[rows])
 
 
-def _basis(seen: Floats, random: np.random.Generator) -> Floats | None:
+def _basis(seen: Float32Array, random: np.random.Generator) -> Float32Array | None:
     """Return the principal components, turned at random so that each piece of a code has as much to say.
 
     None where the vectors are coded as they are.
@@ -153,7 +150,7 @@ def _basis(seen: Floats, random: np.random.Generator) -> Floats | None:
     return np.asarray(components[:, ::-1][:, : fit[0]] @ turn, np.float32)
 
 
-def _centroids(seen: Floats, lists: int, seed: int, counter: Counter) -> Floats:
+def _centroids(seen: Float32Array, lists: int, seed: int, counter: Counter) -> Float32Array:
     faiss = load_faiss()
 
     found = None
@@ -165,7 +162,7 @@ def _centroids(seen: Floats, lists: int, seed: int, counter: Counter) -> Floats:
     return np.ascontiguousarray(found, np.float32)
 
 
-def _codebooks(seen: Floats, centroids: Floats, seed: int) -> Floats:
+def _codebooks(seen: Float32Array, centroids: Float32Array, seed: int) -> Float32Array:
     faiss = load_faiss()
 
     width = seen.shape[1]
@@ -179,12 +176,12 @@ def _codebooks(seen: Floats, centroids: Floats, seed: int) -> Floats:
     return np.asarray(learned, np.float32).reshape(pieces(width), CENTROIDS, -1)
 
 
-def _coded(block: Floats, centroids: Floats, own: Any) -> Floats:
+def _coded(block: Float32Array, centroids: Float32Array, own: Any) -> Float32Array:
     """Return what is coded of each vector: all of it, or its distance from the centroid where it is narrow."""
     return block - centroids[own] if block.shape[1] <= NARROW else block
 
 
-def _quantizer(codebooks: Floats) -> Any:
+def _quantizer(codebooks: Float32Array) -> Any:
     faiss = load_faiss()
 
     count, _, piece = codebooks.shape
@@ -215,7 +212,7 @@ def _packed(cells: Cells) -> tuple[Any, Any, Any]:
     return faiss.IndexIVFPQFastScan(plain), coarse, plain
 
 
-def _bits(chosen: Ids, count: int) -> Bytes:
+def _bits(chosen: Int64Array, count: int) -> UInt8Array:
     mask = np.zeros(count, np.bool_)
     mask[chosen] = True
     return np.packbits(mask, bitorder="little")

@@ -9,14 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from cutaway.analysis.samples import Array, Floats, Mask
+from cutaway.arrays import Array, BoolArray, Float32Array, IndexArray, Int64Array
 from cutaway.errors import ConfigurationError
 
-__all__ = ["BLOCK", "Ids", "Rows", "prepare"]
+__all__ = ["BLOCK", "Rows", "prepare"]
 
-Ids = npt.NDArray[np.int64]
 
 # So many rows are looked at in one go, so that a file that is larger than the memory can be gone through.
 BLOCK = 65_536
@@ -36,10 +34,10 @@ class Rows:
     `ids` says which row of what was given each is, or is None where none was left out; `total` counts those given.
     """
 
-    vectors: Floats
-    ids: Ids | None
+    vectors: Float32Array
+    ids: Int64Array | None
     total: int
-    centre: Floats | None = None
+    centre: Float32Array | None = None
     scale: float = 1.0
 
     def __len__(self) -> int:
@@ -50,7 +48,7 @@ class Rows:
         """How many numbers a vector has."""
         return int(self.vectors.shape[1])
 
-    def conditioned(self, queries: Array) -> Floats:
+    def conditioned(self, queries: Array) -> Float32Array:
         """Return queries as the rows are: float32, with the centre taken off, scaled. They must be finite."""
         given = np.atleast_2d(np.asarray(queries))
         if given.ndim != 2 or given.shape[1] != self.width or given.dtype.kind not in "biuf":
@@ -74,7 +72,7 @@ class Rows:
             )
         return moved
 
-    def positions(self, among: Mask) -> Ids:
+    def positions(self, among: BoolArray) -> Int64Array:
         """Return where the rows lie that a mask over what was given lets through."""
         mask = np.asarray(among)
         if mask.dtype != np.bool_ or mask.shape != (self.total,):
@@ -84,7 +82,7 @@ class Rows:
             )
         return np.flatnonzero(mask if self.ids is None else mask[self.ids]).astype(np.int64, copy=False)
 
-    def named(self, positions: Ids) -> Ids:
+    def named(self, positions: Int64Array) -> Int64Array:
         """Return the rows of what was given for positions here; -1 stays."""
         if self.ids is None or not len(self.ids):
             return positions
@@ -110,7 +108,7 @@ def prepare(vectors: Array) -> Rows:
     return Rows(rows, ids, len(vectors), centre, scale)
 
 
-def _looked_at(vectors: Array) -> tuple[Mask, float]:
+def _looked_at(vectors: Array) -> tuple[BoolArray, float]:
     """Return which rows are finite as float32, and the largest number in them."""
     finite, largest = np.empty(len(vectors), np.bool_), 0.0
     for start in range(0, len(vectors), BLOCK):
@@ -123,7 +121,7 @@ def _looked_at(vectors: Array) -> tuple[Mask, float]:
     return finite, largest
 
 
-def _centre(vectors: Array, good: npt.NDArray[np.intp], scale: float) -> Floats | None:
+def _centre(vectors: Array, good: IndexArray, scale: float) -> Float32Array | None:
     if not len(good):
         return None
     some = _single(vectors[good[:: -(-len(good) // SAMPLE)]]).astype(np.float64) / scale
@@ -132,12 +130,12 @@ def _centre(vectors: Array, good: npt.NDArray[np.intp], scale: float) -> Floats 
     return (mean * scale).astype(np.float32) if float(mean @ mean) > FAR**2 * spread else None
 
 
-def _single(block: Array) -> Floats:
+def _single(block: Array) -> Float32Array:
     with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is left out like any such row
         return np.ascontiguousarray(block, np.float32)
 
 
-def _moved(block: Floats, centre: Floats | None, scale: float) -> Floats:
+def _moved(block: Float32Array, centre: Float32Array | None, scale: float) -> Float32Array:
     if centre is None and scale == 1.0:
         return block
     # In double precision: both the numbers and their differences may be at the ends of the range of float32.

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.counting import Counter
 from cutaway.analysis.neighbours.exact import Finder
 from cutaway.analysis.neighbours.quantized import Quantized, projected
-from cutaway.analysis.samples import Floats
+from cutaway.arrays import Float32Array, Int64Array
 from cutaway.evaluation.progress import Listener
 
 __all__ = ["NEAREST", "Effort", "tune"]
@@ -43,7 +42,9 @@ class Effort:
         return self.recall >= TARGET
 
 
-def tune(vectors: Floats, quantized: Quantized, flat: Finder, *, seed: int, progress: Listener | None = None) -> Effort:
+def tune(
+    vectors: Float32Array, quantized: Quantized, flat: Finder, *, seed: int, progress: Listener | None = None
+) -> Effort:
     """Return the least effort that finds 99 % of the 10 nearest, measured on a seeded sample of the rows.
 
     A row is not counted among its own neighbours: it is always found, and would make the recall look better.
@@ -66,7 +67,7 @@ def tune(vectors: Floats, quantized: Quantized, flat: Finder, *, seed: int, prog
         candidates *= 2
 
 
-def _probes(quantized: Quantized, queries: Floats, places: npt.NDArray[np.int64]) -> int:
+def _probes(quantized: Quantized, queries: Float32Array, places: Int64Array) -> int:
     """Return how many of the nearest lists hold enough of the true neighbours."""
     centroids = quantized.cells.centroids
     coded = projected(queries, quantized.cells.basis, centroids.shape[1])
@@ -78,7 +79,7 @@ def _probes(quantized: Quantized, queries: Floats, places: npt.NDArray[np.int64]
     return int(np.quantile(needed, IN_LISTS, method="higher"))
 
 
-def _recall(rows: npt.NDArray[np.int64], true: Floats, squares: Floats, places: npt.NDArray[np.int64]) -> float:
+def _recall(rows: Int64Array, true: Float32Array, squares: Float32Array, places: Int64Array) -> float:
     """Return which share of the true neighbours was found. One as near as the last true one is as good."""
     limit = true[:, -1:] * (1 + 1e-6)
     found = ((squares <= limit) & (places != rows[:, None])).sum(axis=1)

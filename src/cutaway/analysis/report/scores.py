@@ -8,7 +8,8 @@ import numpy as np
 
 from cutaway.analysis.intervals import mean_interval, share_interval
 from cutaway.analysis.report.values import Score
-from cutaway.analysis.samples import CORRECT, LOSS, SUBSET, Mask, Samples
+from cutaway.analysis.samples import CORRECT, LOSS, SUBSET, Samples
+from cutaway.arrays import BoolArray
 
 __all__ = ["scores_of"]
 
@@ -24,7 +25,7 @@ def scores_of(samples: Samples) -> tuple[Score, ...]:
     return tuple(_score(samples, name, subsets == name) for name in dict.fromkeys(subsets.tolist()))
 
 
-def _score(samples: Samples, subset: str, rows: Mask) -> Score:
+def _score(samples: Samples, subset: str, rows: BoolArray) -> Score:
     count = int(rows.sum())
     failed = int((~samples.finite[rows]).sum())
     nothing = Score(subset, count, failed, "", math.nan, math.nan, math.nan)

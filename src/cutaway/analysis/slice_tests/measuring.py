@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.filters import Filter, parse_filter, rows_where
 from cutaway.analysis.filters.condition import CLUSTER
 from cutaway.analysis.intervals import Z95, mean_interval, share_interval
-from cutaway.analysis.samples import CORRECT, LABEL, SUBSET, Mask, Samples
+from cutaway.analysis.samples import CORRECT, LABEL, SUBSET, Samples
 from cutaway.analysis.slice_tests.slice_test import ACCURACY, ALL, ERROR, SliceTest
+from cutaway.arrays import BoolArray, Float64Array
 from cutaway.errors import ConfigurationError, did_you_mean
 
 __all__ = ["HELD_OUT", "Measured", "interval_of", "measure", "metric_values", "slice_rows", "subset_rows"]
@@ -23,8 +23,6 @@ HELD_OUT = ("validation", "test")
 # What a name without one of these in front of it may stand for.
 _PREFIXES = ("metadata.", "metric.", "loss.")
 _FAILED = "error"
-
-Doubles = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ def measure(samples: Samples, test: SliceTest) -> Measured:
     return Measured(value, low, high, len(counted), int(_lacking(samples, test, chosen, values)), subsets)
 
 
-def subset_rows(samples: Samples, test: SliceTest) -> Mask:
+def subset_rows(samples: Samples, test: SliceTest) -> BoolArray:
     """Return the rows of the subsets that a test is about; without any named the held-out ones, else all."""
     held = samples.table[SUBSET].to_pylist()
     known = list(dict.fromkeys(held))
@@ -68,12 +66,12 @@ def subset_rows(samples: Samples, test: SliceTest) -> Mask:
     return np.isin(np.array(held, object), wanted) if held else np.zeros(0, np.bool_)
 
 
-def slice_rows(samples: Samples, test: SliceTest) -> Mask:
+def slice_rows(samples: Samples, test: SliceTest) -> BoolArray:
     """Return the rows for which all conditions of a test hold."""
     return rows_where(samples.table, [_filter(samples.table, text) for text in test.conditions])
 
 
-def metric_values(samples: Samples, test: SliceTest) -> Doubles:
+def metric_values(samples: Samples, test: SliceTest) -> Float64Array:
     """Return the metric of every sample, NaN where there is none.
 
     A sample for which the model has no answer, or that could not be evaluated, counts as wrong in `accuracy` and
@@ -86,7 +84,7 @@ def metric_values(samples: Samples, test: SliceTest) -> Doubles:
     return 1.0 - right if test.metric == ERROR else right
 
 
-def interval_of(values: Doubles, test: SliceTest) -> tuple[float, float, float]:
+def interval_of(values: Float64Array, test: SliceTest) -> tuple[float, float, float]:
     """Return the average of values and its 95 % interval: Wilson's of shares, Student's of other means."""
     count = len(values)
     if not count:
@@ -105,7 +103,7 @@ def interval_of(values: Doubles, test: SliceTest) -> tuple[float, float, float]:
     return value, float(low[0]), float(high[0])
 
 
-def _median(values: Doubles) -> tuple[float, float, float]:
+def _median(values: Float64Array) -> tuple[float, float, float]:
     """Return the median, and the values between which it lies by their ranks, whatever their distribution."""
     ordered, count = np.sort(values), len(values)
     half = Z95 * np.sqrt(count) / 2
@@ -114,7 +112,7 @@ def _median(values: Doubles) -> tuple[float, float, float]:
     return float(np.median(values)), *((float(ordered[first]), float(ordered[last])) if known else (np.nan, np.nan))
 
 
-def _lacking(samples: Samples, test: SliceTest, chosen: Mask, values: Doubles) -> int:
+def _lacking(samples: Samples, test: SliceTest, chosen: BoolArray, values: Float64Array) -> int:
     """Return how many samples of the slice lack a value; one without a label lacks no accuracy."""
     lacking = np.isnan(values)
     if test.is_share and CORRECT in samples.table.column_names:
@@ -122,12 +120,12 @@ def _lacking(samples: Samples, test: SliceTest, chosen: Mask, values: Doubles) -
     return int((lacking & _expected(samples)[chosen]).sum())
 
 
-def _expected(samples: Samples) -> Mask:
+def _expected(samples: Samples) -> BoolArray:
     """Return the samples that can have a loss or a metric: where some are labelled, the labelled and the failed."""
     return _owed(samples) if samples.has(LABEL) else np.ones(len(samples), np.bool_)
 
 
-def _owed(samples: Samples) -> Mask:
+def _owed(samples: Samples) -> BoolArray:
     """Return the samples that have a label, or that failed before it was known."""
     owed = np.zeros(len(samples), np.bool_)
     for name in (LABEL, _FAILED):

@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from cutaway.analysis.false_shares import holm
 from cutaway.analysis.slices.features import Feature
-from cutaway.analysis.slices.outcome import Figures, Target, as_numbers, measured_rows, target_of
+from cutaway.analysis.slices.outcome import Target, as_numbers, measured_rows, target_of
 from cutaway.analysis.slices.reading import Columns, as_table, features_of
+from cutaway.arrays import Float64Array, Int64Array
 from cutaway.errors import MissingExtraError
 
 __all__ = ["explain_outcome"]
@@ -70,7 +71,7 @@ def explain_outcome(columns: Columns, outcome: npt.ArrayLike, *, seed: int = 0) 
     )
 
 
-def _explained(feature: Feature, codes: npt.NDArray[np.int64], target: Target) -> _Explained:
+def _explained(feature: Feature, codes: Int64Array, target: Target) -> _Explained:
     groups = _joined(feature, codes)
     counts = np.bincount(groups).astype(np.float64)
     sums = np.bincount(groups, target.scores, len(counts))
@@ -98,7 +99,7 @@ def _fisher() -> Callable[[int, int, float], float]:
     return fdtrc  # type: ignore[no-any-return]  # scipy has no types
 
 
-def _joined(feature: Feature, codes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _joined(feature: Feature, codes: Int64Array) -> Int64Array:
     """Return groups of rows: bins of numbers joined to about ten, other values as they are."""
     if feature.ordered <= GROUPS:
         return codes
@@ -109,7 +110,7 @@ def _joined(feature: Feature, codes: npt.NDArray[np.int64]) -> npt.NDArray[np.in
     return np.concatenate([groups, others])[codes]
 
 
-def _direction(feature: Feature, codes: npt.NDArray[np.int64], scores: Figures) -> str:
+def _direction(feature: Feature, codes: Int64Array, scores: Float64Array) -> str:
     sums, counts = np.bincount(codes, scores, feature.bins + 1), np.bincount(codes, minlength=feature.bins + 1)
     if feature.ordered > 1:
         line = codes < feature.ordered

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["COARSE", "FINE", "Box", "Codes", "Feature", "Part", "box_rows", "featured"]
+from cutaway.arrays import Array, BoolArray, Int64Array
 
-Codes = npt.NDArray[np.int64]
+__all__ = ["COARSE", "FINE", "Box", "Feature", "Part", "box_rows", "featured"]
+
 
 # Numbers are cut this finely for conditions on one column and for the ends of a condition, ...
 FINE = 100
@@ -44,26 +44,26 @@ class Feature:
     """
 
     name: str
-    codes: Codes
+    codes: Int64Array
     bins: int
     ordered: int
-    lows: npt.NDArray[Any]
-    highs: npt.NDArray[Any]
+    lows: Array
+    highs: Array
     values: tuple[Any, ...]
-    coarse: Codes
+    coarse: Int64Array
 
     @property
-    def fine_parts(self) -> Codes:
+    def fine_parts(self) -> Int64Array:
         """Every stretch of bins that a condition can hold, as (from, to): not the whole line."""
         return _stretches(np.arange(self.ordered + 1), self.bins)
 
     @property
-    def coarse_parts(self) -> Codes:
+    def coarse_parts(self) -> Int64Array:
         """The same of coarser bins."""
         return _stretches(self.coarse, self.bins)
 
 
-def _stretches(edges: Codes, bins: int) -> Codes:
+def _stretches(edges: Int64Array, bins: int) -> Int64Array:
     first, last = np.triu_indices(len(edges), 1)
     proper = (last - first) < len(edges) - 1
     line = np.stack([edges[first[proper]], edges[last[proper]]], 1)
@@ -71,7 +71,7 @@ def _stretches(edges: Codes, bins: int) -> Codes:
     return np.concatenate([line, np.stack([single, single + 1], 1)]).astype(np.int64)
 
 
-def box_rows(features: Sequence[Feature], box: Box) -> npt.NDArray[np.bool_]:
+def box_rows(features: Sequence[Feature], box: Box) -> BoolArray:
     """Return which rows lie in a box."""
     rows = np.ones(len(features[box[0][0]].codes), np.bool_)
     for place, low, high in box:
@@ -149,7 +149,7 @@ def _numbered(name: str, column: pa.ChunkedArray, fewest: int) -> Feature | str:
     return Feature(name, codes, ordered + said, ordered, values[begins], highs, (None,) * said, coarse)
 
 
-def _plain_numbers(column: pa.ChunkedArray) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+def _plain_numbers(column: pa.ChunkedArray) -> tuple[Array, BoolArray]:
     """Return numbers in a type that tells them all apart, and which are there."""
     if pa.types.is_integer(column.type):
         known = ~np.asarray(column.is_null(), np.bool_)
@@ -158,13 +158,13 @@ def _plain_numbers(column: pa.ChunkedArray) -> tuple[npt.NDArray[Any], npt.NDArr
     return numbers, ~np.isnan(numbers)
 
 
-def _counts_rows(values: npt.NDArray[Any], rows: int) -> bool:
+def _counts_rows(values: Array, rows: int) -> bool:
     """Whether whole numbers are a row of consecutive ones, a sample each: an id, not a property."""
     whole = np.issubdtype(values.dtype, np.integer) and len(values) > FINE
     return bool(whole and len(values) == rows and int(values[-1]) - int(values[0]) == rows - 1)
 
 
-def _begins(counts: npt.NDArray[np.int64], most: int) -> Codes:
+def _begins(counts: Int64Array, most: int) -> Int64Array:
     """Return where at most so many stretches of about the same count begin; each holds at least one place."""
     if len(counts) <= most:
         return np.arange(len(counts))

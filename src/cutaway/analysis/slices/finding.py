@@ -15,12 +15,13 @@ from cutaway.analysis.filters import rows_where
 from cutaway.analysis.slices.features import Feature
 from cutaway.analysis.slices.measuring import clipped, difference, in_words
 from cutaway.analysis.slices.multiplicity import DEALS, level_of
-from cutaway.analysis.slices.outcome import Figures, Target, as_numbers, measured_rows, target_of
+from cutaway.analysis.slices.outcome import Target, as_numbers, measured_rows, target_of
 from cutaway.analysis.slices.pursuing import ROUNDS, Held, Limits, kept, pursued
 from cutaway.analysis.slices.reading import Columns, as_table, features_of
 from cutaway.analysis.slices.saying import conditions_of
 from cutaway.analysis.slices.searching import MOST_PAIRED, Searcher
 from cutaway.analysis.slices.values import Slice, SliceSearch
+from cutaway.arrays import BoolArray, Float64Array, Int64Array
 from cutaway.errors import ConfigurationError
 from cutaway.evaluation.progress import Listener
 
@@ -116,7 +117,7 @@ def _check(alpha: float, min_effect: float, min_share: float, max_share: float, 
         raise ConfigurationError(f"`most >= 1` must hold, but got most={most}.")
 
 
-def _limits_told(known: npt.NDArray[np.bool_], columns: int) -> tuple[str, ...]:
+def _limits_told(known: BoolArray, columns: int) -> tuple[str, ...]:
     measured = int(known.sum())
     notes = left_out(len(known), {"without an outcome": len(known) - measured})
     if measured > SEARCHED_ROWS:
@@ -126,7 +127,7 @@ def _limits_told(known: npt.NDArray[np.bool_], columns: int) -> tuple[str, ...]:
     return notes
 
 
-def _taken(features: Sequence[Feature], rows: npt.NDArray[np.int64]) -> list[Feature]:
+def _taken(features: Sequence[Feature], rows: Int64Array) -> list[Feature]:
     return [replace(one, codes=one.codes[rows]) for one in features]
 
 
@@ -145,8 +146,8 @@ class _Measured:
     """What slices are measured by: the table, which rows have an outcome, these without extremes, and its name."""
 
     table: pa.Table
-    known: npt.NDArray[np.bool_]
-    values: Figures
+    known: BoolArray
+    values: Float64Array
     name: str
 
 

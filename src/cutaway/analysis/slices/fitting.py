@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from cutaway.analysis.slices.outcome import Figures, Target
+from cutaway.analysis.slices.outcome import Target
+from cutaway.arrays import BoolArray, Float64Array, Int64Array
 
 __all__ = ["Left", "left_over"]
 
@@ -25,9 +25,9 @@ SAFEST = 0.1
 class Left:
     """What is left of each row: its weighted difference from what was expected, and the variance and skew of that."""
 
-    signal: Figures
-    variance: Figures
-    skew: Figures
+    signal: Float64Array
+    variance: Float64Array
+    skew: Float64Array
 
     @cached_property
     def total(self) -> float:
@@ -44,13 +44,13 @@ class Left:
 class _Cells:
     """Rows that lie in the same slices, together."""
 
-    inside: npt.NDArray[np.bool_]
-    counts: Figures
-    sums: Figures
-    of_row: npt.NDArray[np.int64]
+    inside: BoolArray
+    counts: Float64Array
+    sums: Float64Array
+    of_row: Int64Array
 
 
-def left_over(target: Target, slices: Sequence[npt.NDArray[np.bool_]]) -> Left:
+def left_over(target: Target, slices: Sequence[BoolArray]) -> Left:
     """Return what is left of the outcome when these slices are known."""
     scores = target.scores
     cells = _cells(scores, slices)
@@ -74,7 +74,7 @@ def left_over(target: Target, slices: Sequence[npt.NDArray[np.bool_]]) -> Left:
     return Left((scores - means) / variance, 1 / variance, third / variance**3)
 
 
-def _cells(scores: Figures, slices: Sequence[npt.NDArray[np.bool_]]) -> _Cells:
+def _cells(scores: Float64Array, slices: Sequence[BoolArray]) -> _Cells:
     if not slices:
         return _Cells(
             np.zeros((1, 0), np.bool_), np.array([float(len(scores))]), scores[:0], np.zeros(len(scores), np.int64)
@@ -91,7 +91,7 @@ def _cells(scores: Figures, slices: Sequence[npt.NDArray[np.bool_]]) -> _Cells:
     return _Cells(inside, counts, np.asarray(np.bincount(of_row, scores), np.float64), of_row)
 
 
-def _added(cells: _Cells) -> tuple[Figures, Figures]:
+def _added(cells: _Cells) -> tuple[Float64Array, Float64Array]:
     """Return what each slice adds, and what is expected of each cell: a base and all that its slices add."""
     design = np.column_stack([np.ones(len(cells.counts)), cells.inside])
     normal = design.T @ (design * cells.counts[:, None])
@@ -101,7 +101,7 @@ def _added(cells: _Cells) -> tuple[Figures, Figures]:
     return np.asarray(found[1:], np.float64), np.asarray(design @ found, np.float64)
 
 
-def _worst(cells: _Cells, start: Figures) -> Figures:
+def _worst(cells: _Cells, start: Float64Array) -> Float64Array:
     """Return what is expected of each cell: a base and what the worst of its slices adds."""
     rises = np.maximum(start, 0.0)
     rows = np.arange(len(cells.counts))
@@ -121,7 +121,7 @@ def _worst(cells: _Cells, start: Figures) -> Figures:
     return np.asarray(base + np.where(cells.inside, rises, 0.0).max(axis=1), np.float64)
 
 
-def _likelihood(target: Target, cells: _Cells, means: Figures) -> float:
+def _likelihood(target: Target, cells: _Cells, means: Float64Array) -> float:
     if target.binary:
         low = max(SAFEST * target.scores.mean(), 1 / len(target.scores))
         safe = np.clip(means, low, 1 - min(low, 0.5))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.intervals import Z95, share_interval
-from cutaway.analysis.slices.outcome import Figures
+from cutaway.arrays import BoolArray, Float64Array
 
 __all__ = ["Difference", "clipped", "difference", "in_words"]
 
@@ -24,7 +23,7 @@ class Difference(NamedTuple):
     interval: tuple[float, float]
 
 
-def clipped(outcome: Figures) -> Figures:
+def clipped(outcome: Float64Array) -> Float64Array:
     """Return an outcome with its extremes cut off; one of two values as it is, or as 0 and 1 where one is infinite."""
     values = np.unique(outcome)
     if len(values) == 2:
@@ -34,7 +33,7 @@ def clipped(outcome: Figures) -> Figures:
     return np.clip(outcome, max(low, finite.min()), min(high, finite.max()))
 
 
-def difference(values: Figures, rows: npt.NDArray[np.bool_]) -> Difference:
+def difference(values: Float64Array, rows: BoolArray) -> Difference:
     """Return how the mean of some rows differs from that of the others."""
     inside, outside = values[rows], values[~rows]
     means = float(inside.mean()), float(outside.mean())
@@ -49,7 +48,7 @@ def difference(values: Figures, rows: npt.NDArray[np.bool_]) -> Difference:
     return Difference(*means, (effect - Z95 * error, effect + Z95 * error))
 
 
-def _variance(values: Figures) -> float:
+def _variance(values: Float64Array) -> float:
     return float(values.var(ddof=1)) if len(values) > 1 else float("inf")
 
 

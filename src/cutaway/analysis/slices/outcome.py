@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import BoolArray, Float64Array, Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, MissingExtraError
 
-__all__ = ["ANALYSIS", "Figures", "Target", "as_numbers", "measured_rows", "target_of"]
+__all__ = ["ANALYSIS", "Target", "as_numbers", "measured_rows", "target_of"]
 
-Figures = npt.NDArray[np.float64]
 ANALYSIS = "slices"
 
 
@@ -24,16 +24,16 @@ ANALYSIS = "slices"
 class Target:
     """What is tested for each row: 0 or 1 where `binary`, else normal scores; `spread` is their standard deviation."""
 
-    scores: Figures
+    scores: Float64Array
     binary: bool
     spread: float
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Target:
+    def take(self, rows: Int64Array) -> Target:
         """Return some of the rows."""
         return Target(self.scores[rows], self.binary, self.spread)
 
 
-def as_numbers(outcome: Any) -> Figures:
+def as_numbers(outcome: Any) -> Float64Array:
     """Return an outcome as numbers, NaN where there is none."""
     try:
         if isinstance(outcome, pa.Array | pa.ChunkedArray):
@@ -45,7 +45,7 @@ def as_numbers(outcome: Any) -> Figures:
         raise ConfigurationError("`outcome` must be numbers, 1 for wrong or a loss, but some are not.") from error
 
 
-def measured_rows(outcome: npt.ArrayLike, rows: int) -> npt.NDArray[np.bool_]:
+def measured_rows(outcome: npt.ArrayLike, rows: int) -> BoolArray:
     """Return which rows have an outcome; an infinite one is one. Raises where it is not a number for each row."""
     numbers = as_numbers(outcome)
     if numbers.shape != (rows,):
@@ -63,7 +63,7 @@ def measured_rows(outcome: npt.ArrayLike, rows: int) -> npt.NDArray[np.bool_]:
     return known
 
 
-def target_of(outcome: Figures) -> Target:
+def target_of(outcome: Float64Array) -> Target:
     """Return an outcome as it is tested."""
     values = np.unique(outcome)
     if len(values) == 2:

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from cutaway.analysis.slices.features import Box, Feature, Part, box_rows
 from cutaway.analysis.slices.fitting import Left, left_over
 from cutaway.analysis.slices.multiplicity import FIRST, HOPE, LOOKED_AT, false_boxes, step_up
@@ -15,10 +12,10 @@ from cutaway.analysis.slices.outcome import Target
 from cutaway.analysis.slices.refining import refined, worse_than_parents
 from cutaway.analysis.slices.scoring import box_score
 from cutaway.analysis.slices.searching import Searcher
+from cutaway.arrays import BoolArray
 
 __all__ = ["ROUNDS", "Held", "Limits", "kept", "pursued"]
 
-Mask = npt.NDArray[np.bool_]
 
 # Searches at most, and slices that one search may give: those that share hardly a row with each other.
 ROUNDS = 25
@@ -79,9 +76,9 @@ def _more(searcher: Searcher, target: Target, limits: Limits, boxes: list[Box], 
     return boxes
 
 
-def _round(searcher: Searcher, left: Left, limits: Limits, masks: list[Mask]) -> list[Box]:
+def _round(searcher: Searcher, left: Left, limits: Limits, masks: list[BoolArray]) -> list[Box]:
     taken: list[Box] = []
-    rows: list[Mask] = []
+    rows: list[BoolArray] = []
     for candidate in searcher.search(left)[:LOOKED_AT]:
         already = len(masks) + len(taken)
         if len(taken) == AT_ONCE:
@@ -131,7 +128,7 @@ def kept(searcher: Searcher, target: Target, limits: Limits, boxes: list[Box]) -
     return []
 
 
-def _crumb(searcher: Searcher, boxes: list[Box], masks: list[Mask], order: list[int]) -> bool:
+def _crumb(searcher: Searcher, boxes: list[Box], masks: list[BoolArray], order: list[int]) -> bool:
     """Whether the last of some boxes is what the ends of a larger, surer one left lying beside it."""
     *surer, last = order
     return any(
@@ -149,7 +146,7 @@ def _touch(feature: Feature, one: Part, two: Part) -> bool:
 
 def _different(searcher: Searcher, boxes: list[Box]) -> list[Box]:
     chosen: list[Box] = []
-    masks: list[Mask] = []
+    masks: list[BoolArray] = []
     for box in boxes:
         mask = box_rows(searcher.features, box)
         if all(_jaccard(mask, other) <= SAME for other in masks):
@@ -158,9 +155,9 @@ def _different(searcher: Searcher, boxes: list[Box]) -> list[Box]:
     return chosen
 
 
-def _jaccard(one: Mask, two: Mask) -> float:
+def _jaccard(one: BoolArray, two: BoolArray) -> float:
     return float((one & two).sum() / max(int((one | two).sum()), 1))
 
 
-def _shared(one: Mask, two: Mask) -> float:
+def _shared(one: BoolArray, two: BoolArray) -> float:
     return float((one & two).sum() / max(min(int(one.sum()), int(two.sum())), 1))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.slices.features import Box, box_rows
 from cutaway.analysis.slices.fitting import Left
 from cutaway.analysis.slices.searching import Candidate, Searcher
+from cutaway.arrays import BoolArray
 
 __all__ = ["PARENT", "refined", "worse_than_parents"]
 
@@ -55,7 +55,7 @@ def _beside(searcher: Searcher, left: Left, box: Box) -> list[bool]:
     return [_differ(left, inside, box_rows(searcher.features, (part,)) & ~inside) for part in box]
 
 
-def _differ(left: Left, inside: npt.NDArray[np.bool_], beside: npt.NDArray[np.bool_]) -> bool:
+def _differ(left: Left, inside: BoolArray, beside: BoolArray) -> bool:
     weights = [float(left.variance[rows].sum()) for rows in (inside, beside)]
     if min(weights) <= 0:
         return False  # one condition holds wherever the other does

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis.filters import Filter, parse_filter, rows_where
-from cutaway.analysis.samples import Mask
 from cutaway.analysis.slices.features import Box, Feature, Part
+from cutaway.arrays import BoolArray
 from cutaway.errors import ConfigurationError
 
 __all__ = ["conditions_of", "number_between"]
@@ -36,7 +36,7 @@ def _condition(feature: Feature, part: Part, table: pa.Table) -> tuple[str, Filt
     return None
 
 
-def _read_back(text: str, table: pa.Table, wanted: Mask) -> Filter | None:
+def _read_back(text: str, table: pa.Table, wanted: BoolArray) -> Filter | None:
     try:
         condition = parse_filter(text, table)
         return condition if bool((rows_where(table, [condition]) == wanted).all()) else None

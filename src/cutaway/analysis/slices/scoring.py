@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from cutaway.analysis.slices.fitting import Left
-from cutaway.analysis.slices.outcome import Figures
+from cutaway.arrays import BoolArray, Float64Array
 
 __all__ = ["box_score", "normal_scores"]
 
 
-def normal_scores(signal: Figures, variance: Figures, skew: Figures, total: float) -> Figures:
+def normal_scores(signal: Float64Array, variance: Float64Array, skew: Float64Array, total: float) -> Float64Array:
     """Return scores of sums that are standard normal, also far out, where nothing is worse.
 
     Few mistakes are skewed: five standard deviations more than expected are not rare among many boxes. The sums are
@@ -26,7 +25,7 @@ def normal_scores(signal: Figures, variance: Figures, skew: Figures, total: floa
         return np.where(np.abs(bend) > 1e-4, bent, plain)
 
 
-def box_score(left: Left, rows: npt.NDArray[np.bool_]) -> tuple[float, float]:
+def box_score(left: Left, rows: BoolArray) -> tuple[float, float]:
     """Return the score of some rows, and by how much they are worse than expected."""
     signal, variance, skew = (float(one[rows].sum()) for one in (left.signal, left.variance, left.skew))
     if variance <= 0:

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cutaway.analysis.slices.features import Box, Codes, Feature, Part, box_rows
+from cutaway.analysis.slices.features import Box, Feature, Part, box_rows
 from cutaway.analysis.slices.fitting import Left
-from cutaway.analysis.slices.outcome import Figures
 from cutaway.analysis.slices.scoring import box_score, normal_scores
+from cutaway.arrays import Float64Array, Int64Array
 
 __all__ = ["MOST_PAIRED", "Candidate", "Searcher"]
 
@@ -43,24 +43,24 @@ NOTHING = Candidate(-np.inf, -np.inf, ())
 class _Line:
     """A feature ready for searching: its bins, and which bins each condition holds, fine and coarse."""
 
-    codes: Codes
+    codes: Int64Array
     bins: int
-    fine: Codes
-    fine_costs: Figures
-    small: Codes
+    fine: Int64Array
+    fine_costs: Float64Array
+    small: Int64Array
     small_bins: int
-    coarse: Codes
-    coarse_costs: Figures
-    holds: Figures
+    coarse: Int64Array
+    coarse_costs: Float64Array
+    holds: Float64Array
 
 
 class _Sizes(NamedTuple):
     """Boxes that hold enough rows and not too many: places among all, rows, costs, and what wide ones keep."""
 
-    places: Codes
-    rows: Figures
-    costs: Figures
-    wide: Figures
+    places: Int64Array
+    rows: Float64Array
+    costs: Float64Array
+    wide: Float64Array
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Searcher:
         )
         return Candidate(gain, score, box)
 
-    def _pair_sizes(self, first: int, second: int, cell: Codes) -> _Sizes:
+    def _pair_sizes(self, first: int, second: int, cell: Int64Array) -> _Sizes:
         known = self._pairs.get((first, second))
         if known is None:
             one, two = self._lines[first], self._lines[second]
@@ -165,19 +165,19 @@ class Searcher:
         self._looked_at[first, second] = len(known.places)
         return known
 
-    def _sized(self, rows: Figures, costs: Figures) -> _Sizes:
+    def _sized(self, rows: Float64Array, costs: Float64Array) -> _Sizes:
         places = np.flatnonzero((rows >= self.fewest) & (rows <= self.largest))
         return _Sizes(places, rows[places], costs[places], self._wide(rows[places]))
 
-    def _wide(self, rows: Figures) -> Figures:
+    def _wide(self, rows: Float64Array) -> Float64Array:
         return np.asarray(np.minimum(1.0, WIDE * self.rows / np.maximum(rows, 1)) ** WIDENESS)
 
 
-def _gains(scores: Figures, wide: Figures, costs: Figures) -> Figures:
+def _gains(scores: Float64Array, wide: Float64Array, costs: Float64Array) -> Float64Array:
     return np.asarray(0.5 * np.maximum(scores, 0.0) ** 2 * wide - costs)
 
 
-def _best(sums: tuple[Figures, Figures, Figures], sizes: _Sizes, left: Left) -> tuple[float, float, int]:
+def _best(sums: tuple[Float64Array, Float64Array, Float64Array], sizes: _Sizes, left: Left) -> tuple[float, float, int]:
     """Return gain, score and place of the box that gains most."""
     signal, variance, skew = sums
     # Most boxes are as expected. Only of the others is the exact score worth its time.
@@ -191,7 +191,7 @@ def _best(sums: tuple[Figures, Figures, Figures], sizes: _Sizes, left: Left) -> 
     return float(gains[best]), float(tested), int(sizes.places[worse[best]])
 
 
-def _tested(scores: Figures, costs: Figures) -> Figures:
+def _tested(scores: Float64Array, costs: Float64Array) -> Float64Array:
     """Return scores less what conditions cost, so that the many boxes with many ends do not drown the few with one."""
     rest = np.maximum(scores, 0.0) ** 2 - 2 * (costs - CONDITION)
     return np.asarray(np.where(scores > 0, np.sqrt(np.maximum(rest, 0.0)), scores))
@@ -201,7 +201,7 @@ def _cost(feature: Feature, part: Part) -> float:
     return float(_costs(feature, np.array([part[1:]]))[0])
 
 
-def _costs(feature: Feature, parts: Codes) -> Figures:
+def _costs(feature: Feature, parts: Int64Array) -> Float64Array:
     """Return what conditions cost to say: more where numbers are held between two ends."""
     low, high = parts[:, 0], parts[:, 1]
     both = (low > 0) & (high < feature.ordered)
@@ -225,12 +225,12 @@ def _line(feature: Feature) -> _Line:
     return _Line(feature.codes, feature.bins, fine, costs[0], small, bins, coarse, costs[1], holds)
 
 
-def _sums(codes: Codes, weights: Figures | None, bins: int, parts: Codes) -> Figures:
+def _sums(codes: Int64Array, weights: Float64Array | None, bins: int, parts: Int64Array) -> Float64Array:
     before = np.concatenate([[0.0], np.cumsum(np.bincount(codes, weights, bins + 1))])
     return np.asarray(before[parts[:, 1]] - before[parts[:, 0]], np.float64)
 
 
-def _boxes(cell: Codes, weights: Figures | None, one: _Line, two: _Line) -> Figures:
+def _boxes(cell: Int64Array, weights: Float64Array | None, one: _Line, two: _Line) -> Float64Array:
     shape = (one.small_bins + 1, two.small_bins + 1)
     table = np.bincount(cell, weights, shape[0] * shape[1]).reshape(shape)
     return np.asarray(one.holds @ table @ two.holds.T, np.float64).ravel()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from cutaway.analysis.filters import Filter
-from cutaway.analysis.samples import Mask
+from cutaway.arrays import BoolArray
 
 __all__ = ["Slice", "SliceSearch"]
 
@@ -26,7 +26,7 @@ class Slice:
 
     conditions: tuple[Filter, ...]
     where: tuple[str, ...]
-    rows: Mask = field(repr=False, compare=False)
+    rows: BoolArray = field(repr=False, compare=False)
     count: int
     share: float
     measured: int

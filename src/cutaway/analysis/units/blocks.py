@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from cutaway.analysis.coding import left_out
-from cutaway.analysis.samples import Floats, Samples
+from cutaway.analysis.samples import Samples
+from cutaway.arrays import Float32Array
 from cutaway.errors import AnalysisUnavailable
 
 __all__ = ["left_out_rows", "refuse_nothing", "unit_blocks"]
@@ -16,7 +17,7 @@ __all__ = ["left_out_rows", "refuse_nothing", "unit_blocks"]
 MOST_NUMBERS = 1 << 24
 
 
-def unit_blocks(samples: Samples) -> Iterator[tuple[int, Floats]]:
+def unit_blocks(samples: Samples) -> Iterator[tuple[int, Float32Array]]:
     """Yield the number of a first unit, and the values of it and the next ones: a row a unit, a column a usable row."""
     rows, width = samples.latents.shape
     whole = bool(samples.finite.all())

@@ -6,19 +6,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from cutaway.analysis.samples import Array, Samples
+from cutaway.analysis.samples import Samples
 from cutaway.analysis.units.blocks import left_out_rows, refuse_nothing, unit_blocks
 from cutaway.analysis.units.table import Units
+from cutaway.arrays import Array, Float64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 __all__ = ["SampleUnits", "units_of_sample"]
 
 ANALYSIS = "view of a sample's units"
-
-Doubles = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ def units_of_sample(
     return SampleUnits(name, "contribution", table, supporting, opposing, notes)
 
 
-def _gradient(given: Array, units: int) -> Doubles:
+def _gradient(given: Array, units: int) -> Float64Array:
     slope = np.asarray(given)
     if slope.shape != (units,) or slope.dtype.kind not in "biuf":
         raise ConfigurationError(
@@ -102,7 +100,7 @@ def _gradient(given: Array, units: int) -> Doubles:
     return slope.astype(np.float64)
 
 
-def _population(samples: Samples) -> tuple[Doubles, Doubles]:
+def _population(samples: Samples) -> tuple[Float64Array, Float64Array]:
     means, spreads = np.zeros((2, samples.latents.shape[1]))
     for first, block in unit_blocks(samples):
         own = slice(first, first + len(block))
@@ -113,13 +111,13 @@ def _population(samples: Samples) -> tuple[Doubles, Doubles]:
     return means, spreads
 
 
-def _known(units: Units, width: int) -> tuple[Doubles, Doubles]:
+def _known(units: Units, width: int) -> tuple[Float64Array, Float64Array]:
     if units.units.num_rows != width:
         raise ConfigurationError(f"`units` are {units.units.num_rows:,}, but the samples' latent space has {width:,}.")
     return units.units["mean"].to_numpy(), units.units["std"].to_numpy()
 
 
-def _table(size: Doubles, sides: tuple[str, str], columns: dict[str, Doubles], top: int) -> pa.Table:
+def _table(size: Float64Array, sides: tuple[str, str], columns: dict[str, Float64Array], top: int) -> pa.Table:
     """Return the units that are largest on each side, both together by size."""
     order = np.argsort(-np.abs(np.nan_to_num(size)), kind="stable")
     chosen = np.concatenate([order[size[order] > 0][:top], order[size[order] < 0][:top]])

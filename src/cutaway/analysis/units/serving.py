@@ -13,12 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cutaway.analysis.coding import Coded
-from cutaway.analysis.samples import Floats
+from cutaway.arrays import BoolArray, Float32Array, Float64Array, Int64Array
 
 __all__ = ["SERVES", "ClassComparison", "Compared"]
 
-Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 # From this AUC on a unit can be said to serve a class.
 SERVES = 0.8
@@ -30,12 +28,12 @@ _LOW = np.uint64(0xFFFFFFFF)
 class Compared(NamedTuple):
     """The classes that one unit answers to most, best first, and how many it serves among all of them."""
 
-    classes: Ints
-    means: Doubles
-    rest: Doubles
-    auc: Doubles
-    effect: Doubles
-    serves: npt.NDArray[np.bool_]
+    classes: Int64Array
+    means: Float64Array
+    rest: Float64Array
+    auc: Float64Array
+    effect: Float64Array
+    serves: BoolArray
     served: int
 
 
@@ -53,11 +51,11 @@ class ClassComparison:
         self._least = NormalDist().inv_cdf(1 - CHANCE / max(present * units, 1))
 
     @property
-    def counts(self) -> Ints:
+    def counts(self) -> Int64Array:
         """How many samples each class has."""
         return self._counts.astype(np.int64)
 
-    def compare(self, values: Floats) -> Compared:
+    def compare(self, values: Float32Array) -> Compared:
         """Return what a unit with these values, one a row, answers to."""
         own = values if self._labelled.all() else values[self._labelled]
         counts, rows = self._counts, len(own)
@@ -78,7 +76,7 @@ class ClassComparison:
         return Compared(best, means[best], others[best], auc[best], effect[best], serves[best], int(serves.sum()))
 
 
-def _rank_sums(values: Floats, codes: Ints, classes: int) -> tuple[Doubles, float]:
+def _rank_sums(values: Float32Array, codes: Int64Array, classes: int) -> tuple[Float64Array, float]:
     """Return the sum of the ranks of each class, equal values sharing theirs, and what ties take off the variance."""
     packed = _with_codes(values, codes)
     packed.sort()
@@ -91,7 +89,7 @@ def _rank_sums(values: Floats, codes: Ints, classes: int) -> tuple[Doubles, floa
     return np.asarray(np.bincount((packed & _LOW).astype(np.int64), ranks, classes), np.float64), ties
 
 
-def _with_codes(values: Floats, codes: Ints) -> npt.NDArray[np.uint64]:
+def _with_codes(values: Float32Array, codes: Int64Array) -> npt.NDArray[np.uint64]:
     """Pack each value and its class into one whole number that sorts by value.
 
     Sorting those and unpacking them is five times as fast as sorting places and looking the classes up.

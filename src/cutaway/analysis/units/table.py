@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.coding import Coded, coded
 from cutaway.analysis.counting import Counter
-from cutaway.analysis.samples import LABEL, PREDICTION, Floats, Samples
+from cutaway.analysis.samples import LABEL, PREDICTION, Samples
 from cutaway.analysis.units.blocks import left_out_rows, refuse_nothing, unit_blocks
 from cutaway.analysis.units.serving import ClassComparison
+from cutaway.arrays import Float32Array, IndexArray
 from cutaway.errors import ConfigurationError
 from cutaway.evaluation.progress import Listener
 
@@ -102,7 +102,7 @@ class _Collected:
         self._drivers: Columns = {name: [] for name in ("unit", "rank", "row", "value")}
         self._classes: list[tuple[Any, ...]] = []
 
-    def add(self, unit: int, values: Floats) -> None:
+    def add(self, unit: int, values: Float32Array) -> None:
         low, high = float(values.min()), float(values.max())
         served = None
         if low < high:
@@ -132,14 +132,14 @@ class _Collected:
         classes = {name: pa.array(values, types[name]) for name, values in zip(names, columns, strict=True)}
         return units, pa.table(drivers), pa.table(classes)
 
-    def _drive(self, unit: int, values: Floats) -> None:
+    def _drive(self, unit: int, values: Float32Array) -> None:
         best = _highest(values, self._top)
         self._drivers["unit"] += [unit] * len(best)
         self._drivers["rank"] += range(1, len(best) + 1)
         self._drivers["row"] += self._rows[best].tolist()
         self._drivers["value"] += values[best].tolist()
 
-    def _compare(self, unit: int, values: Floats, comparison: ClassComparison) -> int:
+    def _compare(self, unit: int, values: Float32Array, comparison: ClassComparison) -> int:
         found = comparison.compare(values)
         counts = comparison.counts
         for place, number in enumerate(found.classes.tolist()):
@@ -161,7 +161,7 @@ def _state(low: float, high: float) -> str:
     return "always on" if low > 0 else "varies"
 
 
-def _highest(values: Floats, top: int) -> npt.NDArray[np.intp]:
+def _highest(values: Float32Array, top: int) -> IndexArray:
     """Return the places of the highest values, highest first; of equal ones the first places."""
     if top < len(values):
         least = np.partition(values, len(values) - top)[len(values) - top]

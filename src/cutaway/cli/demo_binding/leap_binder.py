@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Float32Array
 from cutaway.cli.demo_planting import TRAINING_IMAGES, planted_labels
 from cutaway.dataset import (
     DatasetMetadataType,
@@ -24,7 +24,6 @@ from cutaway.dataset import (
 )
 
 SEED = 0  # as in `demo_labels`, whose run these samples belong to
-Floats = npt.NDArray[np.float32]
 CLASSES = [str(digit) for digit in range(10)]
 
 
@@ -48,13 +47,13 @@ def preprocess() -> list[PreprocessResponse]:
 
 
 @tensorleap_input_encoder("image", channel_dim=-1)
-def image(index: int, subset: PreprocessResponse) -> Floats:
+def image(index: int, subset: PreprocessResponse) -> Float32Array:
     """The image: rows, columns, one channel, from 0 to 1."""
     return np.asarray(subset.data["images"][index][:, :, None] / 16, np.float32)
 
 
 @tensorleap_gt_encoder("ground_truth")
-def label(index: int, subset: PreprocessResponse) -> Floats:
+def label(index: int, subset: PreprocessResponse) -> Float32Array:
     """The label as it was given, one-hot."""
     return np.asarray(np.eye(len(CLASSES))[subset.data["labels"][index]], np.float32)
 
@@ -78,7 +77,7 @@ def ink(index: int, subset: PreprocessResponse) -> float:
 
 
 @tensorleap_custom_visualizer("digit", LeapDataType.Image)
-def drawn(image: Floats) -> LeapImage:
+def drawn(image: Float32Array) -> LeapImage:
     """The image as people see it."""
     return LeapImage((image * 255).astype(np.uint8))
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset.rendering.axes import Axis, framed, place
 from cutaway.dataset.rendering.canvas import FAINT, GRID, Colour, blank, colour_of, legend
-from cutaway.dataset.subset import Array
 from cutaway.dataset.visualizer_classes import LeapAudio, LeapGraph
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, UInt8Array
 from cutaway.dataset.rendering.canvas import (
     INK,
     PAPER,
@@ -25,7 +25,6 @@ from cutaway.dataset.rendering.canvas import (
     is_background,
     legend,
 )
-from cutaway.dataset.subset import Array
 from cutaway.dataset.value_range import as_bytes, scale_of
 from cutaway.dataset.visualizer_classes import (
     BoundingBox,
@@ -57,10 +56,8 @@ SMALLEST, LARGEST = 256, 1024
 _PANELS, _PANEL = 12, 384
 _FRAMES = 120
 
-Bytes = npt.NDArray[np.uint8]
 
-
-def as_picture(pixels: Bytes) -> Image:
+def as_picture(pixels: UInt8Array) -> Image:
     """Return pixels [H, W, C] as they are, one of them a pixel of the picture."""
     from PIL import Image
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset.rendering.sound import wav_bytes
-from cutaway.dataset.subset import Array
 from cutaway.dataset.value_range import scale_of
 from cutaway.dataset.visualizer_classes import (
     BoundingBox,

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset import Dataset
-from cutaway.dataset.subset import Array, sample_id
+from cutaway.dataset.subset import sample_id
 from cutaway.evaluation.checks.limited import Limited
 from cutaway.evaluation.checks.looking import GROUND_TRUTH, INPUT, ROLES, Asked, Seen, good
 

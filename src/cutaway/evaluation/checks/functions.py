@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.dataset.checks import Problem
 from cutaway.dataset.functions import Function, Visualizer
-from cutaway.dataset.subset import Array
 from cutaway.errors import BindingError
 from cutaway.evaluation.arguments import GROUND_TRUTH, INPUT, PREDICTION, Sources, wire_arguments
 from cutaway.evaluation.checks.batching import SmallBatch

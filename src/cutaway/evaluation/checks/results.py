@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset.checks import Problem
 from cutaway.dataset.enums import LeapDataType
-from cutaway.dataset.subset import Array
 
 __all__ = ["Result", "result_of_batch", "result_of_visualizer"]
 

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.dataset.checks import class_of
 from cutaway.dataset.content import content_hash
 from cutaway.dataset.functions import Field
-from cutaway.dataset.subset import Array, Subset, sample_id
+from cutaway.dataset.subset import Subset, sample_id
 from cutaway.evaluation.checks.limited import Limited
 from cutaway.evaluation.checks.looking import GROUND_TRUTH, INPUT, ROLES, Failure, failure_of, labels_of
 from cutaway.evaluation.checks.sheet import Sheet

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.dataset.checks import class_of
 from cutaway.dataset.functions import Field
-from cutaway.dataset.subset import Array
 from cutaway.errors import BindingError, ModelError
 from cutaway.evaluation.checks.batching import SmallBatch
 from cutaway.evaluation.checks.looking import GROUND_TRUTH, Inspection

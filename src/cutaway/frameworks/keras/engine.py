@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from cutaway.arrays import Array
 from cutaway.frameworks.keras.anatomy import Anatomy, Call
-from cutaway.models.backend import Array, Gradient, Question
+from cutaway.models.backend import Gradient, Question
 
 __all__ = ["Engine", "engine_for"]
 

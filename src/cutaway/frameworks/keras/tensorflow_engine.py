@@ -9,11 +9,12 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable
 from cutaway.frameworks.keras.anatomy import Anatomy, Call
 from cutaway.frameworks.keras.taps import tapped
 from cutaway.frameworks.tensorflow.scores import checked, summed_score
-from cutaway.models.backend import Array, Gradient, Question
+from cutaway.models.backend import Gradient, Question
 
 __all__ = ["TensorFlowEngine"]
 

@@ -14,13 +14,13 @@ import onnx
 from google.protobuf.message import DecodeError
 from onnx import TensorProto, inliner
 
+from cutaway.arrays import Array
 from cutaway.errors import ModelFormatError, UnsafeModel
 from cutaway.frameworks.onnx.external_data import bring_inside, is_external
 from cutaway.frameworks.onnx.functions import check_functions
 from cutaway.frameworks.onnx.reading import MOST_BYTES, read_whole
 from cutaway.frameworks.onnx.structure import check_structure, graphs_of, put_in_order, tensors_of
 from cutaway.frameworks.onnx.tensors import NUMBERS, array_of, check_content
-from cutaway.models.backend import Array
 
 __all__ = ["Loaded", "checked", "parsed", "read_checked"]
 

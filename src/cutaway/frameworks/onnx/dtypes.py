@@ -6,8 +6,8 @@ import torch
 from onnx import TensorProto
 from torch import Tensor
 
+from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable
-from cutaway.models.backend import Array
 
 __all__ = ["as_tensor", "torch_dtype"]
 

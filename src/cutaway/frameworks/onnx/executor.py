@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from torch import Tensor
 
+from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable
 from cutaway.frameworks.onnx.dtypes import as_tensor
 from cutaway.frameworks.onnx.graph import Graph, Node, taken_by
 from cutaway.frameworks.onnx.operators import find, known
 from cutaway.frameworks.onnx.support import INSTEAD
-from cutaway.models.backend import Array
 
 __all__ = ["Executor"]
 

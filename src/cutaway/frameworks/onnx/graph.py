@@ -10,9 +10,9 @@ from typing import Any
 import onnx
 from onnx import helper
 
+from cutaway.arrays import Array
 from cutaway.frameworks.onnx.checking import Loaded
 from cutaway.frameworks.onnx.tensors import array_of
-from cutaway.models.backend import Array
 
 __all__ = ["Graph", "Node"]
 

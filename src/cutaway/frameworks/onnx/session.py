@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable, LayerUnavailable, MissingExtraError, ModelError
 from cutaway.frameworks.onnx.checking import Loaded, checked, parsed, read_checked
 from cutaway.frameworks.onnx.describing import describe
@@ -17,7 +18,7 @@ from cutaway.frameworks.onnx.plain_session import PlainSession
 from cutaway.frameworks.onnx.random_weights import randomised
 from cutaway.frameworks.onnx.rewriting import arrange_outputs
 from cutaway.frameworks.onnx.sessions import Sessions
-from cutaway.models.backend import Array, Arrays, Backend, Gradient, Question
+from cutaway.models.backend import Arrays, Backend, Gradient, Question
 from cutaway.models.description import ModelDescription
 
 if TYPE_CHECKING:

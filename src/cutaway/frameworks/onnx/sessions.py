@@ -9,9 +9,10 @@ from collections.abc import Sequence
 import onnx
 import onnxruntime
 
+from cutaway.arrays import Array
 from cutaway.errors import ModelError, ModelFormatError
 from cutaway.frameworks.onnx.checking import Loaded
-from cutaway.models.backend import Array, Arrays
+from cutaway.models.backend import Arrays
 
 __all__ = ["Sessions"]
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import onnx
 
+from cutaway.arrays import Array
 from cutaway.errors import ModelError
 from cutaway.frameworks.onnx.tensors import NUMBERS
-from cutaway.models.backend import Array
 
 __all__ = ["Shapes"]
 

@@ -9,8 +9,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from cutaway.arrays import Array
 from cutaway.errors import ModelFormatError
-from cutaway.models.backend import Array
 
 __all__ = ["NUMBERS", "array_of", "check_content", "declared_bytes"]
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from cutaway.arrays import Array
 from cutaway.errors import ConfigurationError, GradientUnavailable
-from cutaway.models.backend import Array, Question
+from cutaway.models.backend import Question
 
 __all__ = ["checked", "summed_score"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cutaway.models.backend import Array
+from cutaway.arrays import Array
 from cutaway.models.description import Layer, TensorSpec
 
 __all__ = [

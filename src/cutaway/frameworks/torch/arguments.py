@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from cutaway.arrays import Array
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.frameworks.torch import answers
-from cutaway.models.backend import Array, Arrays
+from cutaway.models.backend import Arrays
 from cutaway.models.batches import Batch
 
 __all__ = ["call", "call_arguments", "named_example", "required_inputs", "tensors_of"]

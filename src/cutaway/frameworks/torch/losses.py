@@ -6,10 +6,10 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import nn
+
+from cutaway.arrays import Float64Array
 
 __all__ = ["sample_values"]
 
@@ -20,7 +20,7 @@ _KNOWN = frozenset(kind.forward for kind in (*_CLASSES, *_BINARY, *_OTHERS))
 # Beyond this, keeping a copy of the predictions would cost more than it tells.
 _MOST_PREDICTIONS = 4_000_000
 
-Values = Mapping[str, npt.NDArray[np.float64]]
+Values = Mapping[str, Float64Array]
 
 
 def sample_values(loss: nn.Module, inputs: Sequence[torch.Tensor]) -> Callable[[], Values] | None:

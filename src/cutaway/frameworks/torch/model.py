@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable, LayerUnavailable, ModelError
 from cutaway.frameworks.torch import answers
 from cutaway.frameworks.torch.arguments import call, named_example, required_inputs, tensors_of
@@ -18,7 +19,7 @@ from cutaway.frameworks.torch.calls import INPUT, Call, as_in_prediction, calls,
 from cutaway.frameworks.torch.names import module_names, unwrap
 from cutaway.frameworks.torch.random_weights import randomised_copy
 from cutaway.frameworks.torch.scores import summed_score
-from cutaway.models.backend import Array, Arrays, Backend, Gradient, Question
+from cutaway.models.backend import Arrays, Backend, Gradient, Question
 from cutaway.models.batches import Batch
 from cutaway.models.description import Layer, ModelDescription, TensorSpec
 

@@ -17,13 +17,14 @@ import torch
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 from torch.utils import _pytree as pytree
 
+from cutaway.arrays import Array
 from cutaway.errors import ConfigurationError, GradientUnavailable, LayerUnavailable, ModelFormatError
 from cutaway.frameworks.torch import answers
 from cutaway.frameworks.torch.pt2_check import checked_archive
 from cutaway.frameworks.torch.pt2_layers import head_of, layer_nodes, shape_of
 from cutaway.frameworks.torch.random_weights import shuffled_tensors
 from cutaway.frameworks.torch.scores import summed_score
-from cutaway.models.backend import Array, Arrays, Backend, Gradient, Question
+from cutaway.models.backend import Arrays, Backend, Gradient, Question
 from cutaway.models.description import ModelDescription, TensorSpec
 
 __all__ = ["ExportedModel", "import_first", "open_pt2"]

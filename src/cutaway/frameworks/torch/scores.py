@@ -9,8 +9,9 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from cutaway.arrays import Array
 from cutaway.errors import ConfigurationError, GradientUnavailable
-from cutaway.models.backend import Array, Question
+from cutaway.models.backend import Question
 
 __all__ = ["summed_score"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Float64Array
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.arguments import number, pattern, whole
 from cutaway.rules.judgement import Judgement
@@ -20,7 +20,6 @@ from cutaway.trial import Trial
 
 __all__ = ["CheckInputImages"]
 
-Floats = npt.NDArray[np.float64]
 
 # A batch of images: samples, channels and two axes of pixels.
 _AXES = 4
@@ -32,7 +31,7 @@ class _Pixels(NamedTuple):
 
     step: int
     images: float
-    sums: Floats
+    sums: Float64Array
     pixels: float
 
 
@@ -42,10 +41,10 @@ class _Totals:
     def __init__(self, shape: tuple[int, ...], channel: int) -> None:
         self.shape = shape
         self.images = 0.0
-        self.sums: Floats = np.zeros(shape[channel - 1])
+        self.sums: Float64Array = np.zeros(shape[channel - 1])
         self.pixels = 0.0
 
-    def add(self, own: _Pixels) -> tuple[float, Floats]:
+    def add(self, own: _Pixels) -> tuple[float, Float64Array]:
         """Return how many images there were up to a step, and the mean of each channel."""
         self.images += own.images
         self.pixels += own.pixels
@@ -139,7 +138,7 @@ class CheckInputImages(Rule):
                 return (step, value.shape[1:]) if value.ndim >= max(_AXES, self.channel + 1) else None
         return None
 
-    def _judgement(self, name: str, steps: list[int], means: list[tuple[float, Floats]]) -> Judgement:
+    def _judgement(self, name: str, steps: list[int], means: list[tuple[float, Float64Array]]) -> Judgement:
         worst = [int(np.abs(mean).argmax()) for _, mean in means]
         value = np.array([mean[place] for (_, mean), place in zip(means, worst, strict=True)])
         enough = np.array([images >= self.threshold_samples for images, _ in means])

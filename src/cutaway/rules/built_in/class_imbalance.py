@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Int64Array
 from cutaway.rules.arguments import flag, number, pattern, whole
 from cutaway.rules.classification import Answers, ClassTensors, RecentAnswers, answers, paired
 from cutaway.rules.judgement import Judgement
@@ -19,7 +19,6 @@ from cutaway.trial import Trial
 
 __all__ = ["ClassImbalance"]
 
-Ints = npt.NDArray[np.int64]
 
 # So many labels per class, on average, before counts are compared: fewer differ that much by chance.
 PER_CLASS = 20
@@ -33,7 +32,7 @@ class _Imbalance(NamedTuple):
     """The counts of all labels up to a step; the ratio is 1 while there are too few."""
 
     step: int
-    counts: Ints
+    counts: Int64Array
     ratio: float
 
 
@@ -102,7 +101,7 @@ class ClassImbalance(Rule):
 
     def reset(self) -> None:
         """Forget the labels seen."""
-        self._counts: dict[ClassTensors, Ints] = {}
+        self._counts: dict[ClassTensors, Int64Array] = {}
         self._recent: dict[tuple[ClassTensors, ModeKeys], RecentAnswers] = {}
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
@@ -186,6 +185,6 @@ def _matching(reader: TensorReader, regex: str | None) -> list[str]:
     return [] if regex is None else list(reader.tensor_names(regex=regex))
 
 
-def _extremes(counts: Ints) -> tuple[int, int]:
+def _extremes(counts: Int64Array) -> tuple[int, int]:
     """Return the rarest of the classes that occur, and the most frequent."""
     return int(np.where(counts > 0, counts, np.iinfo(np.int64).max).argmin()), int(counts.argmax())

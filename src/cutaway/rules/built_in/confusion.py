@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Float64Array, Int64Array
 from cutaway.errors import ConfigurationError
 from cutaway.rules.arguments import number, whole
 from cutaway.rules.classification import Answers, ClassTensors, RecentAnswers, answers, paired
@@ -20,7 +20,6 @@ from cutaway.trial import Trial
 
 __all__ = ["Confusion"]
 
-Floats = npt.NDArray[np.float64]
 
 # What a loss received is judged over so many labels, and so many per class where there are more than ten.
 SAMPLES = 500
@@ -38,7 +37,7 @@ class _Seen(NamedTuple):
     fires: bool
     true: int
     taken_for: int
-    row: npt.NDArray[np.int64]
+    row: Int64Array
 
     @property
     def right(self) -> float:
@@ -203,7 +202,7 @@ def _chosen(reader: TensorReader, name: str, collection: str | None, usual: str)
     return in_collection(reader, usual) if name == usual else []
 
 
-def _error(share: float, counts: npt.NDArray[np.int64]) -> Floats:
+def _error(share: float, counts: Int64Array) -> Float64Array:
     """The standard error of a share of so many."""
-    found: Floats = np.sqrt(share * (1 - share) / counts)
+    found: Float64Array = np.sqrt(share * (1 - share) / counts)
     return found

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, BoolArray
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import MOST_SAMPLES, Rule
@@ -78,7 +78,7 @@ class DataLeak(Rule):
         yield _judged_ids(steps, samples)
 
 
-def _judged_ids(steps: Mapping[str, npt.NDArray[Any]], samples: Sequence[Sequence[str | None] | None]) -> Judgement:
+def _judged_ids(steps: Mapping[str, Array], samples: Sequence[Sequence[str | None] | None]) -> Judgement:
     trains = _trains(steps)
     leaked = [
         [one for one in ids or () if one is not None and one.startswith(_KEPT)] if training else []
@@ -98,14 +98,14 @@ def _judged_ids(steps: Mapping[str, npt.NDArray[Any]], samples: Sequence[Sequenc
     return Judgement.of_one("", steps["step"], counts > 0, counts, 0.0, message, evidence)
 
 
-def _trains(steps: Mapping[str, npt.NDArray[Any]]) -> npt.NDArray[np.bool_]:
+def _trains(steps: Mapping[str, Array]) -> BoolArray:
     """Say which steps were there to learn from.
 
     An evaluation may run without anybody having said so: its time is known for the forward pass only.
     """
     learned = np.isfinite(steps["backward"])
     only_forward = np.isfinite(steps["forward"]) & ~learned
-    found: npt.NDArray[np.bool_] = (steps["mode"] == "TRAIN") & ~only_forward | (steps["mode"] == "GLOBAL") & learned
+    found: BoolArray = (steps["mode"] == "TRAIN") & ~only_forward | (steps["mode"] == "GLOBAL") & learned
     return found
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Float64Array, Int64Array, ObjectArray
 from cutaway.rules.arguments import number, pattern
 from cutaway.rules.channels import share_per_channel
-from cutaway.rules.judgement import Floats, Ints, Judgement
+from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.saved_values import saved_places, value_at
 from cutaway.rules.selecting import selected
@@ -93,7 +93,7 @@ class DeadRelu(Rule):
         fires = dead > self.threshold_layer
         return Judgement(block.names, block.steps, fires, dead, self.threshold_layer, message, evidence)
 
-    def _found(self, reader: TensorReader, block: StatisticsBlock) -> tuple[Floats, Ints, npt.NDArray[np.object_]]:
+    def _found(self, reader: TensorReader, block: StatisticsBlock) -> tuple[Float64Array, Int64Array, ObjectArray]:
         """Return the percentage of dead units, how many units there are where that is known, and how we know."""
         dead = self._at_least(block)
         units, source = np.zeros(dead.shape, np.int64), np.full(dead.shape, STATISTICS, object)
@@ -110,14 +110,14 @@ class DeadRelu(Rule):
                     source[row, column] = VALUES
         return dead, units, source
 
-    def _dead(self, shares: Floats) -> Floats:
+    def _dead(self, shares: Float64Array) -> Float64Array:
         """Return the percentage of units that are dead; the last axis is that of units."""
         # Runs keep activity in single precision: so compared, it says the same in memory.
         inactive = shares.astype(np.float32) < np.float32(self.threshold_inactivity / 100)
-        found: Floats = 100 * np.mean(inactive, axis=-1)
+        found: Float64Array = 100 * np.mean(inactive, axis=-1)
         return found
 
-    def _at_least(self, block: StatisticsBlock) -> Floats:
+    def _at_least(self, block: StatisticsBlock) -> Float64Array:
         """Return the least percentage of dead units that the share of zeros allows.
 
         Each unit that is not dead has at least its share of positive values, so no more than so many can be alive.
@@ -127,7 +127,7 @@ class DeadRelu(Rule):
             return np.clip(100 * (1 - positive / (self.threshold_inactivity / 100)), 0, 100)
 
 
-def _recorded(block: StatisticsBlock, name: str) -> Iterator[tuple[list[int], Floats]]:
+def _recorded(block: StatisticsBlock, name: str) -> Iterator[tuple[list[int], Float64Array]]:
     """Yield the places of steps with recorded activity, and this as a matrix; those of one length together."""
     whole = block.active(name)
     if whole is not None:

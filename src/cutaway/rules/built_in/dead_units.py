@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cutaway.arrays import BoolArray, Float64Array, Int64Array
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.arguments import number, whole
-from cutaway.rules.judgement import Bools, Floats, Ints, Judgement
+from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import in_collection
 from cutaway.tensors.modes import ModeKeys
@@ -28,8 +29,8 @@ NOT_TRAINING = (ModeKeys.EVAL.name, ModeKeys.PREDICT.name)
 class _Part(NamedTuple):
     """The share of positive values per channel (column) at some steps (rows)."""
 
-    steps: Ints
-    shares: Floats
+    steps: Int64Array
+    shares: Float64Array
 
 
 class DeadUnits(Rule):
@@ -73,7 +74,7 @@ class DeadUnits(Rule):
         self.window = whole(window, "window", least=1)
         self.threshold = number(threshold, "threshold", least=0, most=1)
         self.threshold_layer = number(threshold_layer, "threshold_layer", least=0, most=100)
-        self._silent: dict[str, Ints] = {}  # for how many steps each channel has been silent
+        self._silent: dict[str, Int64Array] = {}  # for how many steps each channel has been silent
 
     def reset(self) -> None:
         """Forget for how long channels have been silent."""
@@ -82,7 +83,7 @@ class DeadUnits(Rule):
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
         """Count for every channel the training steps since it was last positive."""
         steps = reader.step_window(start, stop)
-        training: Ints = steps["step"][~np.isin(steps["mode"].astype(str), NOT_TRAINING)]
+        training: Int64Array = steps["step"][~np.isin(steps["mode"].astype(str), NOT_TRAINING)]
         recorded = [
             (name, parts)
             for block in reader.statistics_blocks(in_collection(reader, "layers"), start, stop)
@@ -99,7 +100,7 @@ class DeadUnits(Rule):
 
     def _judged(self, name: str, parts: Sequence[_Part]) -> Judgement:
         steps = np.concatenate([part.steps for part in parts])
-        dead: list[Bools] = []  # per part, which channels (columns) are dead at which steps (rows)
+        dead: list[BoolArray] = []  # per part, which channels (columns) are dead at which steps (rows)
         for part in parts:
             before = self._silent.get(name)
             if before is None or len(before) != part.shares.shape[1]:
@@ -133,7 +134,7 @@ class DeadUnits(Rule):
         return Judgement.of_one(name, steps, fires, percent, self.threshold_layer, message, evidence)
 
 
-def _recorded(block: StatisticsBlock, name: str, training: Bools) -> list[_Part]:
+def _recorded(block: StatisticsBlock, name: str, training: BoolArray) -> list[_Part]:
     """Return the activity of a tensor's channels in training steps: parts of as many channels each."""
     whole = block.active(name)
     if whole is not None:
@@ -146,7 +147,7 @@ def _recorded(block: StatisticsBlock, name: str, training: Bools) -> list[_Part]
     ]
 
 
-def _dead(silent: Bools, before: Ints, window: int) -> tuple[Bools, Ints]:
+def _dead(silent: BoolArray, before: Int64Array, window: int) -> tuple[BoolArray, Int64Array]:
     """Return which channels are dead at which steps, and for how many steps each is silent after the last.
 
     `before` says for how many they were silent before the first.

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from cutaway.arrays import BoolArray
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.arguments import flag, pattern, words
-from cutaway.rules.judgement import Bools, Judgement
+from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.saved_values import saved_places, value_at
 from cutaway.rules.selecting import in_collection, selected
@@ -112,9 +113,11 @@ class ExplodingTensor(Rule):
             ranked[1 if name in gradients else 2 if name in trained else 0].append(name)
         return ranked
 
-    def _with_nan(self, reader: TensorReader, blocks: list[StatisticsBlock], nonfinite: list[Bools]) -> list[Bools]:
+    def _with_nan(
+        self, reader: TensorReader, blocks: list[StatisticsBlock], nonfinite: list[BoolArray]
+    ) -> list[BoolArray]:
         """Keep of what is not finite that which the full values show to be NaN."""
-        found: list[Bools] = []
+        found: list[BoolArray] = []
         unknown: list[tuple[int, str]] = []
         for block, sick in zip(blocks, nonfinite, strict=True):
             nan, known = _looked_up(reader, block, sick)
@@ -130,7 +133,7 @@ class ExplodingTensor(Rule):
             )
         return found
 
-    def _judged(self, block: StatisticsBlock, fires: Bools) -> Judgement:
+    def _judged(self, block: StatisticsBlock, fires: BoolArray) -> Judgement:
         first = block.fresh
         count, size, steps = block["nonfinite"][:, first:], block["size"][:, first:], block.steps[first:]
 
@@ -146,7 +149,7 @@ class ExplodingTensor(Rule):
         return Judgement(block.names, steps, fires[:, first:], count, 0.0, message, evidence)
 
 
-def _lasting(sick: Bools, patience: int) -> Bools:
+def _lasting(sick: BoolArray, patience: int) -> BoolArray:
     """Return where it has been so for more than `patience` steps in a row."""
     if not patience:
         return sick
@@ -154,7 +157,7 @@ def _lasting(sick: Bools, patience: int) -> Bools:
     return np.asarray(sliding_window_view(padded, patience + 1, axis=1).all(axis=2), bool)
 
 
-def _looked_up(reader: TensorReader, block: StatisticsBlock, sick: Bools) -> tuple[Bools, Bools]:
+def _looked_up(reader: TensorReader, block: StatisticsBlock, sick: BoolArray) -> tuple[BoolArray, BoolArray]:
     """Return where full values hold a NaN, and where there are full values; only sick places are looked at."""
     nan, known = np.zeros_like(sick), np.zeros_like(sick)
     for column in saved_places(reader, block.steps):

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Float64Array
 from cutaway.rules.arguments import number, pattern, whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
@@ -27,7 +27,7 @@ class _Weights(NamedTuple):
 
     step: int
     features: list[str]
-    weights: npt.NDArray[np.float64]
+    weights: Float64Array
 
     def top(self, count: int) -> dict[str, float]:
         """Return the heaviest features, with their shares of the whole weight."""

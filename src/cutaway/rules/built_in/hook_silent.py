@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import BoolArray, IndexArray, Int64Array
 from cutaway.rules.arguments import whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
@@ -17,8 +17,6 @@ from cutaway.trial import Trial
 
 __all__ = ["HookSilent"]
 
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 # Included without being asked for.
 _ALWAYS = ("losses",)
@@ -73,7 +71,7 @@ class HookSilent(Rule):
         steps = np.unique(np.concatenate([block.steps for block in blocks])) if blocks else np.empty(0, np.int64)
         if not len(steps):
             return
-        missing: dict[str, Bools] = {}
+        missing: dict[str, BoolArray] = {}
         for mode in sorted(set(rows["mode"].tolist())):
             own = np.isin(steps, rows["step"][rows["mode"] == mode])
             attendance = self._attendance.setdefault(mode, _Attendance(self.patience))
@@ -81,7 +79,7 @@ class HookSilent(Rule):
                 missing.setdefault(name, np.zeros(len(steps), bool))[own] |= fires
         yield from self._judged(steps, missing)
 
-    def _judged(self, steps: Ints, missing: dict[str, Bools]) -> Iterator[Judgement]:
+    def _judged(self, steps: Int64Array, missing: dict[str, BoolArray]) -> Iterator[Judgement]:
         self._fired.update(missing)
         names = sorted(self._fired)
         if not names:
@@ -136,9 +134,9 @@ class _Attendance:
         self._came = np.empty(0, np.int64)  # how many steps one after the other each came, up to where it last did
         self._missing = np.empty(0, np.int64)  # of those that came regularly: how many steps ago that was
 
-    def take(self, steps: Ints, blocks: Sequence[StatisticsBlock]) -> dict[str, Bools]:
+    def take(self, steps: Int64Array, blocks: Sequence[StatisticsBlock]) -> dict[str, BoolArray]:
         """Take in steps; return where tensors are missing that should have come."""
-        found: dict[str, Bools] = {}
+        found: dict[str, BoolArray] = {}
         absent = np.ones(len(self._names), bool)
         for block in blocks:
             came = np.isin(steps, block.steps)
@@ -149,7 +147,7 @@ class _Attendance:
         self._take(np.flatnonzero(absent), np.zeros(len(steps), bool), found)
         return found
 
-    def _of(self, names: Sequence[str]) -> npt.NDArray[np.intp]:
+    def _of(self, names: Sequence[str]) -> IndexArray:
         for name in names:
             if name not in self._places:
                 self._places[name] = len(self._names)
@@ -158,7 +156,7 @@ class _Attendance:
         self._came, self._missing = np.concatenate([self._came, more]), np.concatenate([self._missing, more])
         return np.array([self._places[name] for name in names], np.intp)
 
-    def _take(self, places: npt.NDArray[np.intp], came: Bools, found: dict[str, Bools]) -> None:
+    def _take(self, places: IndexArray, came: BoolArray, found: dict[str, BoolArray]) -> None:
         """Take in steps with which some tensors all came, or all did not."""
         if not len(places) or not len(came):
             return

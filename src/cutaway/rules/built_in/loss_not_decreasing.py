@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Float64Array, Int64Array
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.arguments import flag, number, pattern, whole, words
 from cutaway.rules.judgement import Judgement
@@ -200,8 +200,8 @@ class _Followed:
         self._least = rule.diff_percent / 100
         self._most_rise = rule.increase_threshold_percent / 100
         self._mode = first.mode
-        self._steps: npt.NDArray[np.int64] = np.empty(0, np.int64)
-        self._values: npt.NDArray[np.float64] = np.empty(0)
+        self._steps: Int64Array = np.empty(0, np.int64)
+        self._values: Float64Array = np.empty(0)
         self._first = math.nan
         self._first_step = self._due = -1
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Float64Array
 from cutaway.errors import StepUnavailable
 from cutaway.rules.arguments import number, whole
 from cutaway.rules.judgement import Judgement
@@ -19,7 +19,6 @@ from cutaway.trial import Trial
 
 __all__ = ["LossSpike"]
 
-Floats = npt.NDArray[np.float64]
 
 # Before so many losses are known, nobody can say what is usual.
 _LEAST = 20
@@ -80,7 +79,7 @@ class LossSpike(Rule):
     def reset(self) -> None:
         """Forget the losses."""
         self._curves.reset()
-        self._before: dict[str, Floats] = {}
+        self._before: dict[str, Float64Array] = {}
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
         """Compare every training loss with those before it."""
@@ -99,7 +98,7 @@ class LossSpike(Rule):
     def _judged(self, reader: TensorReader, loss: Loss, usual: _Usual) -> Judgement:
         above = loss.values - usual.median
         scale = np.maximum(1.4826 * usual.distance, _SMALLEST * np.abs(usual.median))
-        score: Floats = np.divide(above, scale, out=np.zeros(len(above)), where=scale > 0)
+        score: Float64Array = np.divide(above, scale, out=np.zeros(len(above)), where=scale > 0)
         fires = (score > self.threshold) & (above > _SHARE * np.abs(usual.median)) & (above > _TAIL * usual.tail)
         fires &= ~(_log(loss.values) - _log(usual.median) < _LOGARITHM * 1.4826 * usual.log_distance)
 
@@ -128,13 +127,13 @@ class _Usual(NamedTuple):
     `log_distance` is the median distance of their logarithms; NaN where one of them has none.
     """
 
-    median: Floats
-    distance: Floats
-    tail: Floats
-    log_distance: Floats
+    median: Float64Array
+    distance: Float64Array
+    tail: Float64Array
+    log_distance: Float64Array
 
 
-def _usual(values: Floats, first: int, window: int) -> _Usual:
+def _usual(values: Float64Array, first: int, window: int) -> _Usual:
     """Describe what precedes each of `values[first:]`, up to `window` of them."""
     parts = [_of_windows(values[None, :end]) for end in range(first, min(window, len(values)))]
     if len(values) > max(first, window):
@@ -143,16 +142,16 @@ def _usual(values: Floats, first: int, window: int) -> _Usual:
     return _Usual(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def _of_windows(rows: Floats) -> _Usual:
-    middle: Floats = np.median(rows, axis=1)
+def _of_windows(rows: Float64Array) -> _Usual:
+    middle: Float64Array = np.median(rows, axis=1)
     away = rows - middle[:, None]
-    tail: Floats = np.partition(away, -2, axis=1)[:, -2]
-    distance: Floats = np.median(np.abs(away), axis=1)
-    log_distance: Floats = np.median(np.abs(_log(rows) - _log(middle)[:, None]), axis=1)
+    tail: Float64Array = np.partition(away, -2, axis=1)[:, -2]
+    distance: Float64Array = np.median(np.abs(away), axis=1)
+    log_distance: Float64Array = np.median(np.abs(_log(rows) - _log(middle)[:, None]), axis=1)
     return _Usual(middle, distance, tail, log_distance)
 
 
-def _log(values: Floats) -> Floats:
+def _log(values: Float64Array) -> Float64Array:
     return np.log(values, out=np.full(values.shape, np.nan), where=values > 0)
 
 

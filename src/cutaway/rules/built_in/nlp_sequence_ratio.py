@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array
 from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInvocation
 from cutaway.rules.arguments import number, pattern, whole, words
 from cutaway.rules.judgement import Judgement
@@ -144,7 +143,7 @@ class NLPSequenceRatio(Rule):
         return Judgement.of_one(name, steps, percent > limits, percent, float(limits[0]), message, evidence)
 
 
-def _are_tokens(value: npt.NDArray[Any]) -> bool:
+def _are_tokens(value: Array) -> bool:
     """Whether these can be the numbers of words: images may be whole numbers too, but small ones, or with more axes."""
     return value.dtype.kind in "iu" and value.dtype.itemsize > 1 and value.ndim in _AXES
 

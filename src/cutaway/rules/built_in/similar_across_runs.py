@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import BoolArray, Float64Array, IndexArray, Int64Array
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.arguments import pattern, words
 from cutaway.rules.closeness import difference, may_be_close
-from cutaway.rules.judgement import Bools, Judgement
+from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.saved_values import saved_places, value_at
 from cutaway.rules.selecting import in_collection, lacking
@@ -24,8 +24,6 @@ __all__ = ["SimilarAcrossRuns"]
 # The tolerances of `numpy.allclose`.
 RTOL, ATOL = 1e-5, 1e-8
 COLUMNS = ("size", "nonfinite", "min", "max", "mean", "std", "l1", "l2")
-
-Places = npt.NDArray[np.intp]
 
 
 class SimilarAcrossRuns(Rule):
@@ -137,18 +135,18 @@ class SimilarAcrossRuns(Rule):
         yield Judgement(names, steps, differs, difference(one, two), ATOL, message, evidence)
 
 
-def _finite(columns: Mapping[str, npt.NDArray[np.float64]], row: int, column: int) -> dict[str, float]:
+def _finite(columns: Mapping[str, Float64Array], row: int, column: int) -> dict[str, float]:
     """Return the statistics of one tensor and step; those of no finite value are left out."""
     return {name: float(found) for name, values in columns.items() if np.isfinite(found := values[row, column])}
 
 
-def _picked(block: StatisticsBlock, rows: Places, columns: Places) -> dict[str, npt.NDArray[np.float64]]:
+def _picked(block: StatisticsBlock, rows: IndexArray, columns: IndexArray) -> dict[str, Float64Array]:
     return {name: block[name][np.ix_(rows, columns)] for name in COLUMNS}
 
 
 def _correct_by_values(
-    reader: TensorReader, other: Trial, names: Sequence[str], steps: npt.NDArray[np.int64], differs: Bools
-) -> Bools:
+    reader: TensorReader, other: Trial, names: Sequence[str], steps: Int64Array, differs: BoolArray
+) -> BoolArray:
     """Let full values decide where both runs have them; return where they did."""
     decided = np.zeros_like(differs)
     for column in sorted({*saved_places(reader, steps)} & {*saved_places(other, steps)}):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Array, BoolArray, Float64Array, Int64Array
 from cutaway.rules.arguments import number, whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
@@ -18,9 +18,6 @@ from cutaway.trial import Trial
 
 __all__ = ["SlowStep"]
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Column = npt.NDArray[Any]
 
 # Windows of steps that must have passed before anything is usual: first steps compile, fill caches and queues.
 _WARM_UP = 3
@@ -79,7 +76,9 @@ class SlowStep(Rule):
         self._last: _Rows | None = None
         self._kept = _Intervals.none()
         self._count = 0  # intervals so far
-        self._blocks: list[Floats] = []  # of each stretch of `window` intervals the medians: in all, and of each phase
+        self._blocks: list[
+            Float64Array
+        ] = []  # of each stretch of `window` intervals the medians: in all, and of each phase
         self._slow_since: float | None = None
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
@@ -106,7 +105,7 @@ class SlowStep(Rule):
         if known.any():
             yield self._judged(joined, first + np.flatnonzero(known), recent[known], passed[known])
 
-    def _judged(self, joined: _Intervals, places: Ints, recent: Floats, passed: Ints) -> Judgement:
+    def _judged(self, joined: _Intervals, places: Int64Array, recent: Float64Array, passed: Int64Array) -> Judgement:
         blocks = np.array(self._blocks)
         medians = {count: float(np.median(blocks[:count, 0])) for count in set(passed.tolist())}
         usual = np.array([medians[count] for count in passed.tolist()])
@@ -137,7 +136,7 @@ class SlowStep(Rule):
 
         return Judgement.of_one("", steps, fires, ratio, self.factor, message, evidence)
 
-    def _lasting(self, slow: npt.NDArray[np.bool_], times: Floats) -> npt.NDArray[np.bool_]:
+    def _lasting(self, slow: BoolArray, times: Float64Array) -> BoolArray:
         """Say where steps have been slow for long enough."""
         found = np.zeros(len(slow), bool)
         for i in range(len(slow)):
@@ -174,19 +173,19 @@ class SlowStep(Rule):
 class _Rows(NamedTuple):
     """Recorded steps."""
 
-    steps: Column
-    mode_steps: Column
-    times: Column
-    trains: Column
-    phases: Column
+    steps: Array
+    mode_steps: Array
+    times: Array
+    trains: Array
+    phases: Array
 
 
 class _Intervals(NamedTuple):
     """Times between training steps, by the step at which each ends: in all, then of each phase."""
 
-    steps: Column
-    times: Column
-    seconds: Column
+    steps: Array
+    times: Array
+    seconds: Array
 
     @classmethod
     def none(cls) -> _Intervals:
@@ -212,7 +211,7 @@ class _Grown(NamedTuple):
         return f"The time {where}: {_time(self.now)}, usually {_time(self.before)}."
 
 
-def _grown(before: Floats, now: Floats) -> _Grown:
+def _grown(before: Float64Array, now: Float64Array) -> _Grown:
     """Return the phase that grew most, or what lies between steps where no phase explains half of it."""
     known = np.isfinite(before[1:]) & np.isfinite(now[1:])
     growth = np.where(known, now[1:] - before[1:], 0.0)
@@ -223,7 +222,7 @@ def _grown(before: Floats, now: Floats) -> _Grown:
     return _Grown(_BETWEEN, *outside)
 
 
-def _medians(rows: Floats) -> Floats:
+def _medians(rows: Float64Array) -> Float64Array:
     """Return the median of the known values of each column; NaN where none is known."""
     found = [column[np.isfinite(column)] for column in rows.T]
     return np.array([np.median(column) if len(column) else np.nan for column in found])

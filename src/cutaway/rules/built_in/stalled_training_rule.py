@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Float64Array, Int64Array
 from cutaway.rules.arguments import flag, number
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
@@ -17,9 +17,6 @@ from cutaway.tensors.reader import TensorReader
 from cutaway.trial import Trial
 
 __all__ = ["StalledTrainingRule"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 class StalledTrainingRule(Rule):
@@ -88,7 +85,7 @@ class StalledTrainingRule(Rule):
         if stop > reader.newest_step():
             yield from self._silence(reader, *self._last)
 
-    def _gaps(self, reader: TensorReader, steps: Ints, times: Floats) -> Judgement:
+    def _gaps(self, reader: TensorReader, steps: Int64Array, times: Float64Array) -> Judgement:
         seconds = np.diff(times)
         began = [attempt.from_step for attempt in reader.run.attempts()] if isinstance(reader, Trial) else []
         for first in began:

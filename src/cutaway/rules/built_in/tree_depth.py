@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import Float64Array
 from cutaway.rules.arguments import whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
@@ -58,7 +58,7 @@ class TreeDepth(Rule):
             if largest:
                 yield self._judgement(name, list(largest), np.array(list(largest.values())))
 
-    def _judgement(self, name: str, steps: list[int], largest: npt.NDArray[np.float64]) -> Judgement:
+    def _judgement(self, name: str, steps: list[int], largest: Float64Array) -> Judgement:
         depths = np.log2(largest)
 
         def message(i: int) -> str:

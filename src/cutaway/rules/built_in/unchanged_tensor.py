@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import BoolArray, Float64Array, IndexArray
 from cutaway.rules.arguments import flag, number, pattern, whole, words
 from cutaway.rules.closeness import COMPARED, difference, may_be_close
-from cutaway.rules.judgement import Bools, Floats, Judgement
+from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import selected
 from cutaway.rules.weight_gradients import has_gradient
@@ -19,8 +19,6 @@ from cutaway.tensors.statistics_blocks import StatisticsBlock
 from cutaway.trial import Trial
 
 __all__ = ["UnchangedTensor"]
-
-Places = npt.NDArray[np.intp]
 
 
 class UnchangedTensor(Rule):
@@ -82,7 +80,7 @@ class UnchangedTensor(Rule):
             if len(block) >= self.num_steps:
                 yield self._judged(block, None if chosen else has_gradient(reader, block))
 
-    def _judged(self, block: StatisticsBlock, trained: Bools | None) -> Judgement:
+    def _judged(self, block: StatisticsBlock, trained: BoolArray | None) -> Judgement:
         close = self._close(block)
         if trained is not None:
             close &= trained[:, :-1]
@@ -108,7 +106,7 @@ class UnchangedTensor(Rule):
 
         return Judgement(block.names, steps, alike, apart, self.atol, message, evidence)
 
-    def _close(self, block: StatisticsBlock) -> Bools:
+    def _close(self, block: StatisticsBlock) -> BoolArray:
         """Return for each step but the first whether it is close to the one before."""
         now, past = _Steps(block, slice(1, None)), _Steps(block, slice(-1))
         change = now["change"]
@@ -125,11 +123,11 @@ class _Steps:
         self._block = block
         self._steps = steps
 
-    def __getitem__(self, column: str) -> Floats:
+    def __getitem__(self, column: str) -> Float64Array:
         return self._block[column][:, self._steps]
 
 
-def _apart(block: StatisticsBlock, rows: Places, columns: Places) -> Floats:
+def _apart(block: StatisticsBlock, rows: IndexArray, columns: IndexArray) -> Float64Array:
     """Return by how much tensors differ from their values before: the norm of the change where that is known."""
     change = block["change"][rows, columns]
     if not np.isnan(change).any():

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from cutaway.arrays import BoolArray, Float64Array, IndexArray, Int64Array
 from cutaway.errors import ConfigurationError
 from cutaway.rules.arguments import number, whole
-from cutaway.rules.judgement import Floats, Ints, Judgement
+from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import selected
 from cutaway.rules.weight_gradients import has_gradient
@@ -79,7 +79,7 @@ class WeightUpdateRatio(Rule):
             if len(block) > 1:
                 yield self._judged(block, has_gradient(reader, block))
 
-    def _judged(self, block: StatisticsBlock, trained: npt.NDArray[np.bool_]) -> Judgement:
+    def _judged(self, block: StatisticsBlock, trained: BoolArray) -> Judgement:
         now = np.arange(max(block.fresh, 1), len(block))
         before = self._compared_with(block.steps, now)
         size, trained = block["l2"][:, before], trained[:, before]
@@ -111,14 +111,14 @@ class WeightUpdateRatio(Rule):
 
         return Judgement(block.names, steps, large | small, value, self.large_threshold, message, evidence)
 
-    def _compared_with(self, steps: Ints, now: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    def _compared_with(self, steps: Int64Array, now: IndexArray) -> IndexArray:
         """Return the place of the step that each is compared with: the last, or the oldest that is near enough."""
         if self.num_steps is None:
             return now - 1
         return np.minimum(np.searchsorted(steps, steps[now] - self.num_steps), now - 1)
 
 
-def _change(block: StatisticsBlock, now: npt.NDArray[np.intp], before: npt.NDArray[np.intp]) -> tuple[Floats, Floats]:
+def _change(block: StatisticsBlock, now: IndexArray, before: IndexArray) -> tuple[Float64Array, Float64Array]:
     """Return the least and the most that the weights can have changed by between two steps."""
     change, norm = block["change"], block["l2"]
     if (now - before == 1).all():

@@ -9,18 +9,16 @@ from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.filters import Filter, parse_filter, rows_where
+from cutaway.arrays import BoolArray
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.studio.index.facts import RunFacts
 from cutaway.studio.index.run_columns import BUILT_IN, HEALTH_ORDER, kind_of
 from cutaway.studio.index.values import Value
 
 __all__ = ["RunTable", "sort_key"]
-
-Mask = npt.NDArray[np.bool_]
 
 
 class _Group(NamedTuple):
@@ -100,7 +98,7 @@ class RunTable:
         known.sort(key=lambda i: sort_key(name, values[i]), reverse=descending)
         return known + [i for i in chosen if values[i] is None]
 
-    def _where(self, text: str) -> Mask:
+    def _where(self, text: str) -> BoolArray:
         condition = self._condition(text)
         if condition.column == "tags":
             return self._tagged(condition)
@@ -121,7 +119,7 @@ class RunTable:
                 raise
             raise self._unknown(condition.column) from None
 
-    def _tagged(self, condition: Filter) -> Mask:
+    def _tagged(self, condition: Filter) -> BoolArray:
         """A run has many tags: a condition holds where it does for one of them; one with `not`, where for none."""
         owners = [i for i, row in enumerate(self.rows) for _ in row.tags]
         tags = pa.table({"tags": pa.array([tag for row in self.rows for tag in row.tags], pa.string())})

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cutaway.arrays import Array, Float64Array, Int64Array
 from cutaway.run.identity import Run
 from cutaway.run.rows import Rows, numbers
 from cutaway.run.schemas import SCALARS
@@ -20,7 +20,6 @@ from cutaway.run.tables import Attempt
 __all__ = ["ScalarTotals", "SeriesTotals"]
 
 Key = tuple[str, str]
-Floats = npt.NDArray[np.float64]
 # A longer loss is not held: whoever draws it takes a glance at the run instead.
 MOST_LOSSES = 1 << 16
 
@@ -59,7 +58,7 @@ class ScalarTotals:
 
     def _begin(self, attempts: list[Attempt]) -> None:
         self.series: dict[Key, SeriesTotals] = {}
-        self._losses: dict[Key, Floats | None] = {}
+        self._losses: dict[Key, Float64Array | None] = {}
         self._workers: dict[Key, str] = {}
         self._readers: dict[SegmentName, SegmentReader] = {}
         self._attempts = attempts
@@ -115,7 +114,7 @@ class ScalarTotals:
             self._losses.pop(key, None)
         return worker <= known
 
-    def _join(self, key: Key, steps: npt.NDArray[Any], values: Floats) -> None:
+    def _join(self, key: Key, steps: Array, values: Float64Array) -> None:
         finite = values[np.isfinite(values)]
         new = SeriesTotals(
             len(values),
@@ -136,7 +135,7 @@ class ScalarTotals:
 class _Coded(NamedTuple):
     """A column of texts as numbers, and the texts that they stand for."""
 
-    codes: npt.NDArray[np.int64]
+    codes: Int64Array
     words: list[str]
 
 

@@ -10,13 +10,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cutaway.analysis.samples import LABEL, LOSS, PREDICTION, Mask
+from cutaway.analysis.samples import LABEL, LOSS, PREDICTION
 from cutaway.analysis.similar import rows_in_region
+from cutaway.arrays import BoolArray, IndexArray
 from cutaway.errors import ConfigurationError
 from cutaway.studio.populations.coding import numbers
 from cutaway.studio.populations.derived import SUGGESTED
 from cutaway.studio.populations.described import is_searched
-from cutaway.studio.populations.loaded import Loaded, Rows
+from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.populations.points import shown_map
 
 __all__ = ["chosen_rows", "parse_lasso", "rows_with", "sorted_rows"]
@@ -43,7 +44,7 @@ def parse_lasso(text: str) -> list[tuple[float, float]]:
     return corners
 
 
-def chosen_rows(loaded: Loaded, where: Sequence[str], lasso: Corners, samples: Sequence[str] = ()) -> Mask:
+def chosen_rows(loaded: Loaded, where: Sequence[str], lasso: Corners, samples: Sequence[str] = ()) -> BoolArray:
     """Return which rows fulfil all conditions, lie inside the lasso, and are among those named; each where given."""
     mask = loaded.where(where)
     if len(lasso):
@@ -55,7 +56,7 @@ def chosen_rows(loaded: Loaded, where: Sequence[str], lasso: Corners, samples: S
     return mask
 
 
-def rows_with(loaded: Loaded, text: str) -> Mask:
+def rows_with(loaded: Loaded, text: str) -> BoolArray:
     """Return the rows that have a text in their id or in a column of texts, whatever its case."""
     lowered = loaded.remembered("lowered ids", None, lambda: pc.utf8_lower(loaded.ids))
     found = np.array(pc.match_substring(lowered, text.lower()))
@@ -65,14 +66,14 @@ def rows_with(loaded: Loaded, text: str) -> Mask:
     return found
 
 
-def _rows_having(column: pa.ChunkedArray, text: str) -> Mask:
+def _rows_having(column: pa.ChunkedArray, text: str) -> BoolArray:
     """Look at each different value once: most columns of texts have few."""
     encoded = pc.dictionary_encode(column.combine_chunks())
     matching = np.append(np.asarray(pc.match_substring(encoded.dictionary, text, ignore_case=True)), False)
     return np.asarray(matching[pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)], np.bool_)
 
 
-def sorted_rows(loaded: Loaded, mask: Mask, sort: str) -> Rows:
+def sorted_rows(loaded: Loaded, mask: BoolArray, sort: str) -> IndexArray:
     """Return the rows of a mask sorted by a column, those without a value last; with a '-' before it, descending."""
     name = sort.removeprefix("-")
     if not name or (name == LOSS and LOSS not in loaded.own_columns):
@@ -100,7 +101,7 @@ def _sortable(loaded: Loaded, name: str) -> pa.Array:
     return column.combine_chunks()
 
 
-def _inside(loaded: Loaded, lasso: Corners) -> Mask:
+def _inside(loaded: Loaded, lasso: Corners) -> BoolArray:
     positions = shown_map(loaded).positions
     corners = np.asarray(lasso, np.float64)
     with np.errstate(invalid="ignore"):

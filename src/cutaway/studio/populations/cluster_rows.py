@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cutaway.analysis.samples import CORRECT, LOSS
+from cutaway.arrays import Float64Array, IndexArray
 from cutaway.studio.errors_on_wire import Refusal
 from cutaway.studio.plain import text
 from cutaway.studio.populations.coding import numbers
@@ -17,7 +17,6 @@ from cutaway.studio.wire import ClusterRow
 
 __all__ = ["cluster_rows"]
 
-Doubles = npt.NDArray[np.float64]
 _CLUSTERS, _WORDS = "clusters", "clusters_words"
 
 
@@ -59,11 +58,11 @@ def _rows(loaded: Loaded) -> list[ClusterRow]:
     return sorted(rows, key=lambda one: -one.count)
 
 
-def _column(loaded: Loaded, name: str) -> Doubles | None:
+def _column(loaded: Loaded, name: str) -> Float64Array | None:
     return numbers(loaded.column(name)) if name in loaded.own_columns else None
 
 
-def _mean(values: Doubles | None, rows: npt.NDArray[np.intp]) -> float | None:
+def _mean(values: Float64Array | None, rows: IndexArray) -> float | None:
     if values is None:
         return None
     finite = values[rows][np.isfinite(values[rows])]

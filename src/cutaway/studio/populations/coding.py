@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.samples import LABEL, PREDICTION
+from cutaway.arrays import Float64Array, Int32Array
 from cutaway.studio.populations.derived import CLUSTER, SUGGESTED
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.populations.texts import is_text
@@ -34,7 +35,7 @@ _CLASSES = (LABEL, PREDICTION, SUGGESTED)
 class Coded(NamedTuple):
     """Codes with the texts that they stand for, -1 where there is no value. `values` counts before rare ones folded."""
 
-    codes: npt.NDArray[np.int32]
+    codes: Int32Array
     names: list[str]
     values: int
 
@@ -68,7 +69,7 @@ def is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
-def numbers(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
+def numbers(column: pa.ChunkedArray) -> Float64Array:
     """Return a column of numbers, or of yes and no, as float64, NaN where there is none."""
     cast = pc.cast(column, pa.float64(), safe=False)
     return np.asarray(pc.fill_null(cast, np.nan).to_numpy(), np.float64)

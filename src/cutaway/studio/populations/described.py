@@ -7,13 +7,13 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.curves.strength import rank_correlation_value, rank_share_value
 from cutaway.analysis.sample_tables import sample_table
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET
+from cutaway.arrays import Float64Array, Int64Array
 from cutaway.studio.populations import derived
 from cutaway.studio.populations.coding import is_number, numbers, texts
 from cutaway.studio.populations.glimpse import LARGE, Glimpse, Told, together, told_by_files
@@ -23,7 +23,6 @@ from cutaway.studio.wire import PopulationColumn
 
 __all__ = ["described_columns", "is_searched", "looked_at"]
 
-Doubles = npt.NDArray[np.float64]
 Kind = Literal["number", "category", "yes-or-no", "text"]
 Group = Literal["sample", "answer", "score", "metadata", "metric", "analysis"]
 
@@ -51,8 +50,8 @@ class _Seen(NamedTuple):
 
     table: pa.Table
     total: int
-    ranked: npt.NDArray[np.int64]
-    loss: Doubles | None
+    ranked: Int64Array
+    loss: Float64Array | None
     told: Mapping[str, Told]
 
 
@@ -152,7 +151,7 @@ def _described(name: str, column: pa.ChunkedArray, seen: _Seen, values: int | No
     )
 
 
-def _missing(column: pa.ChunkedArray, numeric: Doubles | None, seen: _Seen, told: Told | None) -> int:
+def _missing(column: pa.ChunkedArray, numeric: Float64Array | None, seen: _Seen, told: Told | None) -> int:
     """Return how many samples have no value: as the files say, and of those without a number as many as were seen."""
     nulls = int(column.null_count)
     without = nulls if numeric is None else int(np.isnan(numeric).sum())
@@ -204,7 +203,7 @@ def _strength(column: pa.ChunkedArray, kind: Kind, seen: _Seen) -> float | None:
     return None if found is None else abs(found)
 
 
-def _codes(column: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+def _codes(column: pa.ChunkedArray) -> Int64Array:
     whole = texts(column).combine_chunks()
     encoded = pc.dictionary_encode(whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole)
     return np.asarray(pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False), np.int64)

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET
+from cutaway.arrays import IndexArray
 from cutaway.run.exporting import csv_bytes
 from cutaway.studio.populations.derived import CLUSTER, DECISION, SUGGESTED, SUSPICION
-from cutaway.studio.populations.loaded import Loaded, Rows
+from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.populations.placed import METHODS
 
 __all__ = ["csv_pieces", "file_name"]
@@ -22,7 +23,7 @@ PIECE_ROWS = 20_000
 _FIRST = (SAMPLE, SUBSET, LABEL, PREDICTION, CORRECT, LOSS)
 
 
-def csv_pieces(loaded: Loaded, rows: Rows, form: str) -> Iterator[bytes]:
+def csv_pieces(loaded: Loaded, rows: IndexArray, form: str) -> Iterator[bytes]:
     """Return the bytes of a CSV file, a piece at a time. What can be refused is refused before the first."""
     made = _to_label(loaded) if form == "label" else _samples(loaded)
 

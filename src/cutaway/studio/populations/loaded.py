@@ -20,7 +20,8 @@ from cutaway.analysis.filters.matching import known_column
 from cutaway.analysis.origin import Origin
 from cutaway.analysis.population_map import map_kind
 from cutaway.analysis.sample_tables import sample_columns, sample_table
-from cutaway.analysis.samples import CORRECT, LABEL, PREDICTION, SAMPLE, Mask
+from cutaway.analysis.samples import CORRECT, LABEL, PREDICTION, SAMPLE
+from cutaway.arrays import BoolArray
 from cutaway.run.analyses import KeptTable
 from cutaway.run.evaluations import Evaluation
 from cutaway.run.identity import Run
@@ -29,9 +30,10 @@ from cutaway.studio.populations.kept_tables import KeptTables
 from cutaway.studio.populations.placed import Placed, placed_map
 from cutaway.studio.populations.texts import readable_texts
 
-__all__ = ["Loaded", "Rows"]
+__all__ = [
+    "Loaded",
+]
 
-Rows = npt.NDArray[np.intp]
 T = TypeVar("T")
 
 
@@ -140,7 +142,7 @@ class Loaded:
         # Reversed, so that of a sample that is there twice the first row stands.
         return dict(reversed(list(zip(names, rows.tolist(), strict=True))))
 
-    def where(self, conditions: Iterable[str]) -> Mask:
+    def where(self, conditions: Iterable[str]) -> BoolArray:
         """Return which rows fulfil all conditions, as people write them. Reads only the columns that they name."""
         schema = self.schema
         filters: list[Filter] = [parse_filter(one, schema) for one in conditions]

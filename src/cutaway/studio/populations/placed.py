@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cutaway.analysis.population_map import map_positions
-from cutaway.analysis.samples import Floats
+from cutaway.arrays import Float32Array
 from cutaway.run.analyses import KeptTable
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ FARTHEST = 1e18
 class Placed:
     """Where samples lie, a row each; NaN where one has no place."""
 
-    positions: Floats
+    positions: Float32Array
     method: str
     trustworthiness: float | None
     notes: tuple[str, ...]

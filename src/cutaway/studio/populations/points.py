@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.population_map import map_kind
-from cutaway.analysis.samples import Floats
+from cutaway.arrays import Float32Array
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.studio.errors_on_wire import Refusal
 from cutaway.studio.populations.loaded import Loaded
@@ -46,7 +46,7 @@ def points_table(loaded: Loaded, method: str = "", like: Loaded | None = None) -
     return _table(loaded, like.order, placed, _carried(loaded, like, placed.positions))
 
 
-def _table(loaded: Loaded, order: npt.NDArray[np.uint32], placed: Placed, positions: Floats) -> pa.Table:
+def _table(loaded: Loaded, order: npt.NDArray[np.uint32], placed: Placed, positions: Float32Array) -> pa.Table:
     about = {
         "n": len(order),
         "method": placed.method,
@@ -57,7 +57,7 @@ def _table(loaded: Loaded, order: npt.NDArray[np.uint32], placed: Placed, positi
     return pa.table(columns).replace_schema_metadata({key: json.dumps(value) for key, value in about.items()})
 
 
-def _carried(loaded: Loaded, like: Loaded, positions: Floats) -> Floats:
+def _carried(loaded: Loaded, like: Loaded, positions: Float32Array) -> Float32Array:
     """Return the places of another population's samples on this map, NaN for those that are not on it."""
     if like is loaded or like.ids.equals(loaded.ids):
         return positions

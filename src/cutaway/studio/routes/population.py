@@ -8,7 +8,7 @@ import numpy as np
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
-from cutaway.analysis.samples import Mask
+from cutaway.arrays import BoolArray
 from cutaway.studio.arrow import ArrowResponse, arrow_answer
 from cutaway.studio.paging import Limit, Offset
 from cutaway.studio.populations import Loaded
@@ -169,7 +169,7 @@ def drop_selection(studio: TheStudio, run: RunId, name: Annotated[str, Query(max
     drop_kept(studio.index.run_of(run), name)
 
 
-def _downloaded(studio: Studio, run: str, evaluation: int | None, selection: str) -> tuple[Loaded, Mask]:
+def _downloaded(studio: Studio, run: str, evaluation: int | None, selection: str) -> tuple[Loaded, BoolArray]:
     """Return the population of a download, and which of its rows a kept selection means; all where none is named."""
     if not selection:
         loaded = studio.populations.of(run, evaluation)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.arrays import Float64Array
 from cutaway.errors import EvaluationError
 from cutaway.studio.populations import Loaded
 from cutaway.studio.wire import ClassScore
@@ -13,8 +13,6 @@ from cutaway.studio.wire import ClassScore
 __all__ = ["class_rows", "classes_of"]
 
 MOST_CLASSES = 50
-
-Numbers = npt.NDArray[np.float64]
 
 
 def classes_of(loaded: Loaded, row: int, label: str | None) -> tuple[list[ClassScore], list[str]]:
@@ -29,7 +27,7 @@ def classes_of(loaded: Loaded, row: int, label: str | None) -> tuple[list[ClassS
 
 
 def class_rows(
-    classes: tuple[str, ...], likely: Numbers | None, far: Numbers | None, label: str | None
+    classes: tuple[str, ...], likely: Float64Array | None, far: Float64Array | None, label: str | None
 ) -> list[ClassScore]:
     """Return at most 50 classes: the likeliest first, of equals the nearest; the label is always among them."""
     if likely is None and far is None:
@@ -51,7 +49,7 @@ def class_rows(
     ]
 
 
-def _probabilities(loaded: Loaded, row: int, notes: list[str]) -> Numbers | None:
+def _probabilities(loaded: Loaded, row: int, notes: list[str]) -> Float64Array | None:
     """Return what the evaluation kept of the model's answer, as probabilities; None where it is not one class."""
     answer = loaded.origin.answer
     column = f"prediction.{answer.prediction}"
@@ -74,7 +72,7 @@ def _probabilities(loaded: Loaded, row: int, notes: list[str]) -> Numbers | None
         return np.asarray(raised / raised.sum())
 
 
-def _distances(loaded: Loaded, row: int) -> Numbers | None:
+def _distances(loaded: Loaded, row: int) -> Float64Array | None:
     held = loaded.kept("class_distances")
     if held is None or not loaded.classes:
         return None

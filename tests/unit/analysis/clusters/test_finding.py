@@ -13,7 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 
 from cutaway.analysis.clusters import Clusters, density, find_clusters
-from cutaway.analysis.samples import Floats
+from cutaway.arrays import Float32Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.evaluation.progress import Progress
 
@@ -22,7 +22,7 @@ both = pytest.mark.parametrize("method", ["hdbscan", "kmeans"])
 
 
 @pytest.fixture(scope="module")
-def digits() -> tuple[Floats, Floats, list[int]]:
+def digits() -> tuple[Float32Array, Float32Array, list[int]]:
     """Digits as PCA sees them, a map on which classes lie apart, and the classes."""
     data = load_digits()
     latents = PCA(20, random_state=0).fit_transform(data.data).astype(np.float32)
@@ -31,7 +31,9 @@ def digits() -> tuple[Floats, Floats, list[int]]:
     return latents, positions.astype(np.float32), data.target
 
 
-def _clouds(sizes: tuple[int, ...] = (60, 50, 40), width: int = 6, apart: float = 20.0) -> tuple[Floats, list[int]]:
+def _clouds(
+    sizes: tuple[int, ...] = (60, 50, 40), width: int = 6, apart: float = 20.0
+) -> tuple[Float32Array, list[int]]:
     rng = np.random.default_rng(0)
     turns = 2 * np.pi * np.arange(len(sizes)) / len(sizes)
     middles = np.zeros((len(sizes), width))
@@ -44,7 +46,7 @@ def _same(one: Clusters, other: Clusters) -> bool:
     return np.array_equal(one.labels, other.labels) and np.array_equal(one.distances, other.distances, equal_nan=True)
 
 
-def test_kmeans_finds_the_classes_of_digits(digits: tuple[Floats, Floats, list[int]]) -> None:
+def test_kmeans_finds_the_classes_of_digits(digits: tuple[Float32Array, Float32Array, list[int]]) -> None:
     latents, _, classes = digits
     found = find_clusters(latents, method="kmeans", count=10)
     assert adjusted_rand_score(classes, found.labels) > 0.6  # scikit-learn's own reaches 0.67
@@ -53,7 +55,7 @@ def test_kmeans_finds_the_classes_of_digits(digits: tuple[Floats, Floats, list[i
 
 
 def test_hdbscan_finds_the_classes_of_digits_on_a_map_where_they_lie_apart(
-    digits: tuple[Floats, Floats, list[int]],
+    digits: tuple[Float32Array, Float32Array, list[int]],
 ) -> None:
     latents, positions, classes = digits
     found = find_clusters(latents, positions=positions)
@@ -62,7 +64,7 @@ def test_hdbscan_finds_the_classes_of_digits_on_a_map_where_they_lie_apart(
 
 
 def test_without_a_map_what_hdbscan_groups_of_digits_is_mostly_of_one_class_and_the_rest_is_left_out(
-    digits: tuple[Floats, Floats, list[int]],
+    digits: tuple[Float32Array, Float32Array, list[int]],
 ) -> None:
     latents, _, classes = digits
     found = find_clusters(latents)
@@ -98,7 +100,7 @@ def test_distances_are_to_the_mean_of_the_cluster_in_latent_space(method: Method
 
 @both
 def test_it_repeats_and_leaves_random_numbers_and_threads_alone(
-    digits: tuple[Floats, Floats, list[int]], method: Method
+    digits: tuple[Float32Array, Float32Array, list[int]], method: Method
 ) -> None:
     before, threads = np.random.get_state()[1].copy(), threadpoolctl.threadpool_info()
     latents = digits[0][:700]

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable
-from cutaway.models.backend import Array, Arrays, Gradient, Question
+from cutaway.models.backend import Arrays, Gradient, Question
 from cutaway.models.description import Layer, ModelDescription, TensorSpec
 from cutaway.models.model import Model
 

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset.rendering.typed import typed_data
-from cutaway.dataset.subset import Array
 from cutaway.dataset.visualizer_classes import (
     LeapAudio,
     LeapGraph,

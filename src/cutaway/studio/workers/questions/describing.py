@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from cutaway.arrays import Array
 from cutaway.dataset.enums import DatasetInputType
 from cutaway.dataset.functions import Field
-from cutaway.dataset.subset import Array
 from cutaway.evaluation.reopening import Reopened
 from cutaway.evaluation.wiring import first_sample
 from cutaway.models import Model, TensorSpec

@@ -15,12 +15,12 @@ from cutaway.analysis.heat_maps.methods import METHODS, method_for
 from cutaway.analysis.heat_maps.places import chosen_input, input_axes, named_arrays
 from cutaway.analysis.heat_maps.values import HeatMap, Sanity
 from cutaway.analysis.population import Population
+from cutaway.arrays import Array
 from cutaway.dataset.rendering.typed import array_data
 from cutaway.errors import AnalysisUnavailable, CutawayError
 from cutaway.evaluation.progress import Listener
 from cutaway.evaluation.reopening import Reopened, Sample
 from cutaway.models import Model
-from cutaway.models.backend import Array
 from cutaway.studio.workers.questions.visuals import data_row
 
 __all__ = ["first_map", "map_value", "model_choices", "sample_heat_maps"]

@@ -16,8 +16,8 @@ import numpy as np
 
 from cutaway.analysis.origin import chosen_evaluation
 from cutaway.analysis.population import Population
+from cutaway.arrays import Array
 from cutaway.dataset import Dataset
-from cutaway.dataset.subset import Array
 from cutaway.errors import BindingError, ConfigurationError, did_you_mean
 from cutaway.evaluation.progress import Progress
 from cutaway.evaluation.reopening import Reopened, Sample, encoded_sample, model_of, reopen_dataset

@@ -10,8 +10,8 @@ import numpy as np
 from cutaway.analysis.asking_model import output_of
 from cutaway.analysis.population import Population
 from cutaway.analysis.run_samples import Answer
+from cutaway.arrays import Array
 from cutaway.dataset.default_visualizers import guess_visualizer
-from cutaway.dataset.subset import Array
 from cutaway.errors import ConfigurationError, CutawayError, did_you_mean
 from cutaway.evaluation.reopening import Reopened, Sample
 from cutaway.evaluation.wiring import first_sample

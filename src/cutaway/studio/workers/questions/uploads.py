@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset.functions import Field
-from cutaway.dataset.subset import Array
 from cutaway.dataset.value_range import scale_of
 from cutaway.errors import ConfigurationError
 from cutaway.studio.workers.questions.describing import image_axes

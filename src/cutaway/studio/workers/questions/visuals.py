@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.dataset.calling import Failed, call_theirs
 from cutaway.dataset.default_visualizers import guess_visualizer
 from cutaway.dataset.functions import Visualizer
 from cutaway.dataset.printed import captured_prints
-from cutaway.dataset.subset import Array
 from cutaway.dataset.visualizing import wrong_visual
 from cutaway.errors import BindingError, CutawayError
 from cutaway.evaluation.arguments import Sources, wire_arguments
