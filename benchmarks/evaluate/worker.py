@@ -142,7 +142,7 @@ def memory(job: dict[str, Any], scratch: Path) -> dict[str, Any]:
     dataset = Dataset.from_arrays({"x": x}, {"y": y}, metadata={"size": np.arange(job["samples"])})
     evaluation, seconds = _evaluated(dataset, Model(TinyBackend()), scratch, batch_size=256)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    rows = sum(one["samples"] for one in evaluation.source["subsets"].values())
+    rows = sum(one.samples or 0 for one in evaluation.source.subsets.values())
     return {"peak_mb": peak, "seconds": seconds, "rows": rows, "samples": job["samples"]}
 
 

@@ -59,7 +59,7 @@ def test_wrong_labels_are_found_corrected_and_the_gain_is_told(tmp_path: Path) -
     assert record["digest"] == overlay.digest == told["overlay"]["digest"]
     for by, field in (("corrected", "label"), ("weights", "drop")):
         assert {"by": by, "subset": "training", "samples": overlay.counts[field]} in record["read"]
-    assert evaluations(new)[-1].source["binding"]["overlay"] == overlay.digest
+    assert evaluations(new)[-1].source.binding.overlay == overlay.digest
     assert overlay_of(old) is None
     _same_content(old, new)
 

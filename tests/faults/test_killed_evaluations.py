@@ -41,7 +41,7 @@ def _is_like(evaluation: Evaluation, healthy: Evaluation) -> None:
         assert table["index"].to_pylist() == list(range(count))
         assert table.equals(healthy.table(name))
         assert np.array_equal(evaluation.latents(name), healthy.latents(name))
-    assert evaluation.source["subsets"] == healthy.source["subsets"]
+    assert evaluation.source.subsets == healthy.source.subsets
 
 
 def test_killed_evaluations_go_on_and_have_each_sample_once(

@@ -235,7 +235,7 @@ SOURCES: dict[str, Change] = {
 @pytest.mark.parametrize("lie", SOURCES)
 def test_a_source_of_another_shape_is_refused(folder: Path, lie: str, capsys: pytest.CaptureFixture[str]) -> None:
     evaluation = evaluation_of(folder)
-    source = evaluation.source
+    source = dict(evaluation.source.document)
     SOURCES[lie](source)
     write_source(evaluation, source)
     code, said = refused_or_done(folder, capsys)
@@ -245,7 +245,7 @@ def test_a_source_of_another_shape_is_refused(folder: Path, lie: str, capsys: py
 
 def test_an_evaluation_from_before_labels_were_noted_still_has_classes(folder: Path) -> None:
     evaluation = evaluation_of(folder)
-    source = evaluation.source
+    source = dict(evaluation.source.document)
     del source["scores"]["labels"]
     write_source(evaluation, source)
     population = Population.open(folder)
@@ -321,7 +321,7 @@ def test_a_binding_inside_the_run_is_not_run(folder: Path, tmp_path: Path) -> No
     (tmp_path / "link.py").symlink_to(entry)
     evaluation = evaluation_of(folder)
     for named in (str(entry), "leap_binder.py", str(folder / "x" / ".." / "leap_binder.py"), str(tmp_path / "link.py")):
-        write_source(evaluation, {**evaluation.source, "binding": {"entry_file": named}})
+        write_source(evaluation, {**evaluation.source.document, "binding": {"entry_file": named}})
         with pytest.raises(BindingError, match="is not run from there"):
             Population.open(folder).heat_maps(0)
     assert not (tmp_path / "pwned").exists()
@@ -330,7 +330,7 @@ def test_a_binding_inside_the_run_is_not_run(folder: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize("kept", ["../../../model.pt", "/etc/passwd", "..", ".", "", "no such file"])
 def test_a_kept_model_lies_in_the_evaluation_or_nowhere(folder: Path, kept: str) -> None:
     evaluation = evaluation_of(folder)
-    write_source(evaluation, {**evaluation.source, "model": {"kept": kept}})
+    write_source(evaluation, {**evaluation.source.document, "model": {"kept": kept}})
     with (
         pytest.raises(CutawayError) as caught,
         Population.open(folder, dataset=KINDS["probabilities"]().dataset) as population,

@@ -20,11 +20,12 @@ from cutaway.analysis.origin import Origin
 from cutaway.analysis.samples import SUBSET, Samples
 from cutaway.arrays import Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, GradientUnavailable, did_you_mean
-from cutaway.evaluation.defaults import Pair, default_loss
+from cutaway.evaluation.defaults import default_loss
 from cutaway.evaluation.progress import Listener
 from cutaway.evaluation.reopening import Sample
 from cutaway.models import Model
 from cutaway.models.backend import LOSSES
+from cutaway.run.sources import Pair
 
 __all__ = ["HeatMapRequest", "heat_maps_of"]
 
@@ -163,11 +164,9 @@ def _loss(origin: Origin, encoded: Sequence[Sample]) -> tuple[str, Array]:
     truth = origin.answer.truth
     if truth is None or any(truth not in one.ground_truths for one in encoded):
         raise AnalysisUnavailable("loss heat map", "there is no ground truth that the prediction is compared with.")
-    scores = origin.evaluation.source.get("scores", {})
-    named = next((one for one in scores.get("losses", []) if one in LOSSES), None)
-    pair = scores.get("pairs", {}).get(origin.answer.prediction, {})
-    known = Pair(pair.get("classes", 0), bool(pair.get("probabilities")), comparable=bool(pair.get("comparable", True)))
-    loss = named or default_loss(known)
+    source = origin.evaluation.source
+    named = next((one for one in source.losses if one in LOSSES), None)
+    loss = named or default_loss(source.pairs.get(origin.answer.prediction or "", Pair()))
     if loss is None or loss not in LOSSES:
         raise AnalysisUnavailable(
             "loss heat map", f"the loss of this evaluation, {loss}, is none of {', '.join(LOSSES)}."
@@ -176,5 +175,5 @@ def _loss(origin: Origin, encoded: Sequence[Sample]) -> tuple[str, Array]:
 
 
 def _key(origin: Origin, name: str, asked: HeatMapRequest) -> str:
-    whole = repr((VERSION, origin.evaluation.source.get("key"), origin.answer.prediction, name, asked))
+    whole = repr((VERSION, origin.evaluation.source.key, origin.answer.prediction, name, asked))
     return hashlib.sha256(whole.encode()).hexdigest()

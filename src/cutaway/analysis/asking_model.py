@@ -24,6 +24,7 @@ from cutaway.errors import (
 from cutaway.evaluation.reopening import Reopened, Sample
 from cutaway.run.evaluations import LATENT, added_spaces
 from cutaway.run.layer_spaces import are_scales
+from cutaway.run.sources import SpaceSource
 
 __all__ = ["encoded_samples", "latent_gradient", "latent_of_input", "output_of"]
 
@@ -86,7 +87,7 @@ def _layers(origin: Origin) -> tuple[list[str], list[float]]:
     """Return the layers of the latent space and how each was scaled. Raises for spaces of users' own functions."""
     added: dict[str, Any]
     if origin.space == LATENT:
-        layer = origin.evaluation.source.get("spaces", {}).get(LATENT, {}).get("layer")
+        layer = origin.evaluation.source.spaces.get(LATENT, SpaceSource()).layer
         added = {"layers": [layer], "scales": [1.0]}
     else:
         added = added_spaces(origin.evaluation).get(origin.space, {})

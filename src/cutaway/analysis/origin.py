@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import pyarrow as pa
 
@@ -39,11 +39,6 @@ log = logging.getLogger("cutaway.analysis")
 
 # Counted up when an analysis gives other results than before, so that what an older version kept is made anew.
 VERSION = 1
-# More classes than any model has that one screen could show; a file may claim any number.
-MOST_CLASSES = 1_000_000
-# The parts of `source.json` that analyses read: mappings, some of them of mappings.
-_OF_MAPPINGS = (("spaces",), ("subsets",), ("scores", "pairs"), ("scores", "labels"))
-_MAPPINGS = (("binding",), ("model",), ("wiring", "predictions"), ("wiring", "ground_truths"), *_OF_MAPPINGS)
 
 
 @dataclass(frozen=True)
@@ -79,7 +74,7 @@ class Origin:
     def key(self, kind: str, settings: Mapping[str, Any]) -> str:
         """Return what identifies a result: the evaluation, the latent space, and what was asked."""
         made_from = [
-            self.evaluation.source.get("key"),
+            self.evaluation.source.key,
             self.evaluation.number,
             self.scope,
             self.space,
@@ -194,41 +189,12 @@ def chosen_evaluation(run: Run, number: int | None = None) -> Evaluation:
 
 def _as_written(evaluation: Evaluation) -> Evaluation:
     """Return an evaluation whose `source.json` has what Cutaway writes where it does; a run may come from anybody."""
-    source = evaluation.source
-    for path in _MAPPINGS:
-        held: Any = source
-        for key in path:
-            held = held.get(key, {})
-            if not isinstance(held, dict):
-                _refuse(evaluation, f"{'.'.join(path)} is a {type(held).__name__}")
-    for path in _OF_MAPPINGS:
-        held = source
-        for key in path:
-            held = held.get(key, {})
-        if not all(isinstance(one, dict) for one in held.values()):
-            _refuse(evaluation, f"{'.'.join(path)} has something else than mappings")
-    for name, held in source.get("wiring", {}).get("predictions", {}).items():
-        if not isinstance(held, str):
-            _refuse(evaluation, f"wiring.predictions.{name} is a {type(held).__name__}")
-    _check_classes(evaluation, source.get("scores", {}))
+    problem = evaluation.source.problem
+    if problem:
+        raise EvaluationError(
+            f"'source.json' of evaluation {evaluation.number} is not as Cutaway writes it: {problem}. Evaluate again."
+        )
     return evaluation
-
-
-def _check_classes(evaluation: Evaluation, scores: Mapping[str, Any]) -> None:
-    for name, pair in scores.get("pairs", {}).items():
-        count = pair.get("classes") or 0
-        if not isinstance(count, int) or not 0 <= count <= MOST_CLASSES:
-            _refuse(evaluation, f"scores.pairs.{name}.classes is {str(count)[:40]}")
-    for name, told in scores.get("labels", {}).items():
-        names = told.get("names") or []
-        if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
-            _refuse(evaluation, f"scores.labels.{name}.names is not a list of texts")
-
-
-def _refuse(evaluation: Evaluation, what: str) -> NoReturn:
-    raise EvaluationError(
-        f"'source.json' of evaluation {evaluation.number} is not as Cutaway writes it: {what}. Evaluate again."
-    )
 
 
 def _known(word: str, asked: Sequence[str], known: Sequence[str]) -> list[str]:

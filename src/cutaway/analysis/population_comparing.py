@@ -52,5 +52,5 @@ def _same_prediction(origin: Origin, run: Run) -> str | None:
     from cutaway.run.evaluations import evaluations
 
     there = [one for one in evaluations(run) if one.finished]
-    names = there[-1].source.get("wiring", {}).get("predictions", {}).values() if there else ()
+    names = there[-1].source.predictions.values() if there else ()
     return origin.answer.prediction if origin.answer.prediction in names else None

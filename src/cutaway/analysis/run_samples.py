@@ -14,6 +14,7 @@ from cutaway.analysis.samples import SAMPLE, Samples
 from cutaway.arrays import Float32Array
 from cutaway.errors import ConfigurationError, EvaluationError, did_you_mean
 from cutaway.run.evaluations import LATENT, Evaluation, space_file_name
+from cutaway.run.sources import Pair, Source
 
 __all__ = ["Answer", "answer_of", "default_space", "read_latents", "read_probabilities", "read_samples"]
 
@@ -24,9 +25,7 @@ MOST_PROBABILITIES = 50_000_000
 def answer_of(evaluation: Evaluation, prediction: str | None = None) -> Answer:
     """Return which prediction is analysed: the named one, else the first that has one class a sample."""
     source = evaluation.source
-    scores, pairs = source.get("scores", {}), source.get("scores", {}).get("pairs", {})
-    truths = source.get("wiring", {}).get("ground_truths", {})
-    predictions = list(source.get("wiring", {}).get("predictions", {}).values())
+    truths, predictions = source.ground_truths, list(source.predictions.values())
     if prediction is not None and prediction not in predictions:
         raise ConfigurationError(
             f"There is no prediction {prediction!r}.{did_you_mean(prediction, predictions)} "
@@ -34,21 +33,19 @@ def answer_of(evaluation: Evaluation, prediction: str | None = None) -> Answer:
         )
     candidates = predictions if prediction is None else [prediction]
     for name in candidates:
-        pair = pairs.get(name, {})
+        pair = source.pairs.get(name, Pair())
         # A model whose answers are all NaN still has labels to be compared with.
         columns = {f"prediction.{name}.label", f"ground_truth.{truths.get(name)}.label"}
-        if pair.get("classes") and any(_is_label(evaluation, column) for column in columns):
-            told = scores.get("labels", {}).get(f"prediction.{name}", {})
-            classes = tuple(told.get("names") or [str(one) for one in range(pair["classes"])])
-            return Answer(name, truths.get(name), classes, probabilities=bool(pair.get("probabilities")))
+        if pair.classes and any(_is_label(evaluation, column) for column in columns):
+            classes = source.class_names.get(f"prediction.{name}") or tuple(map(str, range(pair.classes)))
+            return Answer(name, truths.get(name), classes, probabilities=pair.probabilities)
     first = candidates[0] if candidates else None
-    return Answer(first, truths.get(first or ""), reason=_no_classes(evaluation, first, pairs.get(first or "", {})))
+    return Answer(first, truths.get(first or ""), reason=_no_classes(source, first))
 
 
 def default_space(evaluation: Evaluation) -> str:
     """Return the latent space that analyses take: one of the user's that is meant for it, else the model's."""
-    spaces = evaluation.source.get("spaces", {})
-    own = [name for name, about in spaces.items() if about.get("use_for_analysis")]
+    own = [name for name, about in evaluation.source.spaces.items() if about.use_for_analysis]
     known = evaluation.spaces
     if not known:
         raise EvaluationError(
@@ -157,9 +154,9 @@ def _is_label(evaluation: Evaluation, column: str) -> bool:
     return False
 
 
-def _no_classes(evaluation: Evaluation, prediction: str | None, pair: dict[str, Any]) -> str:
-    if prediction not in evaluation.source.get("wiring", {}).get("ground_truths", {}):
+def _no_classes(source: Source, prediction: str | None) -> str:
+    if prediction not in source.ground_truths:
         return "no prediction is compared with a ground truth"
-    if pair.get("classes"):
+    if source.pairs.get(prediction or "", Pair()).classes:
         return "the model tells classes apart at each place of a sample, not one class for each sample"
     return "the model's answer is not one class for each sample, with a score for each of several classes"

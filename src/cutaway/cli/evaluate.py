@@ -98,8 +98,8 @@ def evaluate(
         emit_json(evaluation_object(found))
     else:
         print_end(screen, found, printed=len(str(prints).splitlines()))
-    sizes = found.source["subsets"].values()
-    return FAILED_EXIT if all(one["failed"] == one["samples"] for one in sizes) else 0
+    sizes = found.source.subsets.values()
+    return FAILED_EXIT if all(one.failed == one.samples for one in sizes) else 0
 
 
 def _opened(binding: str, model: str | None, *, trust: bool, timeout: float | None) -> tuple[Dataset, Subject]:

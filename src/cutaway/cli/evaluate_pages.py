@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from cutaway.evaluation import Evaluation
     from cutaway.evaluation.subject import Subject
     from cutaway.run.evaluations import Failure
+    from cutaway.run.sources import Source, SubsetSource
 
 __all__ = ["evaluation_object", "print_begin", "print_end"]
 
@@ -41,7 +43,7 @@ def evaluation_object(evaluation: Evaluation) -> dict[str, Any]:
         "run": evaluation.run.name,
         "path": shown_path(evaluation.path),
         "evaluation": evaluation.number,
-        **evaluation.source,
+        **evaluation.source.document,
         "failures": [one._asdict() for one in failures[:100]],
     }
 
@@ -49,14 +51,16 @@ def evaluation_object(evaluation: Evaluation) -> dict[str, Any]:
 def print_end(screen: Screen, evaluation: Evaluation, *, printed: int = 0) -> None:
     """Print the closing page."""
     source = evaluation.source
-    subsets: dict[str, dict[str, Any]] = source["subsets"]
-    total, seconds = sum(one["samples"] for one in subsets.values()), source["seconds"]
-    epoch = "" if source.get("epoch") is None else f", epoch {source['epoch']}"
+    subsets = source.subsets
+    total = sum(one.samples or 0 for one in subsets.values())
+    epoch = "" if source.epoch is None else f", epoch {source.epoch}"
     screen.line(
         Text(printable(evaluation.run.name), style="bold"),
-        Text(f"  evaluation {evaluation.number}{epoch}: {count(total, 'sample')} in {_took(seconds)}", style="dim"),
+        Text(
+            f"  evaluation {evaluation.number}{epoch}: {count(total, 'sample')} in {_took(source.seconds)}", style="dim"
+        ),
     )
-    names = list(dict.fromkeys(name for one in subsets.values() for name in one["means"] if name != "loss"))
+    names = list(dict.fromkeys(name for one in subsets.values() for name in one.means if name != "loss"))
     screen.table(_columns(names), [_row(name, one, names) for name, one in subsets.items()])
     _print_failures(screen, evaluation, subsets)
     _print_notes(screen, source, printed)
@@ -69,20 +73,20 @@ def _columns(names: list[str]) -> list[Column]:
     return [Column("subset"), Column("samples", "right"), Column("failed", "right"), *scores]
 
 
-def _row(name: str, one: dict[str, Any], names: list[str]) -> list[Cell]:
-    failed = Text(f"{one['failed']:,}", style="bold red" if one["failed"] else "dim")
-    return [Text(name, style="bold"), f"{one['samples']:,}", failed, *(number(one["means"].get(n)) for n in names)]
+def _row(name: str, one: SubsetSource, names: list[str]) -> list[Cell]:
+    failed = Text(f"{one.failed:,}", style="bold red" if one.failed else "dim")
+    return [Text(name, style="bold"), f"{one.samples or 0:,}", failed, *(number(one.means.get(n)) for n in names)]
 
 
 def _title(name: str) -> str:
     return name.removeprefix("loss.").removeprefix("metric.")
 
 
-def _print_failures(screen: Screen, evaluation: Evaluation, subsets: dict[str, dict[str, Any]]) -> None:
-    failed = sum(one["failed"] for one in subsets.values())
+def _print_failures(screen: Screen, evaluation: Evaluation, subsets: Mapping[str, SubsetSource]) -> None:
+    failed = sum(one.failed for one in subsets.values())
     if not failed:
         return
-    total = sum(one["samples"] for one in subsets.values())
+    total = sum(one.samples or 0 for one in subsets.values())
     screen.line()
     screen.line(heading("Failed", f"{count(failed, 'sample')}, {share(failed, total)}"))
     alike = _alike(evaluation.failures())
@@ -115,13 +119,12 @@ def _took(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds < 10 else age(seconds)
 
 
-def _print_notes(screen: Screen, source: dict[str, Any], printed: int) -> None:
-    notes = [*source.get("scores", {}).get("notes", []), *_not_finite(source["subsets"])]
+def _print_notes(screen: Screen, source: Source, printed: int) -> None:
+    notes = [*source.score_notes, *_not_finite(source.subsets)]
     told = ("preview", "latent", "moved", "compared with no output")
-    notes += [note for note in source["notes"] if any(word in note for word in told)]
-    not_kept = source["model"].get("not_kept")
-    if not_kept:
-        notes.append(f"No copy of the model was kept: {not_kept}")
+    notes += [note for note in source.notes if any(word in note for word in told)]
+    if source.model.not_kept:
+        notes.append(f"No copy of the model was kept: {source.model.not_kept}")
     if printed:
         notes.append(f"The binding printed {count(printed, 'line')}, not shown here.")
     if notes:
@@ -131,10 +134,10 @@ def _print_notes(screen: Screen, source: dict[str, Any], printed: int) -> None:
             screen.pairs([("", note)], indent=2)
 
 
-def _not_finite(subsets: dict[str, dict[str, Any]]) -> list[str]:
+def _not_finite(subsets: Mapping[str, SubsetSource]) -> list[str]:
     notes = []
     for name, one in subsets.items():
-        for what, bad in one.get("not_finite_samples", {}).items():
+        for what, bad in one.not_finite_samples.items():
             if bad:
                 notes.append(f"{count(bad, 'sample')} of {name} with NaN or infinity in their {what}; they are kept.")
     return notes

@@ -74,8 +74,8 @@ def make_fix(run: Run, asked: Asked, *, write: bool) -> Fix:
                 doubtful=asked.doubtful,
                 samples=held,
             )
-    digest = evaluation.source.get("binding", {}).get("overlay")
-    base = None if digest is None else base_overlay(run, str(digest))
+    digest = evaluation.source.binding.overlay
+    base = None if digest is None else base_overlay(run, digest)
     if not choice.decisions:
         return Fix(run, evaluation.number, asked, choice, None, base)
     overlay = make_overlay(

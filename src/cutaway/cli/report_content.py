@@ -18,6 +18,7 @@ from cutaway.errors import CutawayError
 from cutaway.run.findings import Finding
 from cutaway.run.overlays import overlays
 from cutaway.run.slice_tests import TESTS_FILE, read_tests
+from cutaway.run.sources import BindingSource, ModelSource, Source
 
 if TYPE_CHECKING:
     from cutaway.analysis import Figure, Population
@@ -46,7 +47,7 @@ def gather(run: Run, *, evaluation: int | None = None, seed: int = 0, progress: 
     # After the analyses: they record what they find.
     facts = show_facts(run)
     return Content(
-        head=_head(facts, samples.content.pop("source", {}), samples.content.pop("number", None)),
+        head=_head(facts, samples.content.pop("source", Source()), samples.content.pop("number", None)),
         findings=[Finding(**one) for one in facts["findings"]],
         series=[_series(one) for one in facts["scalars"] if one["series"]],
         fixes=_fixes(run),
@@ -159,7 +160,7 @@ def _fixes(run: Run) -> list[Fix]:
     return found
 
 
-def _head(facts: Facts, source: Mapping[str, Any], number: int | None) -> Head:
+def _head(facts: Facts, source: Source, number: int | None) -> Head:
     from cutaway.trial.summary import flatten
 
     trained = facts.get("kind") != "evaluation"
@@ -167,13 +168,13 @@ def _head(facts: Facts, source: Mapping[str, Any], number: int | None) -> Head:
     steps, attempts = facts["steps"], facts["attempts"]
     pairs = [
         ("created", created),
-        ("model", _model(source.get("model", {}))),
-        ("data", _data(source.get("binding", {}))),
+        ("model", _model(source.model)),
+        ("data", _data(source.binding)),
         ("evaluation", "" if number is None else f"{number}{_epoch(source)}"),
         ("steps", f"{steps['recorded']:,}" if trained else ""),
         ("attempts", f"{len(attempts)}" if len(attempts) > 1 else ""),
         ("commit", str(facts.get("git") or "")[:12]),
-        ("evaluated with", _versions(source.get("versions", {}))),
+        ("evaluated with", _versions(source.versions)),
         ("trained with", _versions(facts.get("versions", {})) if trained else ""),
     ]
     health = facts["health"]
@@ -187,28 +188,25 @@ def _head(facts: Facts, source: Mapping[str, Any], number: int | None) -> Head:
     )
 
 
-def _model(about: Mapping[str, Any]) -> str:
+def _model(about: ModelSource) -> str:
     # Of a file only its name: a report that is mailed tells nothing of the folders of whoever made it.
-    name = PurePath(str(about.get("file", ""))).name
-    count = about.get("parameters")
-    size = f"{count:,} parameters" if isinstance(count, int) else ""
-    return ", ".join(one for one in (name, str(about.get("format", "")), size) if one)
+    size = "" if about.parameters is None else f"{about.parameters:,} parameters"
+    return ", ".join(one for one in (PurePath(about.file).name, about.format, size) if one)
 
 
-def _data(about: Mapping[str, Any]) -> str:
-    name = PurePath(str(about.get("entry_file") or about.get("path") or "")).name
-    counts = about.get("samples")
-    total = sum(one for one in counts.values() if isinstance(one, int)) if isinstance(counts, dict) else 0
+def _data(about: BindingSource) -> str:
+    name = PurePath(about.entry_file or about.path or "").name
+    total = sum(about.samples.values())
     size = f"{total:,} samples" if total else ""
-    return ", ".join(one for one in (name or str(about.get("kind", "")), size) if one)
+    return ", ".join(one for one in (name or about.kind, size) if one)
 
 
 def _versions(versions: Mapping[str, Any]) -> str:
     return " · ".join(f"{name} {version}" for name, version in list(versions.items())[:3])
 
 
-def _epoch(source: Mapping[str, Any]) -> str:
-    return "" if source.get("epoch") is None else f", epoch {source['epoch']}"
+def _epoch(source: Source) -> str:
+    return "" if source.epoch is None else f", epoch {source.epoch}"
 
 
 def _series(fact: Facts) -> Series:

@@ -86,11 +86,11 @@ def _facts(evaluation: Evaluation) -> dict[str, Any]:
     source = evaluation.source
     return {
         "evaluation": evaluation.number,
-        "epoch": source.get("epoch"),
-        "state": source.get("state", "damaged"),
+        "epoch": source.epoch,
+        "state": source.state or "damaged",
         "subsets": {
-            name: {"samples": one["samples"], "failed": one.get("failed", 0), "means": one.get("means", {})}
-            for name, one in source.get("subsets", {}).items()
+            name: {"samples": one.samples or 0, "failed": one.failed, "means": dict(one.means)}
+            for name, one in source.subsets.items()
         },
     }
 

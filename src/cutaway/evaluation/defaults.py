@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cutaway.arrays import Array
 from cutaway.models import Training
+from cutaway.run.sources import Pair
 
-__all__ = ["Pair", "default_loss", "default_metric", "look_at_pair", "loss_of_training"]
+__all__ = ["default_loss", "default_metric", "look_at_pair", "loss_of_training"]
 
 # How far a row of probabilities may be from 1: float16 and softmax in float32 both stay within.
 SUM_TOLERANCE = 1e-2
@@ -34,18 +35,6 @@ _SHORT_NAMES = {
     "categoricalcrossentropy": "CategoricalCrossentropy",
     "binarycrossentropy": "BinaryCrossentropy",
 }
-
-
-class Pair(NamedTuple):
-    """What a ground truth and a prediction are to each other.
-
-    `classes` is how many the prediction tells apart where both are about classes, 0 where they are numbers;
-    `comparable` says whether they can be compared at all.
-    """
-
-    classes: int
-    probabilities: bool
-    comparable: bool
 
 
 def look_at_pair(truth: Array, prediction: Array, axis: int) -> Pair:

@@ -10,12 +10,12 @@ from types import TracebackType
 from typing import Any, Self
 
 from cutaway.errors import StorageError
-from cutaway.evaluation.defaults import Pair
 from cutaway.evaluation.pass_over import Pass
 from cutaway.evaluation.summary import summarize
 from cutaway.run import Run, RunState
 from cutaway.run.evaluations import Evaluation, claim_evaluations, evaluations, new_evaluation, write_source
 from cutaway.run.leases import BEAT_SECONDS, Lease
+from cutaway.run.sources import Pair, read_source
 
 __all__ = ["Ledger"]
 
@@ -39,9 +39,9 @@ class Ledger:
     def open(cls, run: Run, content: dict[str, Any], *, resume: bool) -> Self:
         """Claim the run, and begin a new evaluation or go on with an unfinished one of the same key."""
         lease = claim_evaluations(run)
-        same = [one for one in evaluations(run) if one.source.get("key") == content["key"] and not one.finished]
+        same = [one for one in evaluations(run) if one.source.key == content["key"] and not one.finished]
         if resume and same:
-            old = same[-1].source
+            old = same[-1].source.document
             kept: dict[str, Any] = {name: old[name] for name in ("time", "scores", "model", "seconds") if name in old}
             ledger = cls(same[-1], {**content, **kept}, lease, resumed=True)
             log.info("%s", ledger.words)
@@ -75,10 +75,9 @@ class Ledger:
             self._content = {**self._content, **changes, "seconds": round(seconds, 3)}
             write_source(self.evaluation, self._content)
 
-    def pairs(self) -> dict[str, Pair] | None:
+    def pairs(self) -> Mapping[str, Pair] | None:
         """Return what an earlier process saw in its first batch; None where it came to none."""
-        scores = self._content.get("scores")
-        return None if scores is None else {name: Pair(**pair) for name, pair in scores["pairs"].items()}
+        return read_source(self._content).pairs if "scores" in self._content else None
 
     def carry_out(self, one_pass: Pass, lengths: Mapping[str, int]) -> None:
         """Make the pass, put its parts together and say that it is finished."""

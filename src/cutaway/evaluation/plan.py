@@ -18,11 +18,12 @@ from cutaway.dataset.losses import default_losses
 from cutaway.dataset.metrics import default_metrics
 from cutaway.errors import BindingError, ConfigurationError, did_you_mean
 from cutaway.evaluation.arguments import Sources, wire_arguments
-from cutaway.evaluation.defaults import Pair, default_loss, default_metric, look_at_pair, loss_of_training
+from cutaway.evaluation.defaults import default_loss, default_metric, look_at_pair, loss_of_training
 from cutaway.evaluation.labels import Labels
 from cutaway.evaluation.scoring import Bound
 from cutaway.evaluation.wiring import Wiring
 from cutaway.models import ModelDescription
+from cutaway.run.sources import Pair
 
 __all__ = ["Asked", "Plan", "class_axis", "look_at_pairs", "make_plan"]
 

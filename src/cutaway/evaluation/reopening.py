@@ -148,17 +148,15 @@ def _entry(path: Path, digest: str | None) -> Entry:
 def reopen_dataset(evaluation: Evaluation) -> tuple[Dataset, list[str]]:
     """Open the data set of an evaluation by its binding; the notes say what is not as it was."""
     notes: list[str] = []
-    binding = evaluation.source.get("binding", {})
-    entry = binding.get("entry_file")
+    binding = evaluation.source.binding
+    entry = binding.entry_file
     if entry is None:
         raise BindingError(
             f"Evaluation {evaluation.number} was made from a data set in Python; no file brings it back. {GIVE_DATASET}"
         )
-    if not isinstance(entry, str) or not entry.endswith(".py"):
+    if not entry.endswith(".py"):
         # Whatever else a run names is not tried either: an error in it would quote its lines.
-        raise BindingError(
-            f"The run names {str(entry)[:200]!r} as its binding, which is no Python file. {GIVE_DATASET}"
-        )
+        raise BindingError(f"The run names {entry[:200]!r} as its binding, which is no Python file. {GIVE_DATASET}")
     path = Path(entry)
     if not path.is_absolute() or _is_of_a_run(path.resolve(), evaluation):
         raise BindingError(f"The run names {entry!r} as its binding, which is not run from there. {GIVE_DATASET}")
@@ -166,16 +164,16 @@ def reopen_dataset(evaluation: Evaluation) -> tuple[Dataset, list[str]]:
         raise BindingError(
             f"The binding {entry!r} that made evaluation {evaluation.number} is gone. Bring it back. {GIVE_DATASET}"
         )
-    found = _entry(path, binding.get("digest"))
-    if binding.get("digest") not in (None, found.digest):
+    found = _entry(path, binding.digest)
+    if binding.digest not in (None, found.digest):
         notes.append(
             f"The binding {Path(entry).name!r} changed since the evaluation; each sample's content is compared."
         )
     dataset = found.dataset()
-    if binding.get("overlay") != dataset.source.get("overlay"):
+    if binding.overlay != dataset.source.get("overlay"):
         notes.append(
             "The labels that are read now are not those that were evaluated: CUTAWAY_OVERLAY named "
-            f"{'another overlay' if binding.get('overlay') else 'none'} then."
+            f"{'another overlay' if binding.overlay else 'none'} then."
         )
     _refuse_other_lengths(evaluation, dataset)
     return dataset, notes
@@ -189,32 +187,32 @@ def _is_of_a_run(path: Path, evaluation: Evaluation) -> bool:
 
 def model_of(evaluation: Evaluation) -> Any:
     """Return the file of an evaluation's model, checked to be the same; None where its binding makes it."""
-    about = evaluation.source.get("model", {})
-    if about.get("kept"):
-        return evaluation.path / Path(str(about["kept"])).name
-    if "file" in about:
-        path = Path(about["file"])
+    about = evaluation.source.model
+    if about.kept:
+        return evaluation.path / Path(about.kept).name
+    if about.file:
+        path = Path(about.file)
         if not path.exists():
             raise ModelError(
                 f"The model {str(path)!r} is gone. Give it again with `model=`, or `--model` in the command."
             )
-        if about.get("sha256") not in (None, file_digest(path)):
+        if about.sha256 not in ("", file_digest(path)):
             raise ModelError(
                 f"The model {str(path)!r} is no longer the one that was evaluated. Evaluate it again, or give the old "
                 "one with `model=`, or `--model` in the command."
             )
         return path
-    if about.get("not_kept"):
-        raise ModelError(f"{about['not_kept']} Use `model=`, or `--model` in the command.")
+    if about.not_kept:
+        raise ModelError(f"{about.not_kept} Use `model=`, or `--model` in the command.")
     # The binding's own model, made anew by its function.
     return None
 
 
 def _refuse_other_lengths(evaluation: Evaluation, dataset: Dataset) -> None:
-    for name, about in evaluation.source.get("subsets", {}).items():
+    for name, about in evaluation.source.subsets.items():
         found = len(dataset.subsets[name]) if name in dataset.subsets else 0
-        if found != about.get("samples", found):
+        if about.samples not in (None, found):
             raise BindingError(
-                f"The data set has {found} {name} samples, but {about['samples']} were evaluated. "
+                f"The data set has {found} {name} samples, but {about.samples} were evaluated. "
                 "Evaluate again with the data as it is now."
             )

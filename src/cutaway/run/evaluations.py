@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from cutaway.run.identity import Run
 from cutaway.run.leases import CHIEF, Lease, RunState, free_attempt
 from cutaway.run.sample_columns import shape_of
 from cutaway.run.segments import WriterId
+from cutaway.run.sources import Source, read_source
 
 __all__ = [
     "LATENT",
@@ -62,28 +63,28 @@ class Evaluation:
         return self.run.path / "samples" / str(self.number)
 
     @property
-    def source(self) -> dict[str, Any]:
+    def source(self) -> Source:
         """What made it: the binding, the model, how they were wired, the options, counts and times."""
         with contextlib.suppress(RunDamaged):
-            return self.run.document(f"samples/{self.number}/source.json") or {}
-        return {}
+            return read_source(self.run.document("/".join(_source(self.number))) or {})
+        return Source()
 
     @property
     def finished(self) -> bool:
         """Whether every sample is there."""
-        return bool(self.source.get("state") == "finished")
+        return self.source.finished
 
     @property
     def subsets(self) -> list[str]:
         """The subsets that it has, in the data set's order."""
         there = {path.stem for path in self.path.glob("*.parquet") if "." not in path.stem}
-        return [name for name in self.source.get("subsets", {}) if name in there]
+        return [name for name in self.source.subsets if name in there]
 
     @property
     def spaces(self) -> list[str]:
         """The latent spaces that it has: `latent`, from the model, those of users, and those of layers added later."""
         added = (name for name, about in added_spaces(self).items() if about.get("finished"))
-        return list(dict.fromkeys([*self.source.get("spaces", {}), *added]))
+        return list(dict.fromkeys([*self.source.spaces, *added]))
 
     def table(self, subset: str, columns: list[str] | None = None) -> pa.Table:
         """Return the samples of a subset, one row each; values over 4 kB are fetched with `values`."""
@@ -218,7 +219,7 @@ def find_unfinished(key: str, root: Path | None = None) -> Run | None:
     """Return the newest run of its own that holds an unfinished evaluation of this key, made by nobody now."""
     for run in list_runs(root):
         if run.identity.get("kind") == "evaluation" and any(
-            one.source.get("key") == key and not one.finished for one in evaluations(run)
+            one.source.key == key and not one.finished for one in evaluations(run)
         ):
             return run if run.state() is not RunState.RUNNING else None
     return None
@@ -250,9 +251,9 @@ def added_spaces(evaluation: Evaluation) -> dict[str, Any]:
     return {}
 
 
-def write_source(evaluation: Evaluation, content: dict[str, Any]) -> None:
+def write_source(evaluation: Evaluation, content: Mapping[str, Any]) -> None:
     """Write `source.json` whole."""
-    evaluation.run.write_document("/".join(_source(evaluation.number)), content)
+    evaluation.run.write_document("/".join(_source(evaluation.number)), dict(content))
 
 
 def space_file_name(space: str) -> str:

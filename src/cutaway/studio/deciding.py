@@ -134,12 +134,12 @@ class _Ground:
 
 
 def _ground(loaded: Loaded, before: Decisions) -> _Ground:
-    digest = loaded.evaluation.source.get("binding", {}).get("overlay")
+    digest = loaded.evaluation.source.binding.overlay
     if digest is None:
         return _Ground()
-    if str(digest) in before.digests:
+    if digest in before.digests:
         return _Ground(originals=before.originals)
-    base = base_overlay(loaded.run, str(digest))
+    base = base_overlay(loaded.run, digest)
     if base.classes != loaded.classes:
         said = f"The overlay {base.name!r} that evaluation {loaded.number} was made with has other classes."
         raise Refusal(409, "other-classes", said, "Evaluate again with the overlay of this data set.")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from cutaway.errors import CutawayError
+from cutaway.run.evaluations import LATENT
+from cutaway.run.sources import ModelSource, SpaceSource
 from cutaway.studio.errors_on_wire import Refusal, presentable
 from cutaway.studio.populations import Loaded
 from cutaway.studio.wire import ModelDetail, ModelFile, ModelLayer, ModelState, ModelTensor
@@ -24,7 +27,8 @@ def model_state(state: State) -> ModelState:
 
 def model_detail(workers: Workers, loaded: Loaded, run_id: str) -> ModelDetail:
     """Return the model of an evaluation; where it cannot be opened, `notes` say why."""
-    about = _mapping(loaded.evaluation.source.get("model"))
+    source = loaded.evaluation.source
+    about = source.model
     try:
         found = workers.ask(run_id, loaded.number, "model", {}).value
     except (CutawayError, Refusal) as error:
@@ -32,40 +36,35 @@ def model_detail(workers: Workers, loaded: Loaded, run_id: str) -> ModelDetail:
             raise
         why = f"{error.error} {error.hint}" if isinstance(error, Refusal) else str(error)
         found = {"notes": [f"The model is not opened, so its layers are not known. {why}".strip()]}
-    latent = _mapping(_mapping(loaded.evaluation.source.get("spaces")).get("latent")).get("layer")
+    latent = source.spaces.get(LATENT, SpaceSource()).layer
     upload_note = found.get("upload_note")
     notes = [*found.get("notes", []), *found.get("binding_notes", []), *([upload_note] if upload_note else [])]
     return ModelDetail(
         evaluation=loaded.number,
-        format=str(found.get("format") or about.get("kept_format") or about.get("format") or ""),
+        format=str(found.get("format") or about.kept_format or about.format),
         inputs=[ModelTensor(**one) for one in found.get("inputs", [])],
         outputs=[ModelTensor(**one) for one in found.get("outputs", [])],
         layers=[ModelLayer(**one, parameters=None, latent=one["name"] == latent) for one in found.get("layers", [])],
         files=_files(loaded, about),
         differentiable=str(found.get("differentiable", "")),
         limits=found.get("limits", []),
-        training={**_told(about), **found.get("training", {})},
+        training={**_told(about.about), **found.get("training", {})},
         uploads=found.get("uploads", []),
         notes=[presentable(one) for one in notes],
     )
 
 
-def _files(loaded: Loaded, about: dict[str, Any]) -> list[ModelFile]:
+def _files(loaded: Loaded, about: ModelSource) -> list[ModelFile]:
     """Return the model's files, by name alone: where one lies on the server is nobody's business."""
     found = []
-    digest = str(about.get("sha256") or "")
-    if about.get("kept"):
-        path = loaded.evaluation.path / Path(str(about["kept"])).name
-        kind = str(about.get("kept_format") or about.get("format") or "")
-        found.append(
-            ModelFile(
-                name=path.name[:_LONGEST_NAME], format=kind, bytes=_bytes(path), kept=path.exists(), digest=digest
-            )
-        )
-    if about.get("file"):
-        path = Path(str(about["file"]))
-        kind = str(about.get("format") or "")
-        found.append(ModelFile(name=path.name[:_LONGEST_NAME], format=kind, bytes=None, kept=False, digest=digest))
+    digest = about.sha256
+    if about.kept:
+        path = loaded.evaluation.path / Path(about.kept).name
+        name, kind = path.name[:_LONGEST_NAME], about.kept_format or about.format
+        found.append(ModelFile(name=name, format=kind, bytes=_bytes(path), kept=path.exists(), digest=digest))
+    if about.file:
+        name = Path(about.file).name[:_LONGEST_NAME]
+        found.append(ModelFile(name=name, format=about.format, bytes=None, kept=False, digest=digest))
     return found
 
 
@@ -78,7 +77,7 @@ def _bytes(path: Path) -> int | None:
         return None
 
 
-def _told(about: dict[str, Any]) -> dict[str, str]:
+def _told(about: Mapping[str, Any]) -> dict[str, str]:
     """Return what the evaluation noted of the model beside its file."""
     left_out = {"file", "sha256", "kept", "kept_format", "kept_notes", "format"}
     return {
@@ -86,7 +85,3 @@ def _told(about: dict[str, Any]) -> dict[str, str]:
         for name, value in about.items()
         if name not in left_out and isinstance(value, str | int | float)
     }
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -51,7 +51,7 @@ def test_a_sample_has_one_id_in_training_and_in_evaluation(tmp_path: Path, kind:
     assert set(table["id"]) == set(losses)
     np.testing.assert_allclose(table["loss"], [losses[one] for one in table["id"]], rtol=1e-4, atol=1e-6)
     assert evaluation.run.path == hook.run.path
-    assert evaluation.source["epoch"] == 1
+    assert evaluation.source.epoch == 1
 
 
 def test_a_loader_is_answered_with_its_data_set() -> None:

@@ -52,7 +52,7 @@ def test_what_came_before_has_the_same_subsets_and_space(twice: Path) -> None:
     assert [one.evaluation.number for one in last.earlier()] == [0]
     assert open_origin(twice, number=0).earlier() == []
     before = evaluations(Run.open(twice))[0]
-    write_source(before, {**before.source, "state": "running"})
+    write_source(before, {**before.source.document, "state": "running"})
     assert open_origin(twice).earlier() == []
     with pytest.raises(EvaluationError, match="is not finished"):
         open_origin(twice, number=0)

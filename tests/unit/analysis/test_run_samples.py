@@ -76,7 +76,7 @@ def test_a_metadata_column_cannot_take_the_place_of_another(tmp_path: Path) -> N
 
 def test_classes_have_numbers_where_nobody_noted_their_names(tmp_path: Path) -> None:
     evaluation = evaluation_of("logits", tmp_path)
-    source = evaluation.source
+    source = dict(evaluation.source.document)
     del source["scores"]["labels"]
     write_source(evaluation, source)
     answer = reading.answer_of(evaluation)
@@ -92,7 +92,7 @@ def test_an_unknown_prediction_offers_the_near_ones(tmp_path: Path) -> None:
 
 def test_an_evaluation_without_vectors_says_what_to_do(tmp_path: Path) -> None:
     evaluation = evaluation_of("logits", tmp_path)
-    write_source(evaluation, {**evaluation.source, "spaces": {}})
+    write_source(evaluation, {**evaluation.source.document, "spaces": {}})
     with pytest.raises(EvaluationError, match="has no latent vectors"):
         reading.default_space(evaluation)
 
@@ -100,7 +100,7 @@ def test_an_evaluation_without_vectors_says_what_to_do(tmp_path: Path) -> None:
 def test_a_space_that_a_user_meant_for_analysis_is_taken(tmp_path: Path) -> None:
     evaluation = evaluation_of("logits", tmp_path)
     own = {"own": {"use_for_analysis": True}, "other": {}}
-    write_source(evaluation, {**evaluation.source, "spaces": {**evaluation.source["spaces"], **own}})
+    write_source(evaluation, {**evaluation.source.document, "spaces": {**evaluation.source.document["spaces"], **own}})
     assert reading.default_space(evaluation) == "own"
 
 

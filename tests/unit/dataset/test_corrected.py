@@ -306,9 +306,9 @@ def test_an_evaluation_measures_with_the_corrected_labels_and_says_so(use: Use, 
     table = done.table("training")
     assert table["ground_truth.digit.label"].to_pylist() == IS
     assert table["hash"].to_pylist() == plain.table("training")["hash"].to_pylist()
-    assert done.source["binding"]["overlay"] == digest
-    assert "overlay" not in plain.source["binding"]
-    assert done.source["key"] != plain.source["key"]
+    assert done.source.binding.overlay == digest
+    assert plain.source.binding.overlay is None
+    assert done.source.key != plain.source.key
     assert overlay_of(done.run) is None, "measuring is not training"
 
 

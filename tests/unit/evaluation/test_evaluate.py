@@ -101,7 +101,7 @@ class TestRows:
         table = evaluation.table("unlabeled")
         assert "prediction.scores.label" in table.column_names
         assert "loss" not in table.column_names
-        assert evaluation.source["subsets"]["unlabeled"]["failed"] == 0
+        assert evaluation.source.subsets["unlabeled"].failed == 0
 
     def test_odd_ids_are_kept_as_they_are(self) -> None:
         x, y = samples(4)
@@ -126,7 +126,7 @@ class TestScores:
         model = linear_model(training=Training(loss="mse"))
         evaluation = evaluate(dataset, model)
         assert "loss.MeanSquaredError" in evaluation.table("training").column_names
-        assert any("trained with it" in note for note in evaluation.source["scores"]["notes"])
+        assert any("trained with it" in note for note in evaluation.source.score_notes)
 
     def test_numbers_get_the_squared_error(self) -> None:
         x, _ = samples(20)
@@ -197,13 +197,13 @@ class TestRuns:
     def test_without_a_run_a_finished_one_is_made(self) -> None:
         evaluation = evaluate(two_subsets(), linear_model())
         assert evaluation.run.state() is RunState.FINISHED
-        assert evaluation.source["state"] == "finished"
+        assert evaluation.source.state == "finished"
 
     def test_a_run_counts_its_evaluations(self, tmp_path: Path) -> None:
         run = Run.create(tmp_path / "trained")
         for epoch in range(3):
             evaluate(two_subsets(), linear_model(), run, epoch=epoch)
-        assert [one.source["epoch"] for one in evaluations(run)] == [0, 1, 2]
+        assert [one.source.epoch for one in evaluations(run)] == [0, 1, 2]
         assert [one.number for one in evaluations(run)] == [0, 1, 2]
 
     def test_a_hook_or_a_path_says_which_run(self, tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ class TestRuns:
         evaluate(two_subsets(), linear_model(), run)
 
     def test_the_source_says_what_made_it(self) -> None:
-        source = evaluate(two_subsets(), linear_model(), epoch=4).source
+        source = evaluate(two_subsets(), linear_model(), epoch=4).source.document
         assert json.loads(json.dumps(source)) == source
         assert source["binding"]["kind"] == "arrays"
         assert source["wiring"]["predictions"] == {"scores": "scores"}
@@ -272,7 +272,7 @@ class TestChannelsOfLiveModules:
         wanted = module(torch.from_numpy(images)).detach().numpy()
         got = np.array(evaluation.table("training")["prediction.output"].to_pylist())
         assert np.allclose(got, wanted, rtol=1e-5, atol=1e-6)
-        assert any("fits as it is" in note for note in evaluation.source["notes"])
+        assert any("fits as it is" in note for note in evaluation.source.notes)
 
     def test_one_that_refuses_them_gets_their_channels_moved_and_it_is_said(self) -> None:
         torch = pytest.importorskip("torch")
@@ -284,4 +284,4 @@ class TestChannelsOfLiveModules:
         wanted = module(torch.from_numpy(np.moveaxis(images, -1, 1).copy())).detach().numpy()
         got = np.array(evaluation.table("training")["prediction.output"].to_pylist())
         assert np.allclose(got, wanted, rtol=1e-5, atol=1e-6)
-        assert any("channels are moved" in note for note in evaluation.source["notes"])
+        assert any("channels are moved" in note for note in evaluation.source.notes)

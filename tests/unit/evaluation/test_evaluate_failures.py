@@ -88,7 +88,7 @@ class TestEncoders:
         assert row["prediction.scores"] is None
         assert row["loss"] is None
         assert np.isnan(evaluation.latents("training")[9]).all()
-        assert evaluation.source["subsets"]["training"]["failed"] == 1
+        assert evaluation.source.subsets["training"].failed == 1
         check_others(evaluation.table("training"), 9)
 
     def test_metadata_that_raises_costs_only_the_metadata(self) -> None:
@@ -113,7 +113,7 @@ class TestEncoders:
             dataset(lambda name, i, v: v * np.float32("nan") if (name, i) == ("x", 5) else v), linear_model()
         )
         assert evaluation.failures() == []
-        subset = evaluation.source["subsets"]["training"]
+        subset = evaluation.source.document["subsets"]["training"]
         assert subset["not_finite_samples"] == {"inputs": 1, "predictions": 1}
         assert subset["means"]["loss"] is not None
         assert subset["not_finite"]["loss"] == 1
@@ -155,7 +155,7 @@ class TestPolicies:
         with pytest.raises(EvaluationError, match=r"'training/s20' failed: my/binding.py:12"):
             evaluate(dataset(raises("x", 20)), linear_model(), run, on_error="fail", batch_size=8)
         [stopped] = evaluations(run)
-        assert stopped.source["state"] == "stopped"
+        assert stopped.source.state == "stopped"
         with pytest.raises(EvaluationError, match="is not finished"):
             stopped.table("training")
         model = linear_model()
@@ -203,7 +203,7 @@ class TestFunctions:
 
         evaluation = evaluate(dataset(visualizers=(Visualizer("v", draw, ("x",)),)), linear_model())
         assert evaluation.failures() == []
-        assert any("no picture" in note for note in evaluation.source["notes"])
+        assert any("no picture" in note for note in evaluation.source.notes)
 
 
 class TestModels:
@@ -229,13 +229,13 @@ class TestModels:
         run = Run.create(tmp_path / "run")
         with pytest.raises(EvaluationError, match=r"failed on 16 samples in a row.*broken"):
             evaluate(dataset(), linear_model(watch), run, batch_size=16)
-        assert evaluations(run)[0].source["state"] == "stopped"
+        assert evaluations(run)[0].source.state == "stopped"
 
     def test_predictions_that_are_not_finite_are_counted(self) -> None:
         x, y = samples(COUNT)
         x[4] = 3e38
         evaluation = evaluate(Dataset.from_arrays({"x": x}, {"y": y}), linear_model())
-        assert evaluation.source["subsets"]["training"]["not_finite_samples"]["predictions"] == 1
+        assert evaluation.source.subsets["training"].not_finite_samples["predictions"] == 1
 
 
 def test_an_evaluation_with_other_options_is_a_new_one(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def test_a_binding_inside_the_run_folder_is_not_run(evaluation: Evaluation) -> N
     inside = evaluation.run.path / "evil.py"
     inside.write_text("raise SystemExit('ran')")
     key = f"samples/{evaluation.number}/source.json"
-    source = evaluation.source
+    source = dict(evaluation.source.document)
     evaluation.run.write_document(key, {**source, "binding": {**source["binding"], "entry_file": str(inside)}})
     with pytest.raises(BindingError, match="not run from there"):
         reopen(evaluation)

@@ -33,6 +33,6 @@ def changed(path: Path, change: Callable[[pa.Table], pa.Table]) -> None:
 
 
 def changed_source(evaluation: Evaluation, change: Callable[[dict[str, Any]], None]) -> None:
-    source = json.loads(json.dumps({key: value for key, value in evaluation.source.items() if key != "crc"}))
+    source = json.loads(json.dumps(dict(evaluation.source.document)))
     change(source)
     write_source(evaluation, source)

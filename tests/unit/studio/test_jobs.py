@@ -193,7 +193,7 @@ class TestHowTheyEnd:
         cancel(asked, job)
         assert until(asked, job, "cancelled", "failed", "lost")["state"] == "cancelled"
         _until_it_is_gone(pid)
-        assert evaluations(Run.open(run))[1].source["state"] == "stopped"
+        assert evaluations(Run.open(run))[1].source.state == "stopped"
         assert cancel(asked, job)["state"] == "cancelled"
 
     def test_one_that_is_killed_is_lost(self, asked: Asked, run: Path, slow: None) -> None:

@@ -285,7 +285,7 @@ def test_a_binding_that_came_with_a_run_is_never_run(
     entry = home / "leap_binder.py"
     entry.write_text(f"open({str(mark)!r}, 'w').close()")
     (evaluation,) = evaluations(Run.open(evil))
-    source = evaluation.source
+    source = evaluation.source.document
     write_source(evaluation, {**source, "binding": {**source["binding"], "entry_file": str(entry)}})
     with pytest.raises(BindingError, match="is not run from there"):
         workers().ask("evil", None, "visuals", SAMPLE)
@@ -347,6 +347,6 @@ def test_source_of_an_evaluation_decides_which_worker_answers(place: Place, work
     asked = workers()
     asked.ask("again", None, "ready", {}, lane="latents")
     (evaluation,) = evaluations(Run.open(place.folder / "runs" / "again"))
-    write_source(evaluation, {**evaluation.source, "time": "later"})
+    write_source(evaluation, {**evaluation.source.document, "time": "later"})
     asked.ask("again", None, "ready", {}, lane="latents")
     assert len(pids(asked)) == 2

@@ -80,7 +80,7 @@ def _difference(told: Mapping[str, Any] | None) -> Difference | None:
 
 def _kind(before: Evaluation, after: Evaluation) -> tuple[str, str]:
     """Return the kind of the tables, and the key of what they were made from."""
-    sides = [(one.run.id, one.number, one.source.get("key"), one.source.get("time")) for one in (before, after)]
+    sides = [(one.run.id, one.number, one.source.key, one.source.time) for one in (before, after)]
     digest = hashlib.sha256(json.dumps([VERSION, sides[1][:2]]).encode()).hexdigest()
     return f"compare_{digest[:16]}", hashlib.sha256(json.dumps([VERSION, sides], default=str).encode()).hexdigest()
 

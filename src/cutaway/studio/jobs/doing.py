@@ -69,8 +69,7 @@ def _stages(population: Population) -> list[str]:
 def _evaluate(run: Run, job: Job, teller: Teller) -> None:
     teller.begin("opening the data set and the model")
     earlier = chosen_evaluation(run, job.evaluation)
-    options = earlier.source.get("options")
-    options = options if isinstance(options, dict) else {}
+    options = earlier.source.options
     with reopen(earlier) as opened:
         for note in opened.notes:
             log.info("%s", note)
@@ -84,7 +83,7 @@ def _evaluate(run: Run, job: Job, teller: Teller) -> None:
             latent_layer=options.get("latent_layer"),
             loss=options.get("loss"),
             metrics=options.get("metrics"),
-            subsets=list(earlier.source.get("subsets", {})) or None,
+            subsets=list(earlier.source.subsets) or None,
             progress=teller.listen,
         )
     log.info("Evaluation %d is finished.", found.number)

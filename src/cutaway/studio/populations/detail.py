@@ -14,10 +14,10 @@ import pyarrow as pa
 from cutaway.analysis.applicability import what_applies
 from cutaway.analysis.sample_tables import ERROR
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SUBSET, Samples
-from cutaway.errors import CutawayError
 from cutaway.run.analyses import JOINT
 from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.selections import selections
+from cutaway.run.sources import ModelSource, Source
 from cutaway.studio.plain import text
 from cutaway.studio.populations.described import described_columns, looked_at
 from cutaway.studio.populations.loaded import Loaded
@@ -66,8 +66,7 @@ def _count(clusters: Any) -> int:
 
 def _notes(loaded: Loaded) -> list[str]:
     notes = [*loaded.kept_notes, *selections(loaded.run).notes]
-    told = loaded.evaluation.source.get("subsets", {})
-    gone = [text(name) for name in told if name not in loaded.subsets]
+    gone = [text(name) for name in loaded.evaluation.source.subsets if name not in loaded.subsets]
     if gone:
         notes.append(f"The table of {', '.join(gone)} is missing from evaluation {loaded.number}. Evaluate again.")
     if loaded.repeated_ids:
@@ -124,18 +123,17 @@ def _accuracy(evaluation: Evaluation, loaded: Loaded, scores: Scores) -> float |
 
 def _evaluation_row(evaluation: Evaluation, accuracy: float | None) -> EvaluationRow:
     source = evaluation.source
-    told = source.get("subsets", {})
-    subsets = {text(name): _whole(about) for name, about in told.items()} if isinstance(told, dict) else {}
+    subsets = {text(name): about.samples or 0 for name, about in source.subsets.items()}
     return EvaluationRow(
         number=evaluation.number,
-        created=_time(source.get("time")),
-        finished=evaluation.finished,
-        model=_model(source.get("model")),
+        created=_time(source.time),
+        finished=source.finished,
+        model=_model(source.model),
         samples=sum(subsets.values()),
         subsets=subsets,
-        spaces=_spaces(evaluation),
+        spaces=[text(one) for one in evaluation.spaces],
         accuracy=accuracy,
-        loss=_loss(told),
+        loss=_loss(source),
         has_map=any(evaluation.path.glob(f"{JOINT}.map.*.parquet")) or _one_has_map(evaluation, list(subsets)),
     )
 
@@ -145,38 +143,17 @@ def _one_has_map(evaluation: Evaluation, subsets: list[str]) -> bool:
     return len(subsets) == 1 and any(name.startswith(f"{subsets[0]}.map.") for name in there)
 
 
-def _spaces(evaluation: Evaluation) -> list[str]:
-    try:
-        return [text(one) for one in evaluation.spaces]
-    except (CutawayError, TypeError):
-        # Somebody else's document: something else stands where the spaces do.
-        return []
-
-
-def _whole(about: Any) -> int:
-    count = about.get("samples") if isinstance(about, dict) else None
-    return count if isinstance(count, int) and 0 <= count < 2**53 else 0
-
-
-def _loss(told: Any) -> float | None:
+def _loss(source: Source) -> float | None:
     """Return the mean of the losses that were told for subsets, weighted by their samples."""
-    total, weight = 0.0, 0
-    for about in told.values() if isinstance(told, dict) else ():
-        means = about.get("means") if isinstance(about, dict) else None
-        loss = means.get("loss") if isinstance(means, dict) else None
-        if isinstance(loss, int | float) and math.isfinite(loss):
-            total, weight = total + float(loss) * _whole(about), weight + _whole(about)
-    return total / weight if weight else None
+    told = [(one.means.get("loss"), one.samples or 0) for one in source.subsets.values()]
+    losses = [(loss, samples) for loss, samples in told if loss is not None and math.isfinite(loss)]
+    weight = sum(samples for _, samples in losses)
+    return sum(loss * samples for loss, samples in losses) / weight if weight else None
 
 
-def _model(about: Any) -> str:
+def _model(about: ModelSource) -> str:
     """Return a model's name: of its file the last part alone, else what it was."""
-    if not isinstance(about, dict):
-        return ""
-    file = about.get("file")
-    if isinstance(file, str) and file:
-        return text(PurePath(file).name)
-    return text(about.get("class") or about.get("format") or "")
+    return text(PurePath(about.file).name or about.class_name or about.format)
 
 
 def _time(told: Any) -> float | None:

@@ -70,8 +70,8 @@ class Opened:
 
     @cached_property
     def _entry(self) -> Path | None:
-        entry = self._evaluation.source.get("binding", {}).get("entry_file")
-        return Path(entry) if isinstance(entry, str) else None
+        entry = self._evaluation.source.binding.entry_file
+        return None if entry is None else Path(entry)
 
     @cached_property
     def _bound(self) -> tuple[Dataset, list[str]]:

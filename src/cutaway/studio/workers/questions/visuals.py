@@ -98,8 +98,7 @@ def _arrays(evaluation: Evaluation, dataset: Dataset, sample: Sample) -> dict[st
 
 
 def _predictions(evaluation: Evaluation) -> list[str]:
-    named = evaluation.source.get("wiring", {}).get("predictions", {})
-    return [f"prediction.{name}" for name in named.values()]
+    return [f"prediction.{name}" for name in evaluation.source.predictions.values()]
 
 
 def _size(value: Any) -> int:
