@@ -1,4 +1,4 @@
-"""Where rules, framework adapters and model formats are found: ours by their dotted names, others' by entry points.
+"""Where rules, analyses, adapters and model formats are found: ours by their dotted names, others' by entry points.
 
 Imports nothing of what it lists before somebody asks for it.
 """
@@ -18,6 +18,26 @@ __all__ = ["BUILT_IN", "load", "names"]
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "frameworks": {
         "torch": "cutaway.frameworks.torch.hook:Hook",
+    },
+    # Each a class of `cutaway.analysis.contract`, in the order in which people ask.
+    "analyses": {
+        "map": "cutaway.analysis.built_in.map:MapOfSamples",
+        "similar": "cutaway.analysis.built_in.similar:SimilarSamples",
+        "clusters": "cutaway.analysis.built_in.clusters:ClustersOfMap",
+        "class distances": "cutaway.analysis.built_in.class_distances:DistancesToClasses",
+        "units": "cutaway.analysis.built_in.units:UnitsOfLatents",
+        "curve": "cutaway.analysis.built_in.curve:CurvesOfMetadata",
+        "confusion": "cutaway.analysis.built_in.confusion:ConfusionOfClasses",
+        "heat maps": "cutaway.analysis.built_in.heat_maps:HeatMapsOfSample",
+        "loss heat maps": "cutaway.analysis.built_in.loss_heat_maps:LossHeatMapsOfSample",
+        "batches": "cutaway.analysis.built_in.batches:BatchesOfTraining",
+        "mislabeled": "cutaway.analysis.built_in.mislabeled:Mislabeled",
+        "ambiguous": "cutaway.analysis.built_in.ambiguous:Ambiguous",
+        "duplicates": "cutaway.analysis.built_in.duplicates:Duplicates",
+        "leakage": "cutaway.analysis.built_in.leakage:Leakage",
+        "outliers": "cutaway.analysis.built_in.outliers:Outliers",
+        "to label": "cutaway.analysis.built_in.to_label:ToLabel",
+        "insights": "cutaway.analysis.built_in.insights:InsightsOfAll",
     },
     # What a data set's entry file brings that a model file needs: `custom_layers(path) -> {name: class}`.
     "entries": {
@@ -102,7 +122,7 @@ def load(kind: str, name: str) -> Any:
     others = _others(kind)
     found = next((one for one in others if one.lower() == name.lower()), None)
     if found is None:
-        known, noun = names(kind), kind.removesuffix("s")
+        known, noun = names(kind), "analysis" if kind == "analyses" else kind.removesuffix("s")
         raise ConfigurationError(f"There is no {noun} {name!r}.{did_you_mean(name, known)} There are {_listed(known)}.")
     entry = others[found]
     try:

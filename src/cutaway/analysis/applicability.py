@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
+from cutaway import registry
+from cutaway.analysis.contract import Analysis
 from cutaway.analysis.origin import Origin
-from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SUBSET, Samples
+from cutaway.analysis.samples import LABEL, Samples
 
-__all__ = ["Applies", "what_applies"]
-
-Reason = Callable[[Samples, Origin | None], str]
+__all__ = [
+    "Applies",
+    "all_the_same",
+    "analyses",
+    "no_class_distances",
+    "no_labels",
+    "no_model",
+    "no_pairs",
+    "no_vector",
+    "too_few",
+    "what_applies",
+]
 
 
 @dataclass(frozen=True)
@@ -28,134 +36,54 @@ class Applies:
         return not self.reason
 
 
+def analyses() -> list[Analysis]:
+    """Return every analysis, ours in the order in which people ask, then those of other packages."""
+    ours = list(registry.BUILT_IN["analyses"])
+    others = [name for name in registry.names("analyses") if name not in ours]
+    return [registry.load("analyses", name)() for name in (*ours, *others)]
+
+
 def what_applies(samples: Samples, origin: Origin | None) -> list[Applies]:
     """Return every analysis with the reason why it does not apply, in the order in which people ask."""
-    return [Applies(name, reason(samples, origin)) for name, reason in _REASONS.items()]
+    return [Applies(one.name, one.why_not(samples, origin)) for one in analyses()]
 
 
-def _map(samples: Samples, _: Origin | None) -> str:
-    usable = int(samples.finite.sum())
-    if not usable:
-        return "no sample has a latent vector that is finite" if len(samples) else "there are no samples"
-    return ""
+def no_vector(samples: Samples) -> str:
+    """Return why samples cannot be placed: none has a latent vector."""
+    if samples.finite.any():
+        return ""
+    return "no sample has a latent vector that is finite" if len(samples) else "there are no samples"
 
 
-def _similar(samples: Samples, _: Origin | None) -> str:
+def too_few(samples: Samples) -> str:
+    """Return why samples cannot be compared with each other: it takes two."""
     usable = int(samples.finite.sum())
     return "" if usable > 1 else f"it takes two samples with finite latent vectors, and there are {usable}"
 
 
-def _clusters(samples: Samples, origin: Origin | None) -> str:
-    reason = _similar(samples, origin)
-    if reason:
-        return reason
-    first = samples.latents[np.flatnonzero(samples.finite)[0]]
-    if bool((samples.latents[samples.finite] == first).all()):
-        return "all latent vectors are the same"
-    return ""
+def all_the_same(samples: Samples) -> str:
+    """Return why samples fall into no groups: all vectors are equal."""
+    usable = samples.latents[samples.finite]
+    return "all latent vectors are the same" if bool((usable == usable[:1]).all()) else ""
 
 
-def _class_distances(samples: Samples, origin: Origin | None) -> str:
-    return _map(samples, origin) or _labels(samples, origin)
-
-
-def _labels(samples: Samples, origin: Origin | None) -> str:
+def no_labels(samples: Samples, origin: Origin | None) -> str:
+    """Return why there are no labels."""
     if samples.has(LABEL):
         return ""
     return (origin.answer.reason if origin is not None else "") or "these samples have no labels"
 
 
-def _confusion(samples: Samples, origin: Origin | None) -> str:
-    reason = _labels(samples, origin)
-    if reason:
-        return reason
-    return "" if samples.has(PREDICTION) and samples.has(CORRECT) else "these samples have no predictions"
+def no_class_distances(samples: Samples, origin: Origin | None) -> str:
+    """Return why there are no distances to the centres of classes."""
+    return no_vector(samples) or no_labels(samples, origin)
 
 
-def _curve(samples: Samples, _: Origin | None) -> str:
-    metrics = [name for name in samples.table.column_names if name.startswith("metric.") and samples.has(name)]
-    if not samples.has(LOSS) and not metrics:
-        return "these samples have neither a loss nor a metric"
-    return ""
+def no_pairs(samples: Samples) -> str:
+    """Return why no two samples can be found to be the same."""
+    return "" if samples.hashes is not None and len(samples) > 1 else too_few(samples)
 
 
-def _mislabeled(samples: Samples, origin: Origin | None) -> str:
-    reason = _labels(samples, origin)
-    if reason:
-        return reason
-    labels = samples.column(LABEL).unique().drop_null()
-    return "" if len(labels) > 1 else f"every sample has the label {labels[0].as_py()!r}"
-
-
-def _ambiguous(samples: Samples, origin: Origin | None) -> str:
-    if samples.probabilities is not None:
-        return ""
-    return _similar(samples, origin) or _labels(samples, origin)
-
-
-def _duplicates(samples: Samples, origin: Origin | None) -> str:
-    return "" if samples.hashes is not None and len(samples) > 1 else _similar(samples, origin)
-
-
-def _leakage(samples: Samples, origin: Origin | None) -> str:
-    subsets = len(samples.column(SUBSET).unique())
-    return _duplicates(samples, origin) or ("" if subsets > 1 else "it takes two subsets, and there is one")
-
-
-def _to_label(samples: Samples, origin: Origin | None) -> str:
-    if "unlabeled" in samples.column(SUBSET).unique().to_pylist():
-        return ""
-    reason = _labels(samples, origin)
-    if reason or samples.column(LABEL).null_count:
-        return reason
-    return "every sample has a label; put those without one into the subset `unlabeled`"
-
-
-def _insights(samples: Samples, _: Origin | None) -> str:
-    return "" if len(samples) > 1 else f"it takes two samples, and there are {len(samples)}"
-
-
-def _units(samples: Samples, origin: Origin | None) -> str:
-    return _map(samples, origin)
-
-
-def _heat_maps(_: Samples, origin: Origin | None) -> str:
-    if origin is None:
-        return "these samples come from arrays, and there is no model to ask"
-    return ""
-
-
-def _loss_heat_maps(samples: Samples, origin: Origin | None) -> str:
-    reason = _heat_maps(samples, origin)
-    if reason or origin is None:
-        return reason
-    return "" if origin.answer.truth is not None else "no prediction is compared with a ground truth"
-
-
-def _batches(_: Samples, origin: Origin | None) -> str:
-    if origin is None:
-        return "these samples come from arrays, not from a run"
-    if origin.evaluation.run.identity.get("kind") == "evaluation":
-        return "the run holds an evaluation only; no training was watched in it"
-    return ""
-
-
-_REASONS: dict[str, Reason] = {
-    "map": _map,
-    "similar": _similar,
-    "clusters": _clusters,
-    "class distances": _class_distances,
-    "units": _units,
-    "curve": _curve,
-    "confusion": _confusion,
-    "heat maps": _heat_maps,
-    "loss heat maps": _loss_heat_maps,
-    "batches": _batches,
-    "mislabeled": _mislabeled,
-    "ambiguous": _ambiguous,
-    "duplicates": _duplicates,
-    "leakage": _leakage,
-    "outliers": _similar,
-    "to label": _to_label,
-    "insights": _insights,
-}
+def no_model(origin: Origin | None) -> str:
+    """Return why there is no model to ask."""
+    return "" if origin is not None else "these samples come from arrays, and there is no model to ask"

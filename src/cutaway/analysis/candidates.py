@@ -6,19 +6,20 @@ tables; here is what it needs, and that a run keeps the answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
 
+from cutaway import registry
+from cutaway.analysis.contract import RankedAnalysis
 from cutaway.analysis.kept_ranked import kept_nearest, kept_ranked
 from cutaway.analysis.nearest import Nearest
 from cutaway.analysis.ranked import Ranked
-from cutaway.analysis.samples import SUBSET, Samples
+from cutaway.analysis.samples import Samples
 from cutaway.arrays import Float32Array
-from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
+from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
@@ -81,14 +82,11 @@ class Candidates:
 
     def ranked(self, question: str, *, seed: int = 0, progress: Listener | None = None) -> Ranked:
         """Return the answer to one of these questions with its words and notes: `RANKED` lists them."""
-        if question not in _ANSWERS:
-            raise ConfigurationError(
-                f"There is no question {question!r}.{did_you_mean(question, RANKED)} There are {', '.join(RANKED)}."
-            )
+        asked = registry.load("analyses", question)()
+        if not isinstance(asked, RankedAnalysis):
+            raise ConfigurationError(f"{question!r} ranks no samples. Ask for {', '.join(RANKED)}.")
         settings = _settings(self.samples, seed)
-        return kept_ranked(
-            self.keeping, question, settings, self.samples, lambda: _ANSWERS[question](self, seed, progress)
-        )
+        return kept_ranked(self.keeping, question, settings, self.samples, lambda: asked.rank(self, seed, progress))
 
     def nearest(self, progress: Listener | None = None) -> Nearest:
         """Return the nearest other samples of every sample."""
@@ -180,38 +178,6 @@ def _settings(samples: Samples, seed: int) -> dict[str, int]:
     return {"seed": seed, "visits": visits}
 
 
-def _mislabeled(population: Candidates, seed: int, progress: Listener | None) -> Ranked:
-    from cutaway.analysis.labels import find_mislabeled
-
-    return find_mislabeled(population.samples, population.nearest(progress), seed=seed, progress=progress)
-
-
-def _ambiguous(population: Candidates, _: int, progress: Listener | None) -> Ranked:
-    from cutaway.analysis.ambiguous import find_ambiguous
-
-    return find_ambiguous(population.samples, population.nearest(progress))
-
-
-def _duplicates(population: Candidates, _: int, progress: Listener | None) -> Ranked:
-    from cutaway.analysis.doubles import find_duplicates
-
-    return find_duplicates(population.samples, population.nearest(progress))
-
-
-def _leakage(population: Candidates, seed: int, progress: Listener | None) -> Ranked:
-    from cutaway.analysis.doubles import find_leakage
-
-    if len(set(population.samples.column(SUBSET).to_pylist())) < 2:
-        raise AnalysisUnavailable("leakage", "it takes two subsets, and there is one.")
-    return find_leakage(population.ranked("duplicates", seed=seed, progress=progress), population.samples)
-
-
-def _outliers(population: Candidates, _: int, progress: Listener | None) -> Ranked:
-    from cutaway.analysis.outliers import find_outliers
-
-    return find_outliers(population.samples, population.nearest(progress))
-
-
 def _where_it_applies(population: Candidates, question: str, seed: int, progress: Listener | None) -> Ranked | None:
     try:
         return population.ranked(question, seed=seed, progress=progress)
@@ -224,12 +190,3 @@ def _clusters(population: Candidates, seed: int, progress: Listener | None) -> A
         return np.asarray(population.clusters(seed=seed, progress=progress).labels)
     except AnalysisUnavailable:
         return None
-
-
-_ANSWERS: dict[str, Callable[[Candidates, int, Listener | None], Ranked]] = {
-    "mislabeled": _mislabeled,
-    "ambiguous": _ambiguous,
-    "duplicates": _duplicates,
-    "leakage": _leakage,
-    "outliers": _outliers,
-}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.applicability import Applies, what_applies
+from cutaway.analysis.applicability import Applies, no_class_distances, what_applies
 from cutaway.analysis.balancing import balanced_rows
 from cutaway.analysis.batches import BatchCurves, batch_curves
 from cutaway.analysis.candidates import Candidates
@@ -271,7 +271,7 @@ class Population(Candidates):
 
     def distances(self) -> Distances:
         """Return the distances to the classes with what they say about single samples and about errors."""
-        reason = next(one.reason for one in self.applies() if one.analysis == "class distances")
+        reason = no_class_distances(self.samples, self._origin)
         if reason:
             raise AnalysisUnavailable("class distances", f"{reason}.")
         return population_distances(self.samples)

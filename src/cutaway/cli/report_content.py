@@ -102,7 +102,7 @@ def _fill(found: _Samples, population: Population, run: Run, seed: int, progress
 
 
 def _figures(population: Population, part: Part, seed: int) -> list[Drawn]:
-    from cutaway.analysis.part_figures import figures_of_part
+    from cutaway.analysis.whole import figures_of_part
 
     most = MOST_FIGURES.get(part.analysis, 0)
     if not most:

@@ -8,7 +8,7 @@ import pytest
 
 from cutaway.analysis import Population, analyze
 from cutaway.analysis import plotting as plots
-from cutaway.analysis.part_figures import figures_of_part
+from cutaway.analysis.whole import figures_of_part
 from cutaway.errors import AnalysisUnavailable
 from tests.unit.analysis.kinds import evaluated_kind
 

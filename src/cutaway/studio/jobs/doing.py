@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
+from cutaway.analysis.applicability import analyses
 from cutaway.analysis.origin import chosen_evaluation
 from cutaway.analysis.population import Population
-from cutaway.analysis.whole import ANALYSES, Part, analyze
+from cutaway.analysis.whole import Part, analyze
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, StorageError
 from cutaway.evaluation import evaluate
 from cutaway.evaluation.reopening import reopen
@@ -50,7 +51,7 @@ def _analyze(run: Run, job: Job, teller: Teller) -> None:
             teller.begin(SIMILAR)
             population.index(progress=teller.listen)
             return
-        stages = [job.what] if job.what else _stages(population)
+        stages = [job.what] if job.what else _stages()
         teller.begin(stages[0])
         for number, part in enumerate(analyze(population, only=job.what or None, progress=teller.listen), 1):
             _write_down(part)
@@ -60,9 +61,9 @@ def _analyze(run: Run, job: Job, teller: Teller) -> None:
                 teller.begin(stages[number])
 
 
-def _stages(population: Population) -> list[str]:
+def _stages() -> list[str]:
     """Return what each analysis is called while it is made, in the order in which `analyze` makes them."""
-    names = [one.analysis for one in population.applies() if one.analysis in ANALYSES]
+    names = [one.name for one in analyses() if not one.of_single_samples]
     return [f"{name} ({number} of {len(names)})" for number, name in enumerate(names, 1)]
 
 

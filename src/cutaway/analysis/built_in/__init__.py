@@ -1,0 +1,1 @@
+"""The analyses that come with Cutaway, one in each file; `cutaway.registry` names them."""

@@ -1,0 +1,33 @@
+"""Samples between classes: their neighbours, or the model, do not agree what they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cutaway.analysis.applicability import no_labels, too_few
+from cutaway.analysis.contract import RankedAnalysis
+from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.samples import Samples
+from cutaway.evaluation.progress import Listener
+
+if TYPE_CHECKING:
+    from cutaway.analysis.origin import Origin
+    from cutaway.analysis.population import Population
+
+__all__ = ["Ambiguous"]
+
+
+class Ambiguous(RankedAnalysis):
+    """Samples between classes: their neighbours, or the model, do not agree what they are."""
+
+    name = "ambiguous"
+
+    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+        """Return why it does not apply to these samples."""
+        return "" if samples.probabilities is not None else too_few(samples) or no_labels(samples, origin)
+
+    def rank(self, population: Population, seed: int, progress: Listener | None) -> Ranked:
+        """Return the samples, the least clear first."""
+        from cutaway.analysis.ambiguous import find_ambiguous
+
+        return find_ambiguous(population.samples, population.nearest(progress))

@@ -1,0 +1,40 @@
+"""Loss and accuracy against the batches of the training."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cutaway.analysis.contract import Analysis, Draw, Part
+from cutaway.analysis.samples import Samples
+from cutaway.evaluation.progress import Listener
+
+if TYPE_CHECKING:
+    from cutaway.analysis.origin import Origin
+    from cutaway.analysis.population import Population
+
+__all__ = ["BatchesOfTraining"]
+
+
+class BatchesOfTraining(Analysis):
+    """Loss and accuracy against the batches of the training."""
+
+    name = "batches"
+
+    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+        """Return why it does not apply to these samples."""
+        if origin is None:
+            return "these samples come from arrays, not from a run"
+        if origin.evaluation.run.identity.get("kind") == "evaluation":
+            return "the run holds an evaluation only; no training was watched in it"
+        return ""
+
+    def make(self, population: Population, seed: int, progress: Listener | None) -> Part:
+        """Return the curves from the trace of the run."""
+        found = population.batches()
+        return Part("batches", (found.words(),), {"batches": found.table}, found.notes)
+
+    def figures(self, population: Population, part: Part, seed: int) -> dict[str, Draw]:
+        """Return both curves."""
+        from cutaway.analysis.plotting import plot_batches
+
+        return {"batches": lambda: plot_batches(population.batches())}

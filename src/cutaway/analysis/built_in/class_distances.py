@@ -1,0 +1,33 @@
+"""How far each sample is from the centre of each class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cutaway.analysis.applicability import no_class_distances
+from cutaway.analysis.contract import Analysis, Part
+from cutaway.analysis.samples import Samples
+from cutaway.evaluation.progress import Listener
+
+if TYPE_CHECKING:
+    from cutaway.analysis.origin import Origin
+    from cutaway.analysis.population import Population
+
+__all__ = ["DistancesToClasses"]
+
+
+class DistancesToClasses(Analysis):
+    """How far each sample is from the centre of each class."""
+
+    name = "class distances"
+
+    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+        """Return why it does not apply to these samples."""
+        return no_class_distances(samples, origin)
+
+    def make(self, population: Population, seed: int, progress: Listener | None) -> Part:
+        """Return the distances of all samples."""
+        found = population.distances()
+        return Part(
+            "class distances", (found.said,) if found.said else (), {"class distances": found.table}, found.notes
+        )

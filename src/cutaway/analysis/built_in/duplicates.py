@@ -1,0 +1,33 @@
+"""Samples that are there twice, or nearly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cutaway.analysis.applicability import no_pairs
+from cutaway.analysis.contract import RankedAnalysis
+from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.samples import Samples
+from cutaway.evaluation.progress import Listener
+
+if TYPE_CHECKING:
+    from cutaway.analysis.origin import Origin
+    from cutaway.analysis.population import Population
+
+__all__ = ["Duplicates"]
+
+
+class Duplicates(RankedAnalysis):
+    """Samples that are there twice, or nearly."""
+
+    name = "duplicates"
+
+    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+        """Return why it does not apply to these samples."""
+        return no_pairs(samples)
+
+    def rank(self, population: Population, seed: int, progress: Listener | None) -> Ranked:
+        """Return the samples with the one to keep."""
+        from cutaway.analysis.doubles import find_duplicates
+
+        return find_duplicates(population.samples, population.nearest(progress))

@@ -1,0 +1,32 @@
+"""Where the model looked in a sample."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cutaway.analysis.applicability import no_model
+from cutaway.analysis.contract import Analysis, Part
+from cutaway.analysis.samples import Samples
+from cutaway.errors import AnalysisUnavailable
+from cutaway.evaluation.progress import Listener
+
+if TYPE_CHECKING:
+    from cutaway.analysis.origin import Origin
+    from cutaway.analysis.population import Population
+
+__all__ = ["HeatMapsOfSample"]
+
+
+class HeatMapsOfSample(Analysis):
+    """Where the model looked in a sample."""
+
+    name = "heat maps"
+    of_single_samples = True
+
+    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+        """Return why it does not apply to these samples."""
+        return no_model(origin)
+
+    def make(self, population: Population, seed: int, progress: Listener | None) -> Part:
+        """Raise: a heat map is of one sample."""
+        raise AnalysisUnavailable(self.name, "they are of one sample: ask with `heat_maps(sample)`.")

@@ -1,0 +1,38 @@
+"""Samples of one subset that are in another one too, or nearly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cutaway.analysis.applicability import no_pairs
+from cutaway.analysis.contract import RankedAnalysis
+from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.samples import SUBSET, Samples
+from cutaway.errors import AnalysisUnavailable
+from cutaway.evaluation.progress import Listener
+
+if TYPE_CHECKING:
+    from cutaway.analysis.origin import Origin
+    from cutaway.analysis.population import Population
+
+__all__ = ["Leakage"]
+
+ONE_SUBSET = "it takes two subsets, and there is one"
+
+
+class Leakage(RankedAnalysis):
+    """Samples of one subset that are in another one too, or nearly."""
+
+    name = "leakage"
+
+    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+        """Return why it does not apply to these samples."""
+        return no_pairs(samples) or ("" if len(samples.column(SUBSET).unique()) > 1 else ONE_SUBSET)
+
+    def rank(self, population: Population, seed: int, progress: Listener | None) -> Ranked:
+        """Return the duplicates that lie in two subsets."""
+        from cutaway.analysis.doubles import find_leakage
+
+        if len(population.samples.column(SUBSET).unique()) < 2:
+            raise AnalysisUnavailable(self.name, f"{ONE_SUBSET}.")
+        return find_leakage(population.ranked("duplicates", seed=seed, progress=progress), population.samples)

@@ -1,0 +1,34 @@
+"""What in a sample raises and lowers the loss."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cutaway.analysis.applicability import no_model
+from cutaway.analysis.contract import Analysis, Part
+from cutaway.analysis.samples import Samples
+from cutaway.errors import AnalysisUnavailable
+from cutaway.evaluation.progress import Listener
+
+if TYPE_CHECKING:
+    from cutaway.analysis.origin import Origin
+    from cutaway.analysis.population import Population
+
+__all__ = ["LossHeatMapsOfSample"]
+
+
+class LossHeatMapsOfSample(Analysis):
+    """What in a sample raises and lowers the loss."""
+
+    name = "loss heat maps"
+    of_single_samples = True
+
+    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+        """Return why it does not apply to these samples."""
+        if origin is None:
+            return no_model(origin)
+        return "" if origin.answer.truth is not None else "no prediction is compared with a ground truth"
+
+    def make(self, population: Population, seed: int, progress: Listener | None) -> Part:
+        """Raise: a heat map is of one sample."""
+        raise AnalysisUnavailable(self.name, "they are of one sample: ask with `heat_maps(sample, loss=True)`.")

@@ -1,0 +1,37 @@
+"""Samples whose label is likely wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cutaway.analysis.applicability import no_labels
+from cutaway.analysis.contract import RankedAnalysis
+from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.samples import LABEL, Samples
+from cutaway.evaluation.progress import Listener
+
+if TYPE_CHECKING:
+    from cutaway.analysis.origin import Origin
+    from cutaway.analysis.population import Population
+
+__all__ = ["Mislabeled"]
+
+
+class Mislabeled(RankedAnalysis):
+    """Samples whose label is likely wrong."""
+
+    name = "mislabeled"
+
+    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+        """Return why it does not apply to these samples."""
+        reason = no_labels(samples, origin)
+        if reason:
+            return reason
+        labels = samples.column(LABEL).unique().drop_null()
+        return "" if len(labels) > 1 else f"every sample has the label {labels[0].as_py()!r}"
+
+    def rank(self, population: Population, seed: int, progress: Listener | None) -> Ranked:
+        """Return the samples, the likeliest first."""
+        from cutaway.analysis.labels import find_mislabeled
+
+        return find_mislabeled(population.samples, population.nearest(progress), seed=seed, progress=progress)

@@ -1,0 +1,33 @@
+"""Samples that lie away from all that the model was trained on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cutaway.analysis.applicability import too_few
+from cutaway.analysis.contract import RankedAnalysis
+from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.samples import Samples
+from cutaway.evaluation.progress import Listener
+
+if TYPE_CHECKING:
+    from cutaway.analysis.origin import Origin
+    from cutaway.analysis.population import Population
+
+__all__ = ["Outliers"]
+
+
+class Outliers(RankedAnalysis):
+    """Samples that lie away from all that the model was trained on."""
+
+    name = "outliers"
+
+    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+        """Return why it does not apply to these samples."""
+        return too_few(samples)
+
+    def rank(self, population: Population, seed: int, progress: Listener | None) -> Ranked:
+        """Return the samples, the farthest first."""
+        from cutaway.analysis.outliers import find_outliers
+
+        return find_outliers(population.samples, population.nearest(progress))

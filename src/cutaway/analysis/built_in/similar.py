@@ -1,0 +1,32 @@
+"""The samples nearest to one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cutaway.analysis.applicability import too_few
+from cutaway.analysis.contract import Analysis, Part
+from cutaway.analysis.samples import Samples
+from cutaway.evaluation.progress import Listener
+
+if TYPE_CHECKING:
+    from cutaway.analysis.origin import Origin
+    from cutaway.analysis.population import Population
+
+__all__ = ["SimilarSamples"]
+
+
+class SimilarSamples(Analysis):
+    """The samples nearest to one."""
+
+    name = "similar"
+    of_single_samples = True
+
+    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+        """Return why it does not apply to these samples."""
+        return too_few(samples)
+
+    def make(self, population: Population, seed: int, progress: Listener | None) -> Part:
+        """Make the index of neighbours, which whoever asks of a sample then finds."""
+        population.index(progress)
+        return Part(self.name)
