@@ -14,6 +14,7 @@ from cutaway.analysis.samples import Samples
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
+    from cutaway.analysis.candidates import Candidates
     from cutaway.analysis.figures import Figure
     from cutaway.analysis.origin import Origin
     from cutaway.analysis.population import Population
@@ -74,7 +75,7 @@ class RankedAnalysis(Analysis):
     kept_by_population = True
 
     @abstractmethod
-    def rank(self, population: Population, seed: int, progress: Listener | None) -> Ranked:
+    def rank(self, population: Candidates, seed: int, progress: Listener | None) -> Ranked:
         """Return the ranked samples with words and notes."""
 
     def make(self, population: Population, seed: int, progress: Listener | None) -> Part:

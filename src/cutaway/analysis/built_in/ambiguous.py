@@ -11,8 +11,8 @@ from cutaway.analysis.samples import Samples
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
+    from cutaway.analysis.candidates import Candidates
     from cutaway.analysis.origin import Origin
-    from cutaway.analysis.population import Population
 
 __all__ = ["Ambiguous"]
 
@@ -26,7 +26,7 @@ class Ambiguous(RankedAnalysis):
         """Return why it does not apply to these samples."""
         return "" if samples.probabilities is not None else too_few(samples) or no_labels(samples, origin)
 
-    def rank(self, population: Population, seed: int, progress: Listener | None) -> Ranked:
+    def rank(self, population: Candidates, seed: int, progress: Listener | None) -> Ranked:
         """Return the samples, the least clear first."""
         from cutaway.analysis.ambiguous import find_ambiguous
 

@@ -11,8 +11,8 @@ from cutaway.analysis.samples import Samples
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
+    from cutaway.analysis.candidates import Candidates
     from cutaway.analysis.origin import Origin
-    from cutaway.analysis.population import Population
 
 __all__ = ["Duplicates"]
 
@@ -26,7 +26,7 @@ class Duplicates(RankedAnalysis):
         """Return why it does not apply to these samples."""
         return no_pairs(samples)
 
-    def rank(self, population: Population, seed: int, progress: Listener | None) -> Ranked:
+    def rank(self, population: Candidates, seed: int, progress: Listener | None) -> Ranked:
         """Return the samples with the one to keep."""
         from cutaway.analysis.doubles import find_duplicates
 

@@ -12,8 +12,8 @@ from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
+    from cutaway.analysis.candidates import Candidates
     from cutaway.analysis.origin import Origin
-    from cutaway.analysis.population import Population
 
 __all__ = ["Leakage"]
 
@@ -29,7 +29,7 @@ class Leakage(RankedAnalysis):
         """Return why it does not apply to these samples."""
         return no_pairs(samples) or ("" if len(samples.column(SUBSET).unique()) > 1 else ONE_SUBSET)
 
-    def rank(self, population: Population, seed: int, progress: Listener | None) -> Ranked:
+    def rank(self, population: Candidates, seed: int, progress: Listener | None) -> Ranked:
         """Return the duplicates that lie in two subsets."""
         from cutaway.analysis.doubles import find_leakage
 

@@ -11,8 +11,8 @@ from cutaway.analysis.samples import LABEL, Samples
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
+    from cutaway.analysis.candidates import Candidates
     from cutaway.analysis.origin import Origin
-    from cutaway.analysis.population import Population
 
 __all__ = ["Mislabeled"]
 
@@ -30,7 +30,7 @@ class Mislabeled(RankedAnalysis):
         labels = samples.column(LABEL).unique().drop_null()
         return "" if len(labels) > 1 else f"every sample has the label {labels[0].as_py()!r}"
 
-    def rank(self, population: Population, seed: int, progress: Listener | None) -> Ranked:
+    def rank(self, population: Candidates, seed: int, progress: Listener | None) -> Ranked:
         """Return the samples, the likeliest first."""
         from cutaway.analysis.labels import find_mislabeled
 

@@ -11,8 +11,8 @@ from cutaway.analysis.samples import Samples
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
+    from cutaway.analysis.candidates import Candidates
     from cutaway.analysis.origin import Origin
-    from cutaway.analysis.population import Population
 
 __all__ = ["Outliers"]
 
@@ -26,7 +26,7 @@ class Outliers(RankedAnalysis):
         """Return why it does not apply to these samples."""
         return too_few(samples)
 
-    def rank(self, population: Population, seed: int, progress: Listener | None) -> Ranked:
+    def rank(self, population: Candidates, seed: int, progress: Listener | None) -> Ranked:
         """Return the samples, the farthest first."""
         from cutaway.analysis.outliers import find_outliers
 
