@@ -1,17 +1,21 @@
 # Every target installs what it needs into .venv first and says how much it downloads; a second run finds it there.
 # PYTHON=python3.12 chooses the Python that .venv is made with, CUTAWAY_TORCH=cpu|cuda|keep the build of torch,
-# CUTAWAY_BROWSER=/path/to/chrome the browser of the tests; BROWSER=skip leaves those that need one out.
+# CUTAWAY_BROWSER=/path/to/chrome the browser of the tests; BROWSER=skip leaves those that need one out; WORKERS=4 how
+# many processes run tests side by side.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo ui test check test-faults test-all docs bench-capture bench-evaluate bench-labels \
-	bench-population bench-rules bench-studio ui-types screenshots pin clean
+.PHONY: help setup demo ui test check .check-types .check-others test-faults test-all docs bench-capture bench-evaluate \
+	bench-labels bench-population bench-rules bench-studio ui-types screenshots pin clean
 
 PYTHON ?=
+WORKERS ?= 2
 # Compiled files pay for themselves at the second start, and .venv is installed without them to be ready sooner.
 unexport PYTHONDONTWRITEBYTECODE
 with_python = @python="$$(PYTHON='$(PYTHON)' sh scripts/find_python.sh)" && "$$python"
 install = $(with_python) -m scripts.install
 # Before anything that takes minutes: without a browser there is nothing to wait for.
 find_browser = $(with_python) -m scripts.find_browser
+# Workers that each use every core wait for each other more than they compute.
+pytest = OMP_NUM_THREADS=1 TF_NUM_INTRAOP_THREADS=1 .venv/bin/python -m pytest --numprocesses=$(WORKERS)
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -30,13 +34,18 @@ ui:  ## Build the studio's page, unless it is built from ui/ as it is
 test:  ## Find a browser, check, then run the tests (without the slow ones)
 	$(find_browser)
 	@$(MAKE) --no-print-directory check
-	@.venv/bin/python -m pytest -m "not slow"
+	@$(pytest) -m "not slow"
 
 check:  ## Lint, format, types and layers of Python; types and tests of the page
 	$(install) test
+	@$(MAKE) --no-print-directory --jobs=2 .check-types .check-others
+
+.check-types:
+	@.venv/bin/mypy
+
+.check-others:
 	@.venv/bin/ruff check --quiet .
 	@.venv/bin/ruff format --quiet --check .
-	@.venv/bin/mypy
 	@.venv/bin/lint-imports --no-logo
 	@.venv/bin/python -m scripts.make_api_types --check
 	@.venv/bin/python -m scripts.node run --silent check
@@ -44,16 +53,16 @@ check:  ## Lint, format, types and layers of Python; types and tests of the page
 
 test-faults:  ## Kill writers 200 times, fill disks, flip bits
 	$(install) test
-	@CUTAWAY_KILLS=200 .venv/bin/python -m pytest -m faults
+	@CUTAWAY_KILLS=200 $(pytest) -m faults
 
-test-all:  ## Find a browser, check, then run every test, slow ones and 200 kills included
+test-all:  ## Find a browser, check, then run every test: slow ones, whole tables, 20 kills each
 	$(find_browser)
 	@$(MAKE) --no-print-directory check
-	@CUTAWAY_KILLS=200 .venv/bin/python -m pytest
+	@CUTAWAY_EXAMPLES=full $(pytest)
 
 docs:  ## Run the examples in the documentation and look for pages that are missing
 	$(install) test
-	@.venv/bin/python -m pytest tests/docs
+	@$(pytest) tests/docs
 
 bench-capture:  ## Measure what capturing costs, beside its peers
 	$(install) test

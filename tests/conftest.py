@@ -1,0 +1,28 @@
+"""How tests are dealt to workers, and how long Hypothesis looks for a counterexample."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import hypothesis
+import pytest
+
+# A machine that is busy with other things is slow: how long an example takes says nothing.
+hypothesis.settings.register_profile("quick", max_examples=30, deadline=None)
+hypothesis.settings.register_profile("full", max_examples=200, deadline=None)
+hypothesis.settings.load_profile(os.environ.get("CUTAWAY_EXAMPLES", "quick"))
+
+BROWSER = "tests/browser/"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Deal whole files, so that what a file makes is made once; all that need a browser go to one worker."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return BROWSER if nodeid.startswith(BROWSER) else nodeid.split("::", 1)[0]
+
+    return ByFile(config, log)
