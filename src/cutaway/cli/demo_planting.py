@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cutaway.arrays import Int64Array
-
 if TYPE_CHECKING:
-    Labels = Int64Array
+    # `cutaway --help` imports this module, and must not load numpy.
+    from cutaway.arrays import Int64Array
 
 __all__ = ["SHARE", "TRAINING_IMAGES", "planted_labels"]
 
@@ -17,7 +16,7 @@ SHARE = 0.10
 CONFUSABLE = {0: 6, 1: 7, 2: 7, 3: 5, 4: 9, 5: 3, 6: 0, 7: 1, 8: 3, 9: 4}
 
 
-def planted_labels(right: Labels, seed: int) -> Labels:
+def planted_labels(right: Int64Array, seed: int) -> Int64Array:
     """Return labels with a share of them made wrong.
 
     >>> import numpy as np

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from cutaway.analysis import counting
 from cutaway.cli import progress as shown
 from cutaway.cli.analyze import QUESTIONS
 from cutaway.cli.analyze_pages import _stem
@@ -330,6 +331,7 @@ def test_progress_comes_in_lines_where_there_is_no_terminal(
     cutaway: Cutaway, run: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shown, "LINE_SECONDS", 0.0)
+    monkeypatch.setattr(counting, "SECONDS_BETWEEN", 0.0)  # a fast machine lays this map out between two reports
     _, _, err = cutaway("analyze", run, "map")
     assert "analyze, laying the map out: " in err
     assert "left" in err
