@@ -15,6 +15,10 @@ hypothesis.settings.load_profile(os.environ.get("CUTAWAY_EXAMPLES", "quick"))
 
 BROWSER = "tests/browser/"
 
+# readline, which pytest loads, tells the workers a width of 80: output is as wide here as in a pipe.
+for name in ("COLUMNS", "LINES"):
+    os.environ.pop(name, None)
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:

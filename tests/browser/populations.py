@@ -22,7 +22,7 @@ __all__ = ["DIGITS", "SPIKE", "TEXT", "TRAINING", "TWINS", "WIDE", "make_populat
 DIGITS, WIDE, TEXT = "digits", "digits-wide", "text"
 # At this step a batch is given a thousand times too large.
 SPIKE = 50
-TRAINING, WRONG, EPOCHS, BATCH = 480, 20, 16, 24
+TRAINING, WRONG, SCANNED, EPOCHS, BATCH = 480, 20, 25, 16, 24
 # One digit that is in training and in validation.
 TWINS = ("training/100", "validation/219")
 
@@ -66,6 +66,11 @@ BINDING = dedent(
     @tensorleap_metadata("ink_width", DatasetMetadataType.int)
     def ink_width(index, subset):
         return int((subset.data[0][index] > 8).any(axis=0).sum())
+
+    @tensorleap_metadata("scanner", DatasetMetadataType.string)
+    def scanner(index, subset):
+        # Most of what the old one read has a wrong label: an insight that every training finds.
+        return "old" if subset.state == DataStateType.training and index < {SCANNED} else "new"
 
     @tensorleap_custom_visualizer("large", LeapDataType.Image)
     def large(image):

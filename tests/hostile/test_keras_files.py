@@ -532,6 +532,18 @@ def test_layers_that_declare_more_weights_than_the_file_has_are_refused(
     assert growth(attempt) < 300
 
 
+def test_a_refused_model_leaves_nothing_behind_that_the_next_scope_would_allocate(
+    healthy: Path, tmp_path: Path
+) -> None:
+    def change(config: dict[str, Any]) -> None:
+        config["config"]["layers"][2]["config"]["units"] = 10**10
+
+    with pytest.raises(UnsafeModel, match="its layers declare"):
+        opened(with_config(healthy, tmp_path, change))
+    with keras.StatelessScope():
+        pass
+
+
 def test_an_h5_that_declares_more_weights_than_it_has_is_refused(healthy: Path, tmp_path: Path) -> None:
     def change(file: h5py.File) -> None:
         config = json.loads(file.attrs["model_config"])

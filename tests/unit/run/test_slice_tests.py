@@ -12,9 +12,7 @@ from hypothesis import strategies as some
 from cutaway.errors import ConfigurationError
 from cutaway.run.slice_tests import WrittenTest, read_tests, with_tests, without_tests, write_tests
 
-TEXTS = some.text(some.characters(codec="utf-8"), max_size=200).filter(
-    lambda text: text.isprintable() and text == text.strip()
-)
+TEXTS = some.text(some.characters(codec="utf-8").filter(str.isprintable), max_size=200).map(str.strip)
 
 
 @given(
