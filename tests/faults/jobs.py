@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.capture.coarse_writer import CoarseWriter
-from cutaway.capture.statistics_batch import NUMBERS, Part, side_by_side, statistics_batch
+from cutaway.capture.statistics_batch import Part, side_by_side, statistics_batch
 from cutaway.dataset import Dataset
 from cutaway.errors import RunExists, RunLocked, StorageError
 from cutaway.evaluation import Progress
@@ -22,6 +22,7 @@ from cutaway.rules.built_in.vanishing_gradient import VanishingGradient
 from cutaway.rules.watcher import Watcher
 from cutaway.run import Run, RunState, WriterId, sample_writer, segments
 from cutaway.run.schemas import OVERVIEW, STATISTICS, STEPS, TENSORS
+from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 from cutaway.trial import Trial
 from tests.unit.evaluation.linear_model import linear_model, samples
 
@@ -82,7 +83,9 @@ def write_coarsely(report: Report, path: str) -> None:
     coarse = CoarseWriter(tables.__getitem__)
     names = pa.array(["a", "b"])
     for first in itertools.count(0, 3):
-        parts = [Part(step, names, dict.fromkeys(NUMBERS, np.full(2, step))) for step in range(first, first + 3)]
+        parts = [
+            Part(step, names, dict.fromkeys(STATISTIC_COLUMNS, np.full(2, step))) for step in range(first, first + 3)
+        ]
         matrices = side_by_side(parts)
         tables[STATISTICS].append(statistics_batch(parts, matrices), first)
         tables[STEPS].append_rows({"step": [part.step for part in parts], "mode": ["TRAIN"] * 3}, first)

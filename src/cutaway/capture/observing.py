@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from cutaway import registry
+from cutaway.capture.observer import ActingObserver, Observer
 from cutaway.capture.records import StepRecord
 from cutaway.capture.statistics_batch import Part
 from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInvocation, place_of
@@ -25,8 +26,8 @@ from cutaway.run.findings import Finding, Severity, stamped
 from cutaway.run.identity import Run
 from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
-from cutaway.tensors.observer import ActingObserver, Observer
-from cutaway.tensors.recent_steps import STATISTICS, HeldStep, RecentSteps, TensorRows
+from cutaway.tensors.recent_steps import HeldStep, RecentSteps, TensorRows
+from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 
 __all__ = ["Logbook", "Observing", "observers_of"]
 
@@ -224,7 +225,7 @@ class Observing:
             reader.add_scalars(step, mode, [(name, value)])
 
     def _new_reader(self, first: HeldStep) -> RecentSteps:
-        size = 8 * len(STATISTICS) * sum(len(rows.names) for rows in first.statistics)
+        size = 8 * len(STATISTIC_COLUMNS) * sum(len(rows.names) for rows in first.statistics)
         self._most = max(FEWEST_STEPS, min(MOST_STEPS, MOST_BYTES // max(size, 1)))
         return RecentSteps(self._most, self._collections)
 

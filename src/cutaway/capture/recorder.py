@@ -16,6 +16,7 @@ import numpy as np
 from cutaway.capture.background import GROUP, BackgroundWriter
 from cutaway.capture.budget import DiskBudget
 from cutaway.capture.mailbox import Mailbox
+from cutaway.capture.observer import Observer
 from cutaway.capture.observing import Observing
 from cutaway.capture.records import Offer, StepRecord
 from cutaway.capture.selection import Selection
@@ -28,7 +29,6 @@ from cutaway.run.leases import CHIEF, Lease, RunState
 from cutaway.run.schemas import FINDINGS, SCALARS, TENSORS, VALUES
 from cutaway.run.segments import TableWriter, WriterId
 from cutaway.tensors.collections import Collections
-from cutaway.tensors.observer import Observer
 
 __all__ = ["Recorder"]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cutaway.capture.budget import DEFAULT_BUDGET
+from cutaway.capture.observer import Observer
 from cutaway.capture.observing import observers_of
 from cutaway.errors import ConfigurationError, did_you_mean
-from cutaway.tensors.observer import Observer
 from cutaway.tensors.patterns import compile_pattern, texts
 from cutaway.tensors.reduction_config import ReductionConfig, ReductionConfigLike
 from cutaway.tensors.save_config import SaveConfig, SaveConfigLike

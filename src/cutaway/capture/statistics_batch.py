@@ -11,12 +11,11 @@ import pyarrow as pa
 
 from cutaway.arrays import Array, Float64Array, Int64Array
 from cutaway.run.schemas import SCHEMAS, STATISTICS
+from cutaway.tensors.statistic_names import COUNTS, FLOATS
 
-__all__ = ["NUMBERS", "Matrices", "Part", "of_one_number", "side_by_side", "statistics_batch"]
+__all__ = ["Matrices", "Part", "of_one_number", "side_by_side", "statistics_batch"]
 
-_COUNTS = ("size", "nonfinite", "zeros")
-_FLOATS = ("min", "max", "mean", "std", "l1", "l2", "abs_min", "change")
-NUMBERS = (*_COUNTS, *_FLOATS)
+_COUNTS = ("size", *COUNTS)
 _ACTIVE = pa.list_(pa.float32())
 
 
@@ -49,14 +48,14 @@ def of_one_number(value: float) -> dict[str, float]:
 def side_by_side(parts: Sequence[Part]) -> Matrices:
     """Return the numbers of one or several steps: the tensors of each part in turn."""
     count = sum(len(part.names) for part in parts)
-    whole, floats = np.empty((1 + len(_COUNTS), count), np.int64), np.empty((len(_FLOATS), count))
+    whole, floats = np.empty((1 + len(_COUNTS), count), np.int64), np.empty((len(FLOATS), count))
     start = 0
     for part in parts:
         stop = start + len(part.names)
         whole[0, start:stop] = part.step
         for row, name in enumerate(_COUNTS, 1):
             whole[row, start:stop] = part.columns[name]
-        for row, name in enumerate(_FLOATS):
+        for row, name in enumerate(FLOATS):
             floats[row, start:stop] = part.columns[name]
         start = stop
     return Matrices(whole, floats)
@@ -67,7 +66,7 @@ def statistics_batch(parts: Sequence[Part], matrices: Matrices | None = None) ->
     names = parts[0].names if len(parts) == 1 else pa.concat_arrays([part.names for part in parts])
     whole, floats = side_by_side(parts) if matrices is None else matrices
     steps, *counts = _columns(whole, pa.int64())
-    numbers = _columns(floats, pa.float64(), null_where_nan=len(_FLOATS) - 1)
+    numbers = _columns(floats, pa.float64(), null_where_nan=len(FLOATS) - 1)
     return pa.RecordBatch.from_arrays([steps, names, *counts, *numbers, _active(parts)], schema=SCHEMAS[STATISTICS])
 
 

@@ -18,10 +18,11 @@ from cutaway.capture.coarse_writer import CoarseWriter
 from cutaway.capture.records import Offer, StepRecord
 from cutaway.capture.selection import Keep, Selection
 from cutaway.capture.slabs import Layout, Slab
-from cutaway.capture.statistics_batch import NUMBERS, Part, of_one_number, side_by_side, statistics_batch
+from cutaway.capture.statistics_batch import Part, of_one_number, side_by_side, statistics_batch
 from cutaway.run.schemas import SCALARS, STATISTICS, STEPS, TENSORS, VALUES
 from cutaway.run.segments import TableWriter
 from cutaway.tensors.blocked_statistics import StatisticsPlan
+from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 from cutaway.tensors.statistics import reduce, reference_statistics
 
 __all__ = ["StepWriter"]
@@ -140,7 +141,7 @@ class StepWriter:
 
     def _offer_statistics(self, offers: Sequence[Offer]) -> tuple[pa.Array, Columns]:
         """Statistics of tensors that came one by one: floats of up to 32 bits together, the others exactly."""
-        columns: Columns = {name: np.full(len(offers), np.nan) for name in NUMBERS}
+        columns: Columns = {name: np.full(len(offers), np.nan) for name in STATISTIC_COLUMNS}
         numbers = [offer.numbers() for offer in offers]
         single = [i for i, array in enumerate(numbers) if array.size == 1]
         fast = [i for i, array in enumerate(numbers) if array.size != 1 and array.dtype in (np.float32, np.float16)]
@@ -162,7 +163,7 @@ class StepWriter:
                 columns[name][i] = value
         for i in set(range(len(offers))).difference(fast, single):
             exact = reference_statistics(numbers[i])
-            for name in NUMBERS[:-1]:
+            for name in STATISTIC_COLUMNS[:-1]:
                 columns[name][i] = getattr(exact, name)
         return pa.array([offer.name for offer in offers]), columns
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cutaway.arrays import Array, Float64Array
-from cutaway.run.schemas import STATISTIC_COLUMNS
+from cutaway.tensors.statistic_names import COUNTS, STATISTIC_NAMES
 
 __all__ = ["TensorRow", "group_order", "ordered_collections", "tensor_row"]
 
@@ -18,8 +18,6 @@ __all__ = ["TensorRow", "group_order", "ordered_collections", "tensor_row"]
 _GROUPS = ("losses", "metrics", "predictions", "labels", "gradients", "weights", "biases", "outputs", "inputs")
 # Collections that say nothing about a tensor.
 _EVERYWHERE = frozenset({"all", "default", "layers"})
-# Counts stay numbers where a tensor is not finite; everything else is a fault there.
-_COUNTS = frozenset({"nonfinite", "zeros"})
 MOST_POINTS = 120
 
 
@@ -50,14 +48,15 @@ def tensor_row(name: str, collections: list[str], columns: Mapping[str, Array], 
     """Make the row of one tensor from its columns, which are in the order of steps; `at` is the place to show."""
     steps, bad = columns["step"], columns["nonfinite"] > 0
     series = columns[statistic].astype(np.float64)
-    if statistic not in _COUNTS:
+    # Counts stay numbers where a tensor is not finite; everything else is a fault there.
+    if statistic not in COUNTS:
         series[bad] = np.inf
     return TensorRow(
         name=name,
         collections=collections,
         step=int(steps[at]),
         size=int(columns["size"][at]),
-        statistics={key: _number(columns[key][at], key) for key in STATISTIC_COLUMNS},
+        statistics={key: _number(columns[key][at], key) for key in STATISTIC_NAMES},
         steps=len(steps),
         nonfinite_steps=int(bad.sum()),
         first_nonfinite_step=int(steps[bad][0]) if bad.any() else None,

@@ -18,10 +18,11 @@ from cutaway.cli.opening import shown_path
 from cutaway.cli.run_facts import collections_of
 from cutaway.cli.tensor_rows import TensorRow, group_order, ordered_collections, tensor_row
 from cutaway.errors import ConfigurationError, InvalidWorker, did_you_mean
-from cutaway.run.schemas import STATISTIC_COLUMNS, STATISTICS, STEPS
+from cutaway.run.schemas import STATISTICS, STEPS
 from cutaway.run.tables import Damage
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.patterns import compile_pattern
+from cutaway.tensors.statistic_names import STATISTIC_NAMES
 
 if TYPE_CHECKING:
     from cutaway.run import Run
@@ -47,10 +48,10 @@ class Wanted:
             compile_pattern(self.regex, "--regex")
         if self.mode is not None:
             object.__setattr__(self, "mode", ModeKeys.parse(self.mode).name)
-        if self.statistic not in STATISTIC_COLUMNS:
+        if self.statistic not in STATISTIC_NAMES:
             raise ConfigurationError(
-                f"No statistic {self.statistic!r}.{did_you_mean(self.statistic, STATISTIC_COLUMNS)} "
-                f"There are {', '.join(STATISTIC_COLUMNS)}."
+                f"No statistic {self.statistic!r}.{did_you_mean(self.statistic, STATISTIC_NAMES)} "
+                f"There are {', '.join(STATISTIC_NAMES)}."
             )
 
 
@@ -87,7 +88,7 @@ class TensorView:
 
     def look(self, state: str) -> Snapshot:
         """Return how the run's tensors stand now."""
-        rows = self._statistics.read(columns=["worker", "step", "tensor", "size", *STATISTIC_COLUMNS])
+        rows = self._statistics.read(columns=["worker", "step", "tensor", "size", *STATISTIC_NAMES])
         # Read second: a step whose statistics are there has its own row by now.
         steps = self._steps.read(columns=["worker", "step", "mode", "thinned"])
         workers = sorted({*pc.unique(steps["worker"]).to_pylist(), *pc.unique(rows["worker"]).to_pylist()})
@@ -134,7 +135,7 @@ class TensorView:
         collections = collections_of(self.run)
         member_of = {name: ordered_collections(found.name for found in collections.resolve(name)) for name in names}
         wanted = self._matching(self._collected(names, member_of))
-        columns = {name: rows[name].to_numpy() for name in ("step", "size", *STATISTIC_COLUMNS)}
+        columns = {name: rows[name].to_numpy() for name in ("step", "size", *STATISTIC_NAMES)}
         codes = encoded.indices.to_numpy()
         order = np.lexsort((columns["step"], codes))
         edges = np.searchsorted(codes[order], np.arange(len(names) + 1))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from cutaway.tensors.statistic_names import COUNTS, FLOATS, STATISTIC_NAMES
+
 __all__ = [
     "FINDINGS",
     "OVERVIEW",
     "SCALARS",
     "SCHEMAS",
     "STATISTICS",
-    "STATISTIC_COLUMNS",
     "STEPS",
     "TENSORS",
     "VALUES",
@@ -23,9 +24,6 @@ TENSORS = "trace/tensors"
 SCALARS = "scalars"
 VALUES = "values"
 FINDINGS = "findings"
-
-# Over the finite values of a tensor; `nonfinite` counts the others.
-STATISTIC_COLUMNS = ("nonfinite", "zeros", "min", "max", "mean", "std", "l1", "l2", "abs_min", "change")
 
 SCHEMAS: dict[str, pa.Schema] = {
     STEPS: pa.schema(
@@ -51,17 +49,9 @@ SCHEMAS: dict[str, pa.Schema] = {
             "step": pa.int64(),
             "tensor": pa.string(),
             "size": pa.int64(),
-            "nonfinite": pa.int64(),
-            "zeros": pa.int64(),
-            "min": pa.float64(),
-            "max": pa.float64(),
-            "mean": pa.float64(),
-            "std": pa.float64(),
-            "l1": pa.float64(),
-            "l2": pa.float64(),
-            "abs_min": pa.float64(),
-            # The l2 norm of the change since this tensor's last statistics; null for all but weights.
-            "change": pa.float64(),
+            **dict.fromkeys(COUNTS, pa.int64()),
+            # `change` is null for all but weights.
+            **dict.fromkeys(FLOATS, pa.float64()),
             # The share of positive values per channel, for activations of which it was asked.
             "active": pa.list_(pa.float32()),
         }
@@ -80,8 +70,8 @@ SCHEMAS: dict[str, pa.Schema] = {
             "size": pa.int64(),
             # NaN where no step of the stretch has a value.
             **{
-                f"{name}_{which}": pa.int64() if name in ("nonfinite", "zeros") else pa.float64()
-                for name in STATISTIC_COLUMNS
+                f"{name}_{which}": pa.int64() if name in COUNTS else pa.float64()
+                for name in STATISTIC_NAMES
                 for which in ("min", "max", "last")
             },
         }

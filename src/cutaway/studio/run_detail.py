@@ -10,7 +10,6 @@ from cutaway.rules.health import Health, health_of
 from cutaway.run.identity import Run
 from cutaway.run.leases import CHIEF, RunState, read_leases
 from cutaway.run.overlay_use import overlay_of
-from cutaway.run.schemas import STATISTIC_COLUMNS
 from cutaway.run.state_words import state_words
 from cutaway.run.tables import Damage
 from cutaway.studio.findings import findings_of
@@ -30,6 +29,7 @@ from cutaway.studio.wire import (
     StepsFacts,
     TellingRow,
 )
+from cutaway.tensors.statistic_names import STATISTIC_NAMES
 from cutaway.trial.trial import Trial
 
 __all__ = ["run_detail"]
@@ -84,7 +84,7 @@ def run_detail(trial: Trial, row: RunRow) -> RunDetail:
         damage=_damage([*trial.damage, *trial.overviews.damage, *damage]),
         overlay=_overlay(run),
         previews=has_pictures(run),
-        statistics=list(STATISTIC_COLUMNS) if tensors.states else [],
+        statistics=list(STATISTIC_NAMES) if tensors.states else [],
     )
 
 

@@ -12,13 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from cutaway.arrays import Array, BoolArray, IndexArray, Int64Array
+from cutaway.tensors.statistic_names import COUNTS, FLOATS
 
-__all__ = ["COUNTS", "FLOATS", "STRETCH", "Extremes", "Grid", "OpenStretch", "Places", "Stretch", "merge_neighbours"]
+__all__ = ["STRETCH", "Extremes", "Grid", "OpenStretch", "Places", "Stretch", "merge_neighbours"]
 
 # How many recorded steps a stretch holds.
 STRETCH = 64
-COUNTS = ("nonfinite", "zeros")
-FLOATS = ("min", "max", "mean", "std", "l1", "l2", "abs_min", "change")
 
 Places = slice | IndexArray
 _WHICH = ("min", "max", "last")

@@ -22,13 +22,13 @@ from cutaway.errors import (
 from cutaway.tensors.collection import Collection as TensorCollection
 from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
+from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 from cutaway.tensors.statistics_blocks import Chunks, StatisticsBlock, StatisticsChunk
 
 __all__ = ["HeldStep", "RecentSteps", "TensorRows"]
 
 
 PHASES = ("data", "forward", "backward", "optimizer")
-STATISTICS = ("size", "nonfinite", "zeros", "min", "max", "mean", "std", "l1", "l2", "abs_min", "change")
 
 
 @dataclass(frozen=True)
@@ -155,8 +155,8 @@ class RecentSteps:
             raise TensorUnavailable(tensor, known=self.tensor_names())
         blocks = self.statistics_blocks([tensor], start, stop)
         if not blocks:
-            return {"step": np.empty(0, np.int64), **{name: np.empty(0) for name in STATISTICS}}
-        return {"step": blocks[0].steps.copy(), **{name: blocks[0][name][0].copy() for name in STATISTICS}}
+            return {"step": np.empty(0, np.int64), **{name: np.empty(0) for name in STATISTIC_COLUMNS}}
+        return {"step": blocks[0].steps.copy(), **{name: blocks[0][name][0].copy() for name in STATISTIC_COLUMNS}}
 
     def statistics_blocks(
         self, tensors: Collection[str], start: int, stop: int, *, before: int = 0, mode: ModeKeys = ModeKeys.GLOBAL

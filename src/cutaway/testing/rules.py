@@ -36,7 +36,7 @@ from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.recent_steps import PHASES, HeldStep, RecentSteps, TensorRows
-from cutaway.tensors.recent_steps import STATISTICS as STATISTIC_NAMES
+from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 from cutaway.tensors.statistics import reference_change, reference_statistics
 
 __all__ = ["RuleContract", "ScriptedRun"]
@@ -122,10 +122,10 @@ class ScriptedRun(RecentSteps):
     def _rows(self, arrays: Mapping[str, Array], active: Mapping[str, Sequence[float]]) -> TensorRows:
         found = []
         for name, array in arrays.items():
-            row = {key: value for key, value in asdict(reference_statistics(array)).items() if key in STATISTIC_NAMES}
+            row = {key: value for key, value in asdict(reference_statistics(array)).items() if key in STATISTIC_COLUMNS}
             row["change"] = self._change(name, array)
             found.append(row)
-        columns = {column: np.array([row[column] for row in found], np.float64) for column in STATISTIC_NAMES}
+        columns = {column: np.array([row[column] for row in found], np.float64) for column in STATISTIC_COLUMNS}
         return TensorRows(tuple(arrays), columns, [active.get(name) for name in arrays] if active else None)
 
     def _change(self, name: str, array: Array) -> float:
@@ -270,7 +270,7 @@ def _write(writers: Mapping[str, TableWriter], held: HeldStep) -> None:
         writers[TENSORS].append_tensors(rows, held.step, [np.ascontiguousarray(array) for array in arrays.values()])
     for block in held.statistics:
         count = len(block.names)
-        numbers = {name: list(block.columns[name]) for name in STATISTIC_NAMES}
+        numbers = {name: list(block.columns[name]) for name in STATISTIC_COLUMNS}
         whole = {name: [int(value) for value in numbers[name]] for name in ("size", "nonfinite", "zeros")}
         change = [None if np.isnan(value) else value for value in numbers["change"]]
         active = list(block.active) if block.active is not None else [None] * count

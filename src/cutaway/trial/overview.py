@@ -14,9 +14,9 @@ import numpy as np
 from cutaway.arrays import Float32Array, Int64Array
 from cutaway.errors import ConfigurationError, TensorUnavailable, did_you_mean
 from cutaway.run.identity import Run
-from cutaway.run.schemas import STATISTIC_COLUMNS
 from cutaway.run.tables import Damage
 from cutaway.tensors.coarse import STRETCH, Grid
+from cutaway.tensors.statistic_names import STATISTIC_NAMES
 from cutaway.trial.overview_cells import Cells, Wanted, cells_of_steps, cells_of_stretches, spans_within
 from cutaway.trial.stretch_rows import StretchRows, owners_of
 from cutaway.trial.stretches import FOREVER, Stretches
@@ -91,8 +91,8 @@ class OverviewReader:
 
         At most `columns` stretches. Stretches that begin before `first` or end after `last` are shown whole.
         """
-        if statistic not in STATISTIC_COLUMNS:
-            near, known = did_you_mean(statistic, STATISTIC_COLUMNS), ", ".join(STATISTIC_COLUMNS)
+        if statistic not in STATISTIC_NAMES:
+            near, known = did_you_mean(statistic, STATISTIC_NAMES), ", ".join(STATISTIC_NAMES)
             raise ConfigurationError(f"No statistic {statistic!r}.{near} There are {known}.")
         pieces = self._stretches.read()
         owners = owners_of(pieces)
@@ -113,7 +113,7 @@ class OverviewReader:
         owners = owners_of(pieces)
         if tensor not in owners:
             raise TensorUnavailable(tensor, self.run.name, sorted(owners))
-        wanted = Wanted(STATISTIC_COLUMNS, [tensor], owners, np.float64)
+        wanted = Wanted(STATISTIC_NAMES, [tensor], owners, np.float64)
         cells, words, exact = self._read(wanted, pieces, _window(first, last), columns)
         # Steps at which other tensors alone were recorded are none of its own.
         own = cells.there[0]

@@ -12,6 +12,7 @@ import pyarrow as pa
 from cutaway.arrays import Array, BoolArray, Float32Array, IndexArray, Int32Array, Int64Array
 from cutaway.run.rows import numbers
 from cutaway.run.schemas import SCHEMAS, STATISTICS
+from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 from cutaway.tensors.statistics_blocks import Activity, Chunks, StatisticsBlock, StatisticsChunk
 from cutaway.trial.listed_rows import Listed, neighbours
 from cutaway.trial.named_rows import NamedRows, names_at
@@ -19,8 +20,7 @@ from cutaway.trial.named_rows import NamedRows, names_at
 __all__ = ["StatisticsIndex", "StatisticsPart", "TensorStatistics"]
 
 # What a reduction can be derived from, and what belongs to no single value.
-_NUMBERS = ("size", "nonfinite", "zeros", "min", "max", "mean", "std", "l1", "l2", "abs_min")
-_WINDOW = (*_NUMBERS, "change")
+_NUMBERS = tuple(name for name in STATISTIC_COLUMNS if name != "change")
 
 
 class StatisticsPart:
@@ -170,8 +170,11 @@ class StatisticsIndex:
         """Return the columns of one tensor for `start <= step < stop`, ascending in `step`."""
         blocks = self.blocks([name], start, stop)
         if not blocks:
-            return {"step": np.empty(0, np.int64), **{column: np.empty(0) for column in _WINDOW}}
-        return {"step": blocks[0].steps.copy(), **{column: blocks[0][column][0].copy() for column in _WINDOW}}
+            return {"step": np.empty(0, np.int64), **{column: np.empty(0) for column in STATISTIC_COLUMNS}}
+        return {
+            "step": blocks[0].steps.copy(),
+            **{column: blocks[0][column][0].copy() for column in STATISTIC_COLUMNS},
+        }
 
     def blocks(
         self,

@@ -15,7 +15,8 @@ from cutaway.arrays import Int64Array
 from cutaway.run.identity import Run
 from cutaway.run.schemas import OVERVIEW
 from cutaway.run.tables import Batch, Damage
-from cutaway.tensors.coarse import COUNTS, FLOATS, OpenStretch, Stretch
+from cutaway.tensors.coarse import OpenStretch, Stretch
+from cutaway.tensors.statistic_names import COUNTS, FLOATS
 from cutaway.trial.raw_statistics import RawStatistics
 from cutaway.trial.stretch_rows import StretchRows
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cutaway.arrays import Array
-from cutaway.run.schemas import STATISTIC_COLUMNS
+from cutaway.tensors.statistic_names import STATISTIC_NAMES
 from cutaway.trial.stretch_rows import StretchRows, owned_rows, owners_of
 
 __all__ = ["TensorSummary", "summarize"]
@@ -33,7 +33,7 @@ def summarize(pieces: Sequence[StretchRows]) -> list[TensorSummary]:
     count = len(owners)
     first, last = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
     steps, most = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    newest = np.full((1 + len(STATISTIC_COLUMNS), count), np.nan)
+    newest = np.full((1 + len(STATISTIC_NAMES), count), np.nan)
     for piece in pieces:
         rows, own = owned_rows(piece, owners, number)
         np.add.at(steps, own, piece.take("steps", rows))
@@ -42,10 +42,10 @@ def summarize(pieces: Sequence[StretchRows]) -> list[TensorSummary]:
         ended = piece.take("own_last", rows)
         chosen, at = _newest(own, ended, last)
         last[at] = ended[chosen]
-        for row, column in enumerate(("size", *(f"{name}_last" for name in STATISTIC_COLUMNS))):
+        for row, column in enumerate(("size", *(f"{name}_last" for name in STATISTIC_NAMES))):
             newest[row, at] = piece.take(column, rows[chosen])
     whole = [column.tolist() for column in (first, last, steps, most, newest[0].astype(np.int64))]
-    values = (dict(zip(STATISTIC_COLUMNS, own, strict=True)) for own in newest[1:].T.tolist())
+    values = (dict(zip(STATISTIC_NAMES, own, strict=True)) for own in newest[1:].T.tolist())
     return [TensorSummary(*row) for row in zip(owners, *whole, values, strict=True)]
 
 

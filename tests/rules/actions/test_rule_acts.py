@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from cutaway.capture.observer import ActingObserver
 from cutaway.errors import ConfigurationError, StorageError
 from cutaway.rules import Dump, Judgement, Notify, Rule, StopTraining
 from cutaway.run import Finding, Run
 from cutaway.run.control import pending
-from cutaway.tensors.observer import ActingObserver
 from cutaway.tensors.reader import TensorReader
 from cutaway.testing.rules import ScriptedRun
 

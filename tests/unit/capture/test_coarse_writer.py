@@ -11,10 +11,11 @@ import pyarrow as pa
 import pytest
 
 from cutaway.capture.coarse_writer import CoarseWriter
-from cutaway.capture.statistics_batch import NUMBERS, Part, side_by_side
+from cutaway.capture.statistics_batch import Part, side_by_side
 from cutaway.run import Run, TableWriter, WriterId
-from cutaway.run.schemas import OVERVIEW, STATISTIC_COLUMNS, STATISTICS
+from cutaway.run.schemas import OVERVIEW, STATISTICS
 from cutaway.tensors.coarse import STRETCH
+from cutaway.tensors.statistic_names import FLOATS, STATISTIC_COLUMNS
 
 
 class Bench:
@@ -46,7 +47,7 @@ def bench(tmp_path: Path) -> Bench:
 
 def part(step: int, *names: str, value: float | None = None, nonfinite: int = 0) -> Part:
     number = float(step if value is None else value)
-    columns = {name: np.full(len(names), number) for name in NUMBERS}
+    columns = {name: np.full(len(names), number) for name in STATISTIC_COLUMNS}
     columns |= {
         "size": np.full(len(names), 7),
         "nonfinite": np.full(len(names), nonfinite),
@@ -76,7 +77,7 @@ def test_a_row_has_the_least_greatest_and_last_of_every_statistic(bench: Bench) 
     bench.writer.flush()
     (row,) = bench.rows()
     assert (row["step"], row["last_step"], row["own_first"], row["own_last"], row["size"]) == (3, 8, 3, 8, 7)
-    for name in STATISTIC_COLUMNS[2:]:
+    for name in FLOATS:
         assert (row[f"{name}_min"], row[f"{name}_max"], row[f"{name}_last"]) == (-4.0, 2.0, 1.0), name
     assert (row["nonfinite_min"], row["nonfinite_max"], row["nonfinite_last"]) == (0, 6, 6)
 

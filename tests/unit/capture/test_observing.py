@@ -10,17 +10,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cutaway.capture.observer import Observer
 from cutaway.capture.observing import MOST_STEPS, Observing, observers_of
 from cutaway.capture.records import StepRecord
-from cutaway.capture.statistics_batch import NUMBERS, Part
+from cutaway.capture.statistics_batch import Part
 from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInvocation
 from cutaway.rules.built_in.vanishing_gradient import VanishingGradient
 from cutaway.run import Finding, Run
 from cutaway.run.findings import Severity
 from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
-from cutaway.tensors.observer import Observer
 from cutaway.tensors.reader import TensorReader
+from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 
 NAMES = pa.array(["Net_weight", "gradient/Net_weight"])
 
@@ -89,7 +90,7 @@ class Bench:
         """Take steps in, as the writer does after writing them."""
         for _ in range(count):
             record = StepRecord(self.next, ModeKeys.TRAIN, self.next, 1e9 + self.next, **about)
-            columns = {name: np.full(2, 1.0) for name in NUMBERS} | {
+            columns = {name: np.full(2, 1.0) for name in STATISTIC_COLUMNS} | {
                 "l1": np.full(2, mean_abs),
                 "nonfinite": np.zeros(2),
             }
@@ -168,7 +169,7 @@ class TestWhatTheyAreShown:
         held: list[int] = []
         here = bench(Looks(lambda reader, _: held.append(len(reader.step_window(0, 10**9)["step"]))))
         names = pa.array([f"Net_{i}.weight" for i in range(10_000)])
-        columns = {name: np.ones(10_000) for name in NUMBERS}
+        columns = {name: np.ones(10_000) for name in STATISTIC_COLUMNS}
         for step in range(2 * MOST_STEPS):
             here.observing.take(StepRecord(step, ModeKeys.TRAIN, step, 0.0), [Part(step, names, columns)])
             here.look(after=0.1)
@@ -187,7 +188,7 @@ class TestWhatTheyAreShown:
 
         here.steps(1)
         here.look()
-        columns = {name: np.ones(1) for name in NUMBERS}
+        columns = {name: np.ones(1) for name in STATISTIC_COLUMNS}
         late = StepRecord(0, ModeKeys.TRAIN, 0, 1e9, scalars=[("loss", 2.0)], listed=False)
         here.observing.take(late, [Part(0, pa.array(["my_loss_output_0"]), columns)])
         here.observing.take_scalar("accuracy", 0.5, 0, "TRAIN")

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutaway.capture.statistics_batch import NUMBERS, Part, of_one_number, statistics_batch
+from cutaway.capture.statistics_batch import Part, of_one_number, statistics_batch
 from cutaway.run.schemas import SCHEMAS, STATISTICS
+from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 from cutaway.tensors.statistics import reference_statistics
 
 
@@ -25,7 +26,7 @@ def test_the_statistics_of_one_number_are_the_references(value: float) -> None:
 
 
 def part(step: int, *names: str, active: Any = None, change: float = math.nan) -> Part:
-    columns = {name: np.arange(len(names)) + 10 * i for i, name in enumerate(NUMBERS)}
+    columns = {name: np.arange(len(names)) + 10 * i for i, name in enumerate(STATISTIC_COLUMNS)}
     columns["change"] = np.full(len(names), change)
     return Part(step, pa.array(names, pa.string()), columns, active)
 
@@ -35,7 +36,7 @@ def test_rows_come_in_the_order_of_their_parts() -> None:
     assert rows.schema == SCHEMAS[STATISTICS]
     assert rows["step"].to_pylist() == [3, 3, 3, 4, 4]
     assert rows["tensor"].to_pylist() == ["a", "b", "c", "a", "b"]
-    for i, name in enumerate(NUMBERS[:-1]):
+    for i, name in enumerate(STATISTIC_COLUMNS[:-1]):
         assert rows[name].to_pylist() == [10 * i, 10 * i + 1, 10 * i, 10 * i, 10 * i + 1], name
 
 

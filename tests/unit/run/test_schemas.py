@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from cutaway.run import schemas
-from cutaway.run.schemas import FINDINGS, SCHEMAS, STATISTIC_COLUMNS, STATISTICS, TENSORS
+from cutaway.run.schemas import FINDINGS, SCHEMAS, STATISTICS, TENSORS
 from cutaway.run.segments import RawPlace
+from cutaway.tensors.statistic_names import STATISTIC_NAMES
 
 
 def test_every_table_has_a_name_that_says_so() -> None:
@@ -25,7 +26,7 @@ def test_every_table_but_the_findings_is_keyed_by_step(table: str) -> None:
 
 
 def test_every_statistic_is_a_column() -> None:
-    assert set(STATISTIC_COLUMNS) < set(SCHEMAS[STATISTICS].names)
+    assert set(STATISTIC_NAMES) < set(SCHEMAS[STATISTICS].names)
 
 
 def test_rows_of_tensors_hold_the_place_of_their_bytes() -> None:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutaway.tensors.coarse import COUNTS, FLOATS, STRETCH, Grid, OpenStretch, merge_neighbours
+from cutaway.tensors.coarse import STRETCH, Grid, OpenStretch, merge_neighbours
+from cutaway.tensors.statistic_names import COUNTS, FLOATS
 
 NAMES = ("a", "b", "c", "d")
 NUMBERS = st.floats(width=32) | st.just(math.nan)

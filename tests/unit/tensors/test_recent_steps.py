@@ -14,13 +14,14 @@ from cutaway.errors import ConfigurationError, TensorUnavailable, TensorUnavaila
 from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
-from cutaway.tensors.recent_steps import STATISTICS, HeldStep, RecentSteps, TensorRows
+from cutaway.tensors.recent_steps import HeldStep, RecentSteps, TensorRows
+from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 
 
 def rows(step: int, *names: str, active: list[list[float] | None] | None = None) -> TensorRows:
     """Statistics that tell step and tensor: the size of the third tensor of the call at step 7 is 7002."""
     numbers: npt.NDArray[Any] = 1000.0 * step + np.arange(len(names))
-    return TensorRows(names, dict.fromkeys(STATISTICS, numbers), active)
+    return TensorRows(names, dict.fromkeys(STATISTIC_COLUMNS, numbers), active)
 
 
 def held(step: int, *statistics: TensorRows, **about: Any) -> HeldStep:

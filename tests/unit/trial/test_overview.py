@@ -11,11 +11,12 @@ import pyarrow as pa
 import pytest
 
 from cutaway.capture.coarse_writer import CoarseWriter
-from cutaway.capture.statistics_batch import NUMBERS, Part, side_by_side, statistics_batch
+from cutaway.capture.statistics_batch import Part, side_by_side, statistics_batch
 from cutaway.errors import ConfigurationError, TensorUnavailable
 from cutaway.run import Run, RunState, TableWriter, WriterId
 from cutaway.run.schemas import OVERVIEW, STATISTICS
 from cutaway.run.segments import ENTRY, ENTRY_BYTES, parse_header
+from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 from cutaway.trial import overview as module
 from cutaway.trial.overview import Overview, OverviewReader, overview_tensors, read_overview
 
@@ -55,7 +56,7 @@ class Attempt:
 
     def _part(self, step: int, names: tuple[str, ...]) -> Part:
         numbers = self.scale * np.array([value_of(step, i, self.number) for i in range(len(names))])
-        columns = dict.fromkeys(NUMBERS, numbers)
+        columns = dict.fromkeys(STATISTIC_COLUMNS, numbers)
         nothing = np.zeros(len(names), np.int64)
         columns |= {"size": nothing + 4, "zeros": nothing, "nonfinite": np.where(np.isnan(numbers), 4, 0)}
         return Part(step, pa.array(names), columns)

@@ -13,6 +13,7 @@ import cutaway
 from cutaway.capture import current
 from cutaway.capture.budget import DEFAULT_BUDGET
 from cutaway.capture.given import check_subset, hook_arguments
+from cutaway.capture.observer import Observer
 from cutaway.capture.settings import HookSettings
 from cutaway.errors import ConfigurationError
 from cutaway.frameworks.torch.distributed import this_worker
@@ -24,7 +25,6 @@ from cutaway.frameworks.torch.watched_steps import WatchedSteps
 from cutaway.tensors.collection import ModuleTensors
 from cutaway.tensors.json_config import CONFIG_VARIABLES, HookConfig
 from cutaway.tensors.modes import ModeKeys
-from cutaway.tensors.observer import Observer
 from cutaway.tensors.reduction_config import ReductionConfigLike
 from cutaway.tensors.save_config import SaveConfigLike
 

@@ -10,7 +10,7 @@ import numpy as np
 from cutaway.arrays import BoolArray, Float64Array, IndexArray, Int64Array
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.arguments import pattern, words
-from cutaway.rules.closeness import difference, may_be_close
+from cutaway.rules.closeness import COMPARED, difference, may_be_close
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.saved_values import saved_places, value_at
@@ -23,7 +23,7 @@ __all__ = ["SimilarAcrossRuns"]
 
 # The tolerances of `numpy.allclose`.
 RTOL, ATOL = 1e-5, 1e-8
-COLUMNS = ("size", "nonfinite", "min", "max", "mean", "std", "l1", "l2")
+COLUMNS = ("size", "nonfinite", *COMPARED)
 
 
 class SimilarAcrossRuns(Rule):

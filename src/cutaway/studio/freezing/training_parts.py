@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from cutaway.studio.freezing.taking import Taker, pairs
+from cutaway.tensors.statistic_names import STATISTIC_NAMES
 
 __all__ = ["take_training"]
 
 # The order of the page's choice; its first one that a run has is shown first.
-_STATISTICS = ("l2", "change", "mean", "std", "zeros", "nonfinite", "max", "min", "l1", "abs_min")
+# Of many tensors only these are drawn.
+_TELLING = ("l2", "change", "mean", "std")
 MOST_SERIES, MOST_POINTS, SERIES_A_QUESTION = 1000, 300_000, 50
 MOST_TENSORS, TENSORS_IN_DETAIL = 20_000, 300
 VALUES_A_TENSOR, VALUES_IN_ALL = 65_536, 1_000_000
@@ -82,8 +84,8 @@ def _tensors(take: Taker, detail: dict[str, Any], named: set[str]) -> None:
     rows = take.take_list("tensors", pairs(sort="model"), most=MOST_TENSORS)
     take.take_list("tensors", pairs(sort="-severity"), most=1000)
     known = detail["statistics"]
-    statistics = [name for name in _STATISTICS if not known or name in known] or ["l2"]
-    for statistic in statistics if len(rows) <= 200 else statistics[:4]:
+    statistics = [name for name in dict.fromkeys((*_TELLING, *STATISTIC_NAMES)) if not known or name in known] or ["l2"]
+    for statistic in statistics if len(rows) <= 200 else statistics[: len(_TELLING)]:
         take.take("tensors/overview.arrow", pairs(statistic=statistic, columns=300))
     for collection in detail["collections"][:20]:
         query = pairs(statistic=statistics[0], collection=collection["name"], columns=300)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 
@@ -14,6 +14,7 @@ from cutaway.studio.tensor_rows import tensor_detail, tensor_page
 from cutaway.studio.tensor_series import histogram_of, overview_table, series_table, values_table
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire import Data, Histogram, Page, TensorDetail, TensorRow
+from cutaway.tensors.statistic_names import StatisticName
 
 __all__ = ["router"]
 
@@ -22,7 +23,6 @@ router = APIRouter(prefix="/runs/{run}", tags=["tensors"])
 TensorName = Annotated[str, Query(max_length=2000, description="The name of a tensor.")]
 Collection = Annotated[str, Query(max_length=200, description="Only tensors of this collection.")]
 Search = Annotated[str, Query(max_length=200, description="Only tensors whose name holds this text.")]
-Statistic = Literal["nonfinite", "zeros", "min", "max", "mean", "std", "l1", "l2", "abs_min", "change"]
 
 
 @router.get("/tensors")
@@ -46,7 +46,7 @@ def overview(
     studio: TheStudio,
     *,
     run: RunId,
-    statistic: Statistic = "l2",
+    statistic: StatisticName = "l2",
     collection: Collection = "",
     search: Search = "",
     first: FirstStep = None,

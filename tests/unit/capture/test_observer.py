@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from cutaway.capture.observer import Observer
 from cutaway.run.findings import Finding
-from cutaway.tensors.observer import Observer
 from cutaway.tensors.reader import TensorReader
-from cutaway.tensors.recent_steps import STATISTICS, HeldStep, RecentSteps, TensorRows
+from cutaway.tensors.recent_steps import HeldStep, RecentSteps, TensorRows
+from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 
 
 class SeesNaN:
@@ -24,7 +25,7 @@ def test_an_observer_reads_a_step_and_says_what_it_found() -> None:
     reader, observer = RecentSteps(most=10), SeesNaN()
     for step, nonfinite in enumerate([0, 1]):
         reader.add(
-            HeldStep(step, statistics=[TensorRows(("w",), {name: np.array([nonfinite]) for name in STATISTICS})])
+            HeldStep(step, statistics=[TensorRows(("w",), {name: np.array([nonfinite]) for name in STATISTIC_COLUMNS})])
         )
     assert isinstance(reader, TensorReader)
     assert isinstance(observer, Observer)
