@@ -49,12 +49,10 @@ def test_a_program_that_does_not_read_may_end_well(message: Message) -> None:
 
 def test_a_program_that_hangs_is_killed_with_what_it_started(tmp_path: Path, message: Message) -> None:
     pids = tmp_path / "pids"
-    script = f"sleep 30 & echo $! > {pids}; wait"
-    began = time.monotonic()
+    script = f"sleep 3600 & echo $! > {pids}; wait"
     outcome = Command(["sh", "-c", script], timeout=0.3).send(message)
     assert (outcome.state, "was killed" in outcome.reason) == ("failed", True)
-    assert time.monotonic() - began < 10
-    pid, deadline = int(pids.read_text()), time.monotonic() + 5
+    pid, deadline = int(pids.read_text()), time.monotonic() + 60
     while _runs(pid) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not _runs(pid)

@@ -27,7 +27,7 @@ from tests.rules.actions.conftest import PASSWORD, SECRET
 from tests.rules.actions.servers import Endpoint, MailServer, unused_port
 
 
-def _until(condition: Callable[[], object], deliveries: Deliveries | None = None, seconds: float = 10.0) -> None:
+def _until(condition: Callable[[], object], deliveries: Deliveries | None = None, seconds: float = 60.0) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"
@@ -123,10 +123,9 @@ def test_a_slow_endpoint_holds_up_neither_the_watcher_nor_other_messages(
     slow, quick = Notify(endpoint.url), Notify(Command(["touch", str(tmp_path / "paged")]))
     deliveries = Deliveries(run, [slow, quick])
     slow.act(run, finding)
-    began = time.monotonic()
     deliveries.pump()
-    assert time.monotonic() - began < 1
-    assert endpoint.arrived.wait(10)
+    assert _states(run) == ["pending"]
+    assert endpoint.arrived.wait(60)
     quick.act(run, finding)
     _until((tmp_path / "paged").exists, deliveries)
     assert "pending" in _states(run)
@@ -291,9 +290,8 @@ def test_closing_sends_what_came_last_and_counts_what_waits(
     endpoint.statuses = [500]
     again = Deliveries(run, [notify])
     notify.act(run, replace(finding, id="second"))
-    began = time.monotonic()
-    assert again.close(30) == 1
-    assert time.monotonic() - began < 10
+    # It would wait for longer than a test may take if it waited until the next try.
+    assert again.close(3600) == 1
     assert _claims(run) == []
     last = Deliveries(run, [notify])
     assert last.close(10) == 0

@@ -81,9 +81,8 @@ def test_a_stalled_writer_is_waited_for_once() -> None:
     for step in range(QUEUE):
         writer.thread.submit(record(step), patience=0)
     assert not writer.thread.submit(record(98), patience=0.01)
-    began = time.monotonic()
-    assert not writer.thread.submit(record(99), patience=20)
-    assert time.monotonic() - began < 10
+    # Whoever waited now would wait for longer than a test may take.
+    assert not writer.thread.submit(record(99), patience=3600)
     writer.go.set()
     writer.thread.flush(30)
     assert writer.thread.submit(record(100), patience=20)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 
 from cutaway.capture.slabs import MOST_SLABS, Layout, Slab, SlabPool
 from cutaway.tensors.blocked_statistics import StatisticsPlan
@@ -70,8 +69,7 @@ def test_after_one_wait_in_vain_nobody_waits_until_a_slab_has_come_back() -> Non
     pool = SlabPool(layout())
     slabs = all_of(pool)
     assert pool.acquire(0.01) is None
-    began = time.monotonic()
-    assert pool.acquire(20.0) is None
-    assert time.monotonic() - began < 10
+    # Whoever waited now would wait for longer than a test may take.
+    assert pool.acquire(3600.0) is None
     pool.release(slabs[0])
     assert pool.acquire(20.0) is slabs[0]
