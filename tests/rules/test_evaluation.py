@@ -8,7 +8,7 @@ import pytest
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules import Judgement, Rule
 from cutaway.rules.built_in.vanishing_gradient import VanishingGradient
-from cutaway.rules.evaluation import Evaluation, Status
+from cutaway.rules.evaluation import RuleEvaluation, Status
 from cutaway.run import Run
 from cutaway.tensors.reader import TensorReader
 from cutaway.trial import Trial
@@ -63,12 +63,12 @@ def trial(tmp_path: Path) -> Trial:
     return Trial(sick_run().write(tmp_path / "run"))
 
 
-def status(evaluation: Evaluation) -> dict[str, Status]:
+def status(evaluation: RuleEvaluation) -> dict[str, Status]:
     return {one.rule.rule_name: one.status for one in evaluation.watched}
 
 
 def test_every_rule_gets_its_turn_whatever_the_others_do(trial: Trial) -> None:
-    evaluation = Evaluation(trial, [Broken(trial), Lacks(trial), VanishingGradient(trial), Stepwise(trial)])
+    evaluation = RuleEvaluation(trial, [Broken(trial), Lacks(trial), VanishingGradient(trial), Stepwise(trial)])
     found = [finding for _ in range(3) for _, finding in evaluation.look()]
     assert status(evaluation) == {
         "Broken": Status.BROKEN,
@@ -84,7 +84,7 @@ def test_every_rule_gets_its_turn_whatever_the_others_do(trial: Trial) -> None:
 
 
 def test_a_broken_rule_is_reported_with_its_file_and_line(trial: Trial) -> None:
-    evaluation = Evaluation(trial, [Broken(trial)])
+    evaluation = RuleEvaluation(trial, [Broken(trial)])
     ((_, finding),) = evaluation.look()
     line = Broken.judge.__code__.co_firstlineno + 1
     assert finding.evidence == {"error": "ZeroDivisionError", "place": f"{__file__}:{line}"}
@@ -93,7 +93,7 @@ def test_a_broken_rule_is_reported_with_its_file_and_line(trial: Trial) -> None:
 
 
 def test_a_rule_says_what_it_lacks_and_is_asked_again(trial: Trial) -> None:
-    evaluation = Evaluation(trial, [Lacks(trial)])
+    evaluation = RuleEvaluation(trial, [Lacks(trial)])
     evaluation.look()
     assert evaluation.watched[0].message == "needs what nobody has."
     assert not evaluation.is_behind
@@ -103,7 +103,7 @@ def test_a_rule_whose_needs_begin_late_in_a_long_run_is_not_skipped(
     trial: Trial, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cutaway.rules.evaluation.FIRST_STEPS", 4)
-    evaluation = Evaluation(trial, [Late(trial), Lacks(trial)])
+    evaluation = RuleEvaluation(trial, [Late(trial), Lacks(trial)])
     found = [finding.where["step"] for _, finding in evaluation.look()]
     assert status(evaluation) == {"Late": Status.FIRED, "Lacks": Status.SKIPPED}
     assert found == [40]
@@ -122,7 +122,7 @@ def test_a_rule_that_takes_long_to_say_what_it_lacks_is_asked_again_later_or_at_
             return super().judge(reader, start, stop)
 
     slow = Slow(trial)
-    evaluation = Evaluation(trial, [slow], clock=clock)
+    evaluation = RuleEvaluation(trial, [slow], clock=clock)
     evaluation.look()
     evaluation.look()
     assert slow.asked == 1
@@ -135,7 +135,7 @@ def test_a_rule_that_takes_long_to_say_what_it_lacks_is_asked_again_later_or_at_
 
 
 def test_a_stepwise_rule_whose_tensors_never_come_is_skipped_with_the_reason(trial: Trial) -> None:
-    evaluation = Evaluation(trial, [Needy(trial)])
+    evaluation = RuleEvaluation(trial, [Needy(trial)])
     while True:
         evaluation.look()
         if not evaluation.is_behind:
@@ -153,7 +153,7 @@ def test_a_slow_rule_says_how_far_it_is_behind_and_catches_up(trial: Trial) -> N
             return super().invoke_at_step(step)
 
     slow, quick = Slow(trial), VanishingGradient(trial)
-    evaluation = Evaluation(trial, [slow, quick], clock=clock)
+    evaluation = RuleEvaluation(trial, [slow, quick], clock=clock)
     evaluation.look()
     assert [one.behind > 0 for one in evaluation.watched] == [True, False]
     first = evaluation.watched[0].behind
@@ -169,7 +169,7 @@ def test_a_slow_rule_says_how_far_it_is_behind_and_catches_up(trial: Trial) -> N
 def test_steps_that_another_attempt_replaced_are_looked_at_again(tmp_path: Path) -> None:
     sick_run(healthy=10, sick=10).write(tmp_path / "run")
     trial = Trial(Run.open(tmp_path / "run"))
-    evaluation = Evaluation(trial, [VanishingGradient(trial)])
+    evaluation = RuleEvaluation(trial, [VanishingGradient(trial)])
     assert [finding.where["step"] for _, finding in evaluation.look()] == [10]
     again = Run.open(tmp_path / "run")
     _, lease = again.begin_attempt(from_step=5)
@@ -181,7 +181,7 @@ def test_steps_that_another_attempt_replaced_are_looked_at_again(tmp_path: Path)
 def test_a_growing_run_is_looked_at_step_by_step(tmp_path: Path) -> None:
     run = sick_run(healthy=5, sick=0)
     trial = Trial(run.begin(tmp_path / "run"))
-    evaluation = Evaluation(trial, [VanishingGradient(trial)])
+    evaluation = RuleEvaluation(trial, [VanishingGradient(trial)])
     assert evaluation.look() == []
     assert status(evaluation) == {"VanishingGradient": Status.SILENT}
     train(run, 3, gradient=0.0)

@@ -8,7 +8,7 @@ import pytest
 
 from cutaway.errors import ConfigurationError
 from cutaway.rules.built_in.stalled_training_rule import StalledTrainingRule
-from cutaway.run.control import Answer, Request, answer, ask
+from cutaway.run.control import Reply, Request, answer, ask
 from cutaway.run.identity import Run
 from cutaway.run.leases import Lease, RunState
 from cutaway.run.schemas import STEPS
@@ -144,7 +144,7 @@ class TestWhileTheTrainingRuns:
         training.take(BEGAN)
         request = Request("pause", "train", who="somebody", why="to look")
         ask(training.run.storage, request)
-        answer(training.run.storage, request, Answer("done", "", step=0))
+        answer(training.run.storage, request, Reply("done", "", step=0))
         rule = StalledTrainingRule()
         rule.clock = lambda: BEGAN + 10_000  # type: ignore[method-assign]
         trial = create_trial(training.run.path)

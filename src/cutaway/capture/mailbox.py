@@ -11,7 +11,7 @@ import threading
 from collections import deque
 
 from cutaway.errors import CutawayError
-from cutaway.run.control import Answer, Inbox, Request, answer
+from cutaway.run.control import Inbox, Reply, Request, answer
 from cutaway.run.storage import Storage
 
 __all__ = ["Mailbox"]
@@ -28,7 +28,7 @@ class Mailbox:
         self.arrived = threading.Event()
         self._storage = storage
         self._inbox = Inbox(storage, "train")
-        self._replies: deque[tuple[Request, Answer]] = deque()
+        self._replies: deque[tuple[Request, Reply]] = deque()
         self._ended_at: int | None = None
         self._looking = threading.Lock()
         self._has_failed = False
@@ -51,7 +51,7 @@ class Mailbox:
         finally:
             self._looking.release()
 
-    def reply(self, request: Request, reply: Answer) -> None:
+    def reply(self, request: Request, reply: Reply) -> None:
         """Answer a request; the writer thread sends it."""
         self._replies.append((request, reply))
 
@@ -66,7 +66,7 @@ class Mailbox:
         self.waiting.extend(new)
         if self._ended_at is not None:
             while self.waiting:
-                self.reply(self.waiting.popleft(), Answer("refused", "the training has ended", self._ended_at))
+                self.reply(self.waiting.popleft(), Reply("refused", "the training has ended", self._ended_at))
         elif new:
             self.arrived.set()
 

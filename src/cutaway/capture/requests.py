@@ -16,7 +16,7 @@ from typing import Any, Literal
 from cutaway.capture.mailbox import Mailbox
 from cutaway.capture.recorder import Recorder
 from cutaway.errors import did_you_mean
-from cutaway.run.control import Answer, Request
+from cutaway.run.control import Reply, Request
 
 __all__ = ["Refused", "Requests"]
 
@@ -144,7 +144,7 @@ class Requests:
         return action(request)
 
     def _reply(self, request: Request, state: Literal["done", "refused"], reason: str, step: int | None = None) -> None:
-        self.mail.reply(request, Answer(state, reason, self._step() if step is None else step))
+        self.mail.reply(request, Reply(state, reason, self._step() if step is None else step))
 
     # -- the actions -------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from rich.text import Text
 
-from cutaway.cli.grid import Cell, Column
+from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import Screen, heading
 from cutaway.cli.words import number, printable
@@ -155,9 +155,9 @@ def _print_rows(screen: Screen, table: pa.Table) -> None:
     if REASON in shown:
         shown = [*(name for name in BESIDE_REASON if name in shown), REASON]
     columns = [
-        Column(name, "left" if _is_text(table[name]) else "right", drop=0 if i < 2 else i, least=8)
+        GridColumn(name, "left" if _is_text(table[name]) else "right", drop=0 if i < 2 else i, least=8)
         if name != REASON
-        else Column(name, least=20, cut="end")
+        else GridColumn(name, least=20, cut="end")
         for i, name in enumerate(shown)
     ]
     rows: list[list[Cell]] = [

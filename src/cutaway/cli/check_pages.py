@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from cutaway.cli.grid import Cell, Column
+from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import Screen, heading
 from cutaway.cli.watch_pages import SEVERITY_STYLES
@@ -56,16 +56,16 @@ def _head(report: CheckReport, entry: str | None) -> Text:
     return head
 
 
-def _columns() -> list[Column]:
+def _columns() -> list[GridColumn]:
     return [
-        Column("function", least=20),
-        Column("kind"),
-        Column("status"),
-        Column("shape", drop=2),
-        Column("dtype", drop=4, least=8),
-        Column("a sample", "right", drop=3),
-        Column("100k", "right", drop=5),
-        Column("about", drop=1, least=22, cut="end"),
+        GridColumn("function", least=20),
+        GridColumn("kind"),
+        GridColumn("status"),
+        GridColumn("shape", drop=2),
+        GridColumn("dtype", drop=4, least=8),
+        GridColumn("a sample", "right", drop=3),
+        GridColumn("100k", "right", drop=5),
+        GridColumn("about", drop=1, least=22, cut="end"),
     ]
 
 

@@ -14,7 +14,7 @@ from cutaway.trial.summary import flatten, scalar_facts
 if TYPE_CHECKING:
     from cutaway.run import Run
 
-__all__ = ["Compared", "Row", "compare_runs"]
+__all__ = ["ComparedRuns", "Row", "compare_runs"]
 
 _VERSIONS = ("framework", "git", "seed", "parent")
 
@@ -33,7 +33,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedRuns:
     """Runs side by side; every row has a value for each of them, in their order."""
 
     runs: list[dict[str, Any]]
@@ -51,13 +51,13 @@ class Compared:
         }
 
 
-def compare_runs(runs: Sequence[Run]) -> Compared:
+def compare_runs(runs: Sequence[Run]) -> ComparedRuns:
     """Read what is compared from each run and put it side by side."""
     about = [
         {**flatten(run.identity.get("versions", {})), **{key: run.identity.get(key) for key in _VERSIONS}}
         for run in runs
     ]
-    return Compared(
+    return ComparedRuns(
         runs=[_about(run) for run in runs],
         config=side_by_side([flatten(run.config()) for run in runs]),
         versions=[row for row in side_by_side(about) if any(value is not None for value in row.values)],

@@ -13,7 +13,7 @@ from cutaway.errors import ConfigurationError, RunError
 
 if TYPE_CHECKING:
     from cutaway.run import Run
-    from cutaway.run.control import Answer, Request
+    from cutaway.run.control import Reply, Request
 
 __all__ = ["REFUSED_EXIT", "control"]
 
@@ -94,7 +94,7 @@ def _arguments(action: str | None, settings: list[str]) -> dict[str, float]:
 
 
 def _ask(run: Run, action: str, arguments: dict[str, float], why: str) -> Request:
-    from cutaway.run.asking import Wanted, ask_training, look_at_training
+    from cutaway.run.asking import WantedAction, ask_training, look_at_training
 
     training = look_at_training(run)
     if not training.runs:
@@ -102,10 +102,10 @@ def _ask(run: Run, action: str, arguments: dict[str, float], why: str) -> Reques
             f"The training of run {run.name!r} is not running: it is {training.state}. "
             f"`cutaway runs show {shown_path(run.path)}` says how it ended."
         )
-    return ask_training(run, training, Wanted(action, arguments, who=_me(), why=why))[0]
+    return ask_training(run, training, WantedAction(action, arguments, who=_me(), why=why))[0]
 
 
-def _wait(run: Run, request: Request, seconds: float) -> tuple[str, Answer | None]:
+def _wait(run: Run, request: Request, seconds: float) -> tuple[str, Reply | None]:
     """Wait for the answer: done, refused, waiting still, or ended where nobody is left who could give it."""
     from cutaway.run.control import answer_to
     from cutaway.run.leases import RunState

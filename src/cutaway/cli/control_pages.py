@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from cutaway.cli.grid import Cell, Column
+from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.output import STATE_STYLES, Screen
 from cutaway.cli.words import age, printable
 
 if TYPE_CHECKING:
-    from cutaway.run.control import Answer, Request
+    from cutaway.run.control import Reply, Request
 
 __all__ = ["answer_words", "print_requests"]
 
 
-def print_requests(name: str, state: str, requests: Sequence[tuple[Request, Answer | None]], *, paused: bool) -> None:
+def print_requests(name: str, state: str, requests: Sequence[tuple[Request, Reply | None]], *, paused: bool) -> None:
     """Print one line per request, the oldest first."""
     screen = Screen()
     shown = Text(state, style=STATE_STYLES[state])
@@ -27,11 +27,11 @@ def print_requests(name: str, state: str, requests: Sequence[tuple[Request, Answ
         screen.line("Nothing was asked of it so far. `cutaway control --help` lists what can be.", style="dim")
         return
     columns = [
-        Column("asked", "right", drop=2),
-        Column("action"),
-        Column("who", drop=3, least=10),
-        Column("why", drop=1, least=12),
-        Column("answer", least=20),
+        GridColumn("asked", "right", drop=2),
+        GridColumn("action"),
+        GridColumn("who", drop=3, least=10),
+        GridColumn("why", drop=1, least=12),
+        GridColumn("answer", least=20),
     ]
     now = time.time()
     rows: list[list[Cell]] = [
@@ -47,7 +47,7 @@ def print_requests(name: str, state: str, requests: Sequence[tuple[Request, Answ
     screen.table(columns, rows)
 
 
-def answer_words(reply: Answer) -> str:
+def answer_words(reply: Reply) -> str:
     """Write an answer as one line: its step matters where something was done."""
     at = f" at step {reply.step}" if reply.state == "done" and reply.step >= 0 else ""
     return f"{reply.state}{at}: {reply.reason}" if reply.reason else f"{reply.state}{at}"

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from cutaway.arrays import Float64Array
 from cutaway.cli.demo_rules import PLANTED
-from cutaway.cli.grid import Cell, Column
+from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import Screen
 from cutaway.cli.words import count, number, size
@@ -97,7 +97,7 @@ def print_report(report: Facts) -> None:
         (f"cutaway report {labels}", "one page of it, with pictures"),
     ]
     rows: list[list[Cell]] = [[Text(f"  {command}", style="bold"), what] for command, what in commands]
-    screen.table([Column(""), Column("", drop=1)], rows)
+    screen.table([GridColumn(""), GridColumn("", drop=1)], rows)
 
 
 def _print_sick(screen: Screen, sick: Facts) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from cutaway.cli.grid import Cell, Column
+from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import Screen, heading
 from cutaway.cli.words import age, count, number, printable, share
@@ -68,9 +68,9 @@ def print_end(screen: Screen, evaluation: Evaluation, *, printed: int = 0) -> No
     screen.pairs([("samples", shown_path(evaluation.path)), ("next", f"cutaway runs show {_run(evaluation)}")])
 
 
-def _columns(names: list[str]) -> list[Column]:
-    scores = [Column(_title(name), "right", drop=2 + i, least=8) for i, name in enumerate(names)]
-    return [Column("subset"), Column("samples", "right"), Column("failed", "right"), *scores]
+def _columns(names: list[str]) -> list[GridColumn]:
+    scores = [GridColumn(_title(name), "right", drop=2 + i, least=8) for i, name in enumerate(names)]
+    return [GridColumn("subset"), GridColumn("samples", "right"), GridColumn("failed", "right"), *scores]
 
 
 def _row(name: str, one: SubsetSource, names: list[str]) -> list[Cell]:

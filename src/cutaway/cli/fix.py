@@ -12,7 +12,7 @@ from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from cutaway.cli.fix_proving import Proof
-    from cutaway.cli.fixes import Fix
+    from cutaway.cli.fixes import PlannedFix
     from cutaway.run import Run
 
 __all__ = ["FAILED_EXIT", "fix"]
@@ -71,7 +71,7 @@ def fix(
     cutaway fix mnist --from decided.csv               a person's decisions instead
     cutaway fix mnist --undo                           take the newest overlay back
     """
-    from cutaway.cli.fixes import Asked, make_fix
+    from cutaway.cli.fixes import FixRequest, make_fix
 
     _refuse_contradictions(undo=undo, list_all=list_all, retrain=retrain, repeats=repeats, dry_run=dry_run)
     found = open_run(run)
@@ -79,7 +79,7 @@ def fix(
         return _list(found, as_json=as_json)
     if undo:
         return _undo(found, name, as_json=as_json)
-    asked = Asked(action, precision, doubtful, tuple(subset or ("training",)), from_file, name, evaluation, seed)
+    asked = FixRequest(action, precision, doubtful, tuple(subset or ("training",)), from_file, name, evaluation, seed)
     made = make_fix(found, asked, write=not dry_run)
     proof = None
     if not as_json:
@@ -100,20 +100,20 @@ def _refuse_contradictions(*, undo: bool, list_all: bool, retrain: str | None, r
         raise ConfigurationError("`--repeats` says how often to retrain. Give the command with `--retrain`.")
 
 
-def _prove(made: Fix, command: str, repeats: int) -> Proof:
+def _prove(made: PlannedFix, command: str, repeats: int) -> Proof:
     from cutaway.cli.fix_proving import prove
 
     return prove(made, command, repeats, lambda line: typer.echo(line, err=True))
 
 
-def _print_fix(made: Fix, *, dry_run: bool, retrain: str | None) -> None:
+def _print_fix(made: PlannedFix, *, dry_run: bool, retrain: str | None) -> None:
     from cutaway.cli.fix_pages import print_fix
     from cutaway.cli.output import Screen
 
     print_fix(Screen(), made, dry_run=dry_run, retraining=retrain is not None)
 
 
-def _finish(made: Fix, proof: Proof | None, *, as_json: bool) -> int:
+def _finish(made: PlannedFix, proof: Proof | None, *, as_json: bool) -> int:
     from cutaway.cli.fix_pages import fix_object, print_proof
     from cutaway.cli.output import Screen, emit_json, error_object, print_error
     from cutaway.cli.words import printable

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cutaway.cli.grid import Cell, Column
+from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import Screen, heading
 from cutaway.cli.words import count, listed, number, printable
@@ -15,7 +15,7 @@ from cutaway.run.overlays import DROP, LABEL, WEIGHT, Correction, Overlay
 
 if TYPE_CHECKING:
     from cutaway.cli.fix_proving import Proof
-    from cutaway.cli.fixes import Fix
+    from cutaway.cli.fixes import PlannedFix
     from cutaway.run import Run
 
 __all__ = ["fix_object", "overlay_object", "print_fix", "print_overlays", "print_proof"]
@@ -28,7 +28,7 @@ LONGEST_NAME = 40
 _DONE = {LABEL: "relabelled", WEIGHT: "reweighted", DROP: "dropped"}
 
 
-def print_fix(screen: Screen, made: Fix, *, dry_run: bool, retraining: bool) -> None:
+def print_fix(screen: Screen, made: PlannedFix, *, dry_run: bool, retraining: bool) -> None:
     """Say what is corrected, and what comes next."""
     if made.overlay is None:
         _print_nothing(screen, made)
@@ -55,7 +55,7 @@ def print_fix(screen: Screen, made: Fix, *, dry_run: bool, retraining: bool) -> 
         _print_next(screen, made, overlay, retraining=retraining)
 
 
-def print_proof(screen: Screen, made: Fix, proof: Proof) -> None:
+def print_proof(screen: Screen, made: PlannedFix, proof: Proof) -> None:
     """Say what the retraining bought."""
     screen.line()
     screen.line(heading("What it bought", listed([shown_path(run.path) for run in proof.runs], 2)))
@@ -77,7 +77,13 @@ def print_overlays(screen: Screen, run: Run, there: Sequence[Overlay], undone: S
     if not there and not undone:
         screen.line(f"Run {run.name} has no overlay. `cutaway fix {_quoted(run)}` makes one.")
         return
-    columns = [Column("name"), Column("corrections"), Column("made", drop=2), Column("digest", drop=1), Column("")]
+    columns = [
+        GridColumn("name"),
+        GridColumn("corrections"),
+        GridColumn("made", drop=2),
+        GridColumn("digest", drop=1),
+        GridColumn(""),
+    ]
     rows = [
         [
             one.name,
@@ -92,7 +98,7 @@ def print_overlays(screen: Screen, run: Run, there: Sequence[Overlay], undone: S
     screen.table(columns, rows)
 
 
-def fix_object(made: Fix, proof: Proof | None) -> dict[str, Any]:
+def fix_object(made: PlannedFix, proof: Proof | None) -> dict[str, Any]:
     """Return everything as JSON values."""
     told: dict[str, Any] = {
         "run": made.run.name,
@@ -128,7 +134,7 @@ def overlay_object(overlay: Overlay, *, rows: bool = False) -> dict[str, Any]:
     return about
 
 
-def _print_nothing(screen: Screen, made: Fix) -> None:
+def _print_nothing(screen: Screen, made: PlannedFix) -> None:
     if made.asked.from_file is not None:
         screen.line("The file decides about no sample, so nothing is corrected.")
         return
@@ -144,7 +150,7 @@ def _common(overlay: Overlay) -> list[str]:
     return [f"{_short(old)} -> {_short(new)} ({times:,})" for (old, new), times in found.most_common()]
 
 
-def _expected(made: Fix) -> str:
+def _expected(made: PlannedFix) -> str:
     if made.asked.from_file is not None:
         return "not known: a person decided"
     total = sum(one.action == made.asked.action for one in made.choice.decisions)
@@ -154,11 +160,11 @@ def _expected(made: Fix) -> str:
 
 def _print_rows(screen: Screen, overlay: Overlay) -> None:
     shown = overlay.corrections[:MOST_ROWS]
-    columns = [Column("sample", least=12), Column("change")]
+    columns = [GridColumn("sample", least=12), GridColumn("change")]
     rows: list[list[Cell]] = [[printable(one.sample), _change(one)] for one in shown]
     # Of what a person decided there is neither.
     if any(one.score is not None or one.reason for one in shown):
-        columns += [Column("score", "right"), Column("reason", drop=1, least=20, cut="end")]
+        columns += [GridColumn("score", "right"), GridColumn("reason", drop=1, least=20, cut="end")]
         rows = [[*row, number(one.score), printable(one.reason)] for row, one in zip(rows, shown, strict=True)]
     screen.table(columns, rows)
     if len(overlay.corrections) > MOST_ROWS:
@@ -177,7 +183,7 @@ def _short(name: str) -> str:
     return printable(name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…")
 
 
-def _print_next(screen: Screen, made: Fix, overlay: Overlay, *, retraining: bool) -> None:
+def _print_next(screen: Screen, made: PlannedFix, overlay: Overlay, *, retraining: bool) -> None:
     path = "" if overlay.path is None else shown_path(overlay.path)
     kept = f"{path}{'' if made.is_new else ' (was there already, with the same corrections)'}"
     pairs: list[tuple[Cell, Cell]] = [("written to", kept)]

@@ -12,7 +12,7 @@ from cutaway.run.overlay_use import never_read, overlay_of
 from cutaway.run.overlays import LABEL, Overlay
 
 if TYPE_CHECKING:
-    from cutaway.cli.fixes import Fix
+    from cutaway.cli.fixes import PlannedFix
     from cutaway.run import Run
 
 __all__ = ["LABELS_LINE", "WEIGHTS_LINE", "Proof", "prove"]
@@ -46,7 +46,7 @@ class _Failed(Exception):
         self.code, self.lines = code, tuple(lines)
 
 
-def prove(made: Fix, command: str, repeats: int, listen: Listen) -> Proof:
+def prove(made: PlannedFix, command: str, repeats: int, listen: Listen) -> Proof:
     """Retrain once, or for each of several seeds without and with the overlay, and compare."""
     words = split_command(command)
     try:
@@ -59,7 +59,7 @@ def prove(made: Fix, command: str, repeats: int, listen: Listen) -> Proof:
         return Proof(failure=str(failure), code=failure.code, lines=failure.lines)
 
 
-def _over_seeds(made: Fix, words: list[str], repeats: int, listen: Listen) -> Proof:
+def _over_seeds(made: PlannedFix, words: list[str], repeats: int, listen: Listen) -> Proof:
     base = None if made.base is None else made.base.path
     gains: list[Gain] = []
     runs: list[Run] = []
@@ -86,7 +86,7 @@ def _over_seeds(made: Fix, words: list[str], repeats: int, listen: Listen) -> Pr
     return Proof(Measured(gain, f"{on}, {repeats} seeds"), tuple(runs), tuple(notes))
 
 
-def _retrained(made: Fix, words: list[str], seed: int | None, listen: Listen) -> Run:
+def _retrained(made: PlannedFix, words: list[str], seed: int | None, listen: Listen) -> Run:
     """Train with the overlay, and return the run that says that it read it."""
     overlay = made.overlay
     if overlay is None or overlay.path is None:

@@ -18,11 +18,11 @@ from cutaway.run.overlays import Overlay, free_name, overlays, write_overlay
 if TYPE_CHECKING:
     from cutaway.run import Run
 
-__all__ = ["Asked", "Fix", "make_fix"]
+__all__ = ["FixRequest", "PlannedFix", "make_fix"]
 
 
 @dataclass(frozen=True)
-class Asked:
+class FixRequest:
     """What the command was asked to correct."""
 
     action: str = "relabel"
@@ -36,7 +36,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Fix:
+class PlannedFix:
     """What was decided about a run, and the overlay of it; None where nothing is to be corrected.
 
     `base` is the overlay that the run was evaluated with, whose corrections this one holds too.
@@ -44,14 +44,14 @@ class Fix:
 
     run: Run
     evaluation: int
-    asked: Asked
+    asked: FixRequest
     choice: Choice
     overlay: Overlay | None
     base: Overlay | None = None
     is_new: bool = True
 
 
-def make_fix(run: Run, asked: Asked, *, write: bool) -> Fix:
+def make_fix(run: Run, asked: FixRequest, *, write: bool) -> PlannedFix:
     """Decide what is corrected and make the overlay, written into the run where that is asked for."""
     with shown_progress("fix") as progress, Population.open(run, evaluation=asked.evaluation) as population:
         origin = population.origin
@@ -77,7 +77,7 @@ def make_fix(run: Run, asked: Asked, *, write: bool) -> Fix:
     digest = evaluation.source.binding.overlay
     base = None if digest is None else base_overlay(run, digest)
     if not choice.decisions:
-        return Fix(run, evaluation.number, asked, choice, None, base)
+        return PlannedFix(run, evaluation.number, asked, choice, None, base)
     overlay = make_overlay(
         asked.name or free_name(run),
         choice.decisions,
@@ -91,10 +91,10 @@ def make_fix(run: Run, asked: Asked, *, write: bool) -> Fix:
     )
     same = next((one for one in overlays(run) if one.digest == overlay.digest), None) if asked.name is None else None
     if same is not None or not write:
-        return Fix(run, evaluation.number, asked, choice, same or overlay, base, is_new=same is None)
+        return PlannedFix(run, evaluation.number, asked, choice, same or overlay, base, is_new=same is None)
     before = {one.name for one in overlays(run)}
     written = write_overlay(run, overlay)
-    return Fix(run, evaluation.number, asked, choice, written, base, is_new=written.name not in before)
+    return PlannedFix(run, evaluation.number, asked, choice, written, base, is_new=written.name not in before)
 
 
 def _refuse_unknown(asked: tuple[str, ...], known: list[str]) -> None:
@@ -106,7 +106,7 @@ def _refuse_unknown(asked: tuple[str, ...], known: list[str]) -> None:
             )
 
 
-def _who(asked: Asked) -> str:
+def _who(asked: FixRequest) -> str:
     if asked.from_file is None:
         return "cutaway fix"
     try:
@@ -116,7 +116,7 @@ def _who(asked: Asked) -> str:
         return "somebody"
 
 
-def _about(run: Run, evaluation: int, asked: Asked) -> dict[str, object]:
+def _about(run: Run, evaluation: int, asked: FixRequest) -> dict[str, object]:
     about: dict[str, object] = {"run": run.name, "run_id": run.id, "evaluation": evaluation, "subsets": asked.subsets}
     if asked.from_file is not None:
         return {**about, "from": Path(asked.from_file).name}

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from cutaway.cli.words import printable, shorten
 
-__all__ = ["Column", "Fitted", "fit"]
+__all__ = ["Fitted", "GridColumn", "fit"]
 
 GAP = 2
 
@@ -21,7 +21,7 @@ Cell = str | Text
 
 
 @dataclass(frozen=True)
-class Column:
+class GridColumn:
     """A column: its title, how it is aligned, and how it gives way.
 
     `drop` is 0 for a column that always stays; of the others the highest goes first. `least` is the width down to
@@ -43,7 +43,7 @@ class Fitted(NamedTuple):
     dropped: list[str]
 
 
-def fit(columns: Sequence[Column], rows: Sequence[Sequence[Cell] | Text], width: int | None) -> Fitted:
+def fit(columns: Sequence[GridColumn], rows: Sequence[Sequence[Cell] | Text], width: int | None) -> Fitted:
     """Lay out rows in `width` characters, or as wide as they are where `width` is None.
 
     A row that is a single `Text` is a heading: it takes its line for itself.
@@ -64,7 +64,7 @@ def fit(columns: Sequence[Column], rows: Sequence[Sequence[Cell] | Text], width:
     return Fitted(lines, [columns[i].title for i in range(len(columns)) if i not in kept])
 
 
-def _squeeze(columns: Sequence[Column], wanted: Sequence[int], width: int) -> tuple[list[int], dict[int, int]]:
+def _squeeze(columns: Sequence[GridColumn], wanted: Sequence[int], width: int) -> tuple[list[int], dict[int, int]]:
     """Choose the columns that stay and their widths: drop until the least widths fit, then shorten the longest."""
     kept = list(range(len(columns)))
     least = [want if (low := columns[i].least) is None else min(want, low) for i, want in enumerate(wanted)]
@@ -85,7 +85,7 @@ def _squeeze(columns: Sequence[Column], wanted: Sequence[int], width: int) -> tu
     return kept, widths
 
 
-def _line(cells: Sequence[Text], columns: Sequence[Column], kept: Sequence[int], widths: dict[int, int]) -> Text:
+def _line(cells: Sequence[Text], columns: Sequence[GridColumn], kept: Sequence[int], widths: dict[int, int]) -> Text:
     line = Text(no_wrap=True)
     for place, (cell, i) in enumerate(zip(cells, kept, strict=True)):
         fitted = _shortened(cell, widths[i], columns[i].cut)

@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from cutaway.cli.grid import Cell, Column, fit
+from cutaway.cli.grid import Cell, GridColumn, fit
 from cutaway.cli.sparkline import ASCII_BLOCKS, BLOCKS, NOT_FINITE, sparkline
 from cutaway.cli.words import printable
 from cutaway.errors import split_hint
@@ -56,7 +56,7 @@ class Screen:
             whole.append(part if isinstance(part, Text) else Text(printable(part)))
         self.console.print(whole)
 
-    def table(self, columns: Sequence[Column], rows: Sequence[Sequence[Cell] | Text]) -> list[str]:
+    def table(self, columns: Sequence[GridColumn], rows: Sequence[Sequence[Cell] | Text]) -> list[str]:
         """Print rows and return the titles of the columns that did not fit."""
         fitted = fit(columns, rows, self.width)
         for line in fitted.lines:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from cutaway.cli.grid import Cell, Column
+from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.output import Screen, heading
 from cutaway.cli.words import number, printable
 from cutaway.errors import EvaluationError
@@ -44,8 +44,13 @@ def print_evaluations(screen: Screen, facts: Sequence[dict[str, Any]]) -> None:
     screen.line(heading("Evaluations"))
     names = list(dict.fromkeys(n for one in facts for subset in one["subsets"].values() for n in subset["means"]))
     shown = [name for name in names if name != LOSS]
-    titles = [Column(name.partition(".")[2], "right", least=8, drop=2 + i) for i, name in enumerate(shown)]
-    columns = [Column("", "right"), Column("epoch", "right", drop=1), Column("subset"), Column("samples", "right")]
+    titles = [GridColumn(name.partition(".")[2], "right", least=8, drop=2 + i) for i, name in enumerate(shown)]
+    columns = [
+        GridColumn("", "right"),
+        GridColumn("epoch", "right", drop=1),
+        GridColumn("subset"),
+        GridColumn("samples", "right"),
+    ]
     rows: list[list[Cell]] = []
     for one in facts:
         for name, subset in one["subsets"].items():
@@ -69,7 +74,12 @@ def _print_hardest(screen: Screen, hardest: Sequence[dict[str, Any]]) -> None:
         return
     screen.line()
     screen.line(heading("Hardest samples", "by their loss, of the newest evaluation"))
-    columns = [Column("", least=12), Column("loss", "right"), Column("is", drop=1), Column("taken for", drop=1)]
+    columns = [
+        GridColumn("", least=12),
+        GridColumn("loss", "right"),
+        GridColumn("is", drop=1),
+        GridColumn("taken for", drop=1),
+    ]
     rows: list[list[Cell]] = [
         [
             Text(f"  {printable(one['id'] or '·')}", style="bold"),

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from cutaway.cli.grid import Cell, Column
+from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.output import STATE_STYLES, Screen, heading
 from cutaway.cli.run_evaluations import print_evaluations
 from cutaway.cli.words import age, count, listed, number, printable, share, size
 
 if TYPE_CHECKING:
-    from cutaway.cli.comparing import Compared, Row
+    from cutaway.cli.comparing import ComparedRuns, Row
     from cutaway.cli.run_facts import Facts
 
 __all__ = [
@@ -38,13 +38,13 @@ def print_list(runs: Sequence[Facts], *, total: int, root: str) -> None:
     screen = Screen()
     spark = 24 if (screen.width or 120) >= 100 else 14
     columns = [
-        Column("run", least=18),
-        Column("state"),
-        Column("age", "right", drop=2),
-        Column("steps", "right", drop=1),
-        Column("loss", "right", drop=3),
-        Column("", drop=4),
-        *([Column("tags", drop=5)] if any(run["tags"] for run in runs) else []),
+        GridColumn("run", least=18),
+        GridColumn("state"),
+        GridColumn("age", "right", drop=2),
+        GridColumn("steps", "right", drop=1),
+        GridColumn("loss", "right", drop=3),
+        GridColumn("", drop=4),
+        *([GridColumn("tags", drop=5)] if any(run["tags"] for run in runs) else []),
     ]
     rows: list[list[Cell]] = []
     for run in runs:
@@ -75,7 +75,8 @@ def print_no_runs(root: str) -> None:
         ("with cutaway.attach(model, optimizer):", "around the training loop of your own script"),
     ]
     screen.table(
-        [Column("", least=20), Column("", drop=1)], [[Text(f"  {way}", style="bold"), what] for way, what in ways]
+        [GridColumn("", least=20), GridColumn("", drop=1)],
+        [[Text(f"  {way}", style="bold"), what] for way, what in ways],
     )
 
 
@@ -136,7 +137,10 @@ def print_size(name: str, parts: dict[str, int]) -> None:
     for part, taken in parts.items():
         bar = Text(block * max(round(BAR_WIDTH * taken / max(total, 1)), 1), style="cyan")
         rows.append([f"  {part}", size(taken), share(taken, total), bar])
-    screen.table([Column("", least=12), Column("", "right"), Column("", "right", drop=1), Column("", drop=2)], rows)
+    screen.table(
+        [GridColumn("", least=12), GridColumn("", "right"), GridColumn("", "right", drop=1), GridColumn("", drop=2)],
+        rows,
+    )
 
 
 def print_removal(runs: Sequence[tuple[str, int]]) -> None:
@@ -145,12 +149,14 @@ def print_removal(runs: Sequence[tuple[str, int]]) -> None:
     if not runs:
         screen.line("Nothing to remove.")
         return
-    screen.table([Column("run", least=18), Column("size", "right")], [[name, size(taken)] for name, taken in runs])
+    screen.table(
+        [GridColumn("run", least=18), GridColumn("size", "right")], [[name, size(taken)] for name, taken in runs]
+    )
     if len(runs) > 1:
         screen.line(f"{count(len(runs), 'run')}, {size(sum(taken for _, taken in runs))} in all.", style="dim")
 
 
-def print_compare(compared: Compared, *, everything: bool) -> None:
+def print_compare(compared: ComparedRuns, *, everything: bool) -> None:
     """Print runs side by side; what is equal only where that was asked."""
     screen = Screen()
     letters = [chr(ord("A") + i % 26) * (i // 26 + 1) for i in range(len(compared.runs))]
@@ -180,7 +186,7 @@ def print_compare(compared: Compared, *, everything: bool) -> None:
 
 
 def _print_rows(screen: Screen, letters: Sequence[str], rows: Sequence[Row]) -> None:
-    columns = [Column("", least=14), *(Column(letter, "right", least=7) for letter in letters)]
+    columns = [GridColumn("", least=14), *(GridColumn(letter, "right", least=7) for letter in letters)]
     cells: list[list[str | Text]] = []
     for row in rows:
         style = "" if row.equal else "bold"
@@ -235,11 +241,11 @@ def _print_scalars(screen: Screen, scalars: Sequence[Facts]) -> None:
     screen.line(heading("Scalars"))
     several = len({one["mode"] for one in scalars}) > 1
     columns = [
-        Column("", least=14),
-        *([Column("mode", drop=3)] if several else []),
-        Column("first", "right", drop=1),
-        Column("last", "right"),
-        Column("", drop=2),
+        GridColumn("", least=14),
+        *([GridColumn("mode", drop=3)] if several else []),
+        GridColumn("first", "right", drop=1),
+        GridColumn("last", "right"),
+        GridColumn("", drop=2),
     ]
     rows = [
         [

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from cutaway.cli.grid import Cell, Column, fit
+from cutaway.cli.grid import Cell, GridColumn, fit
 from cutaway.cli.output import STATE_STYLES, Screen, heading
 from cutaway.cli.words import count, number, printable, share
 
 if TYPE_CHECKING:
-    from cutaway.cli.tensor_rows import TensorRow
+    from cutaway.cli.tensor_rows import TensorHistory
     from cutaway.cli.tensor_view import Snapshot
 
 __all__ = ["one_line", "page"]
@@ -75,15 +75,15 @@ def _table(screen: Screen, snapshot: Snapshot) -> tuple[list[Text], list[str]]:
     shown = {row.step for row in snapshot.tensors}
     also = any(len(row.collections) > 1 for row in snapshot.tensors)
     columns = [
-        Column(f"step {max(shown)}" if len(shown) == 1 else "", least=28 if (screen.width or 120) >= 100 else 20),
-        *([Column("not finite", drop=1)] if bad else []),
-        Column(statistic, "right", drop=2),
-        Column("over steps", drop=3),
-        *(Column(name, "right", drop=4 + i) for i, name in enumerate(others)),
-        Column("zeros", "right", drop=5),
-        *([Column("step", "right", drop=6)] if len(shown) > 1 else []),
-        Column("size", "right", drop=9),
-        *([Column("also in", drop=10, least=8)] if also else []),
+        GridColumn(f"step {max(shown)}" if len(shown) == 1 else "", least=28 if (screen.width or 120) >= 100 else 20),
+        *([GridColumn("not finite", drop=1)] if bad else []),
+        GridColumn(statistic, "right", drop=2),
+        GridColumn("over steps", drop=3),
+        *(GridColumn(name, "right", drop=4 + i) for i, name in enumerate(others)),
+        GridColumn("zeros", "right", drop=5),
+        *([GridColumn("step", "right", drop=6)] if len(shown) > 1 else []),
+        GridColumn("size", "right", drop=9),
+        *([GridColumn("also in", drop=10, least=8)] if also else []),
     ]
     spark = 24 if (screen.width or 120) >= 110 else 12
     rows: list[list[Cell] | Text] = []
@@ -97,7 +97,7 @@ def _table(screen: Screen, snapshot: Snapshot) -> tuple[list[Text], list[str]]:
     return fitted.lines, fitted.dropped
 
 
-def _cells(screen: Screen, row: TensorRow, statistic: str, others: list[str], spark: int) -> dict[str, Cell]:
+def _cells(screen: Screen, row: TensorHistory, statistic: str, others: list[str], spark: int) -> dict[str, Cell]:
     loud = "bold red" if row.statistics["nonfinite"] else "red" if row.nonfinite_steps else ""
     cells: dict[str, Cell] = {name: _value(row.statistics[name]) for name in [statistic, *others]}
     return {
@@ -113,7 +113,7 @@ def _cells(screen: Screen, row: TensorRow, statistic: str, others: list[str], sp
     }
 
 
-def _fault(row: TensorRow) -> str:
+def _fault(row: TensorHistory) -> str:
     if not row.nonfinite_steps:
         return ""
     now = int(row.statistics["nonfinite"] or 0)

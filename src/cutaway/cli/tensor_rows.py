@@ -12,7 +12,7 @@ import numpy as np
 from cutaway.arrays import Array, Float64Array
 from cutaway.tensors.statistic_names import COUNTS, STATISTIC_NAMES
 
-__all__ = ["TensorRow", "group_order", "ordered_collections", "tensor_row"]
+__all__ = ["TensorHistory", "group_order", "ordered_collections", "tensor_row"]
 
 # The order in which groups of tensors interest people.
 _GROUPS = ("losses", "metrics", "predictions", "labels", "gradients", "weights", "biases", "outputs", "inputs")
@@ -22,7 +22,7 @@ MOST_POINTS = 120
 
 
 @dataclass(frozen=True)
-class TensorRow:
+class TensorHistory:
     """One tensor: its statistics at one step, and how the chosen one went over all steps.
 
     `series` holds at most 120 values, each the mean of an equal stretch of steps; NaN where a value was not finite.
@@ -44,14 +44,16 @@ class TensorRow:
         return self.collections[0] if self.collections else "other"
 
 
-def tensor_row(name: str, collections: list[str], columns: Mapping[str, Array], at: int, statistic: str) -> TensorRow:
+def tensor_row(
+    name: str, collections: list[str], columns: Mapping[str, Array], at: int, statistic: str
+) -> TensorHistory:
     """Make the row of one tensor from its columns, which are in the order of steps; `at` is the place to show."""
     steps, bad = columns["step"], columns["nonfinite"] > 0
     series = columns[statistic].astype(np.float64)
     # Counts stay numbers where a tensor is not finite; everything else is a fault there.
     if statistic not in COUNTS:
         series[bad] = np.inf
-    return TensorRow(
+    return TensorHistory(
         name=name,
         collections=collections,
         step=int(steps[at]),
@@ -70,7 +72,7 @@ def ordered_collections(names: Iterable[str]) -> list[str]:
     return sorted(told, key=lambda name: _GROUPS.index(name) if name in _GROUPS else len(_GROUPS))
 
 
-def group_order(row: TensorRow) -> tuple[int, str]:
+def group_order(row: TensorHistory) -> tuple[int, str]:
     """Sort rows by group; within one, sorting keeps the order in which the model has them."""
     return (_GROUPS.index(row.group) if row.group in _GROUPS else len(_GROUPS), row.group)
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from cutaway.arrays import Int64Array
 from cutaway.cli.opening import shown_path
 from cutaway.cli.run_facts import collections_of
-from cutaway.cli.tensor_rows import TensorRow, group_order, ordered_collections, tensor_row
+from cutaway.cli.tensor_rows import TensorHistory, group_order, ordered_collections, tensor_row
 from cutaway.errors import ConfigurationError, InvalidWorker, did_you_mean
 from cutaway.run.schemas import STATISTICS, STEPS
 from cutaway.run.tables import Damage
@@ -27,13 +27,13 @@ from cutaway.tensors.statistic_names import STATISTIC_NAMES
 if TYPE_CHECKING:
     from cutaway.run import Run
 
-__all__ = ["Snapshot", "TensorView", "Wanted"]
+__all__ = ["Snapshot", "TensorQuery", "TensorView"]
 
 Memberships = Mapping[str, list[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class TensorQuery:
     """What a person asked to see; checked here, before anything is read."""
 
     regex: str | None = None
@@ -69,7 +69,7 @@ class Snapshot:
     worker: str | None
     mode: str | None
     statistic: str
-    tensors: list[TensorRow]
+    tensors: list[TensorHistory]
     damage: list[Damage]
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class Snapshot:
 class TensorView:
     """Reads the statistics of one run, again and again while it grows."""
 
-    def __init__(self, run: Run, wanted: Wanted) -> None:
+    def __init__(self, run: Run, wanted: TensorQuery) -> None:
         self.run = run
         self._wanted = wanted
         self._statistics = run.table(STATISTICS)
@@ -129,7 +129,7 @@ class TensorView:
             return "TRAIN"
         return wanted
 
-    def _rows(self, rows: pa.Table) -> list[TensorRow]:
+    def _rows(self, rows: pa.Table) -> list[TensorHistory]:
         encoded = pc.dictionary_encode(rows["tensor"].combine_chunks())
         names: list[str] = encoded.dictionary.to_pylist()
         collections = collections_of(self.run)

@@ -49,11 +49,11 @@ def tensors(
     """
     from cutaway.cli.output import Screen, emit_json
     from cutaway.cli.tensor_pages import page
-    from cutaway.cli.tensor_view import TensorView, Wanted
+    from cutaway.cli.tensor_view import TensorQuery, TensorView
 
     if follow and step is not None:
         raise ConfigurationError("`--step` shows one step and `--follow` the newest: give one of them.")
-    wanted = Wanted(regex=regex, collection=collection, step=step, mode=mode, worker=worker, statistic=statistic)
+    wanted = TensorQuery(regex=regex, collection=collection, step=step, mode=mode, worker=worker, statistic=statistic)
     view = TensorView(open_run(run), wanted)
     screen = Screen()
     if as_json and follow:

@@ -15,7 +15,7 @@ from cutaway.errors import ConfigurationError
 if TYPE_CHECKING:
     from cutaway.analysis.slice_tests import SliceTest, TestResult
     from cutaway.cli.test_editing import Edits
-    from cutaway.cli.test_pages import Page
+    from cutaway.cli.test_pages import TestResultsPage
     from cutaway.run.slice_tests import WrittenTest
 
 __all__ = ["FAILED_EXIT", "judge"]
@@ -79,12 +79,12 @@ def judge(
     written = _written(run, path, tests is not None)
     if listed:
         return _shown(path, written, as_json=as_json)
-    asked = Asked(run, path, evaluation, baseline, junit, confident)
+    asked = TestRequest(run, path, evaluation, baseline, junit, confident)
     return _judged(asked, written, as_json=as_json)
 
 
 @dataclass(frozen=True)
-class Asked:
+class TestRequest:
     """Which run is judged by which file of tests, and how."""
 
     run: str
@@ -144,12 +144,12 @@ def _shown(path: Path, written: tuple[WrittenTest, ...], *, as_json: bool) -> in
     return 0
 
 
-def _judged(asked: Asked, written: tuple[WrittenTest, ...], *, as_json: bool) -> int:
+def _judged(asked: TestRequest, written: tuple[WrittenTest, ...], *, as_json: bool) -> int:
     from cutaway.analysis import Population
     from cutaway.analysis.slice_tests import run_tests
     from cutaway.cli.opening import open_run
     from cutaway.cli.output import Screen, emit_json
-    from cutaway.cli.test_pages import Page, page_object, parsed_tests, print_page
+    from cutaway.cli.test_pages import TestResultsPage, page_object, parsed_tests, print_page
 
     tests = parsed_tests(asked.path, written)
     began = time.perf_counter()
@@ -158,7 +158,9 @@ def _judged(asked: Asked, written: tuple[WrittenTest, ...], *, as_json: bool) ->
         results = run_tests(population.samples, tests, confident=asked.confident)
         number = population.origin.evaluation.number if population.origin else 0
     before = None if asked.baseline is None else _baseline(asked.baseline, tests)
-    page = Page(opened.name, number, asked.path, results, before, asked.baseline or "", confident=asked.confident)
+    page = TestResultsPage(
+        opened.name, number, asked.path, results, before, asked.baseline or "", confident=asked.confident
+    )
     if asked.junit is not None:
         _write_junit(Path(asked.junit), page, time.perf_counter() - began)
     if as_json:
@@ -177,7 +179,7 @@ def _baseline(run: str, tests: Sequence[SliceTest]) -> tuple[TestResult, ...]:
         return run_tests(population.samples, tests)
 
 
-def _write_junit(path: Path, page: Page, seconds: float) -> None:
+def _write_junit(path: Path, page: TestResultsPage, seconds: float) -> None:
     from cutaway.analysis.slice_tests import junit_xml
     from cutaway.run.whole_files import whole_file
 

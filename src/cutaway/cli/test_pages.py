@@ -13,7 +13,7 @@ from rich.text import Text
 from cutaway.analysis.slice_tests import SliceTest, TestResult, Verdict, parse_test
 from cutaway.analysis.slice_tests.measuring import HELD_OUT
 from cutaway.analysis.slice_tests.running import figure
-from cutaway.cli.grid import Cell, Column
+from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import Screen
 from cutaway.cli.words import count, number, printable
@@ -21,7 +21,7 @@ from cutaway.errors import ConfigurationError
 from cutaway.run.slice_tests import WrittenTest
 
 __all__ = [
-    "Page",
+    "TestResultsPage",
     "page_object",
     "parsed_tests",
     "print_edits",
@@ -35,7 +35,7 @@ STYLES = {Verdict.PASSED: "green", Verdict.FAILED: "bold red", Verdict.NOT_JUDGE
 
 
 @dataclass(frozen=True)
-class Page:
+class TestResultsPage:
     """Everything that is told: the run, its evaluation, the file of tests, the results and those of a baseline."""
 
     run: str
@@ -63,7 +63,7 @@ def parsed_tests(path: Path, written: Sequence[WrittenTest]) -> tuple[SliceTest,
     return tuple(found)
 
 
-def print_page(screen: Screen, page: Page) -> None:
+def print_page(screen: Screen, page: TestResultsPage) -> None:
     """Print the results."""
     head = Text(printable(page.run), style="bold")
     subsets = list(dict.fromkeys(name for one in page.results if not one.test.subsets for name in one.subsets))
@@ -85,7 +85,11 @@ def print_page(screen: Screen, page: Page) -> None:
 def print_tests(screen: Screen, path: Path, written: Sequence[WrittenTest]) -> None:
     """Print tests that were not run."""
     screen.line(f"{count(len(written), 'test')} in {shown_path(path)}", style="bold")
-    columns = [Column("name", drop=1, least=12), Column("test", least=30), Column("why", drop=2, least=20, cut="end")]
+    columns = [
+        GridColumn("name", drop=1, least=12),
+        GridColumn("test", least=30),
+        GridColumn("why", drop=2, least=20, cut="end"),
+    ]
     screen.table(columns, [[one.name, one.line, Text(printable(_why(one)), style="dim")] for one in written])
 
 
@@ -126,7 +130,7 @@ def result_object(result: TestResult) -> dict[str, Any]:
     }
 
 
-def page_object(page: Page) -> dict[str, Any]:
+def page_object(page: TestResultsPage) -> dict[str, Any]:
     """Return everything as JSON has it."""
     tests = [result_object(one) for one in page.results]
     for one, before in zip(tests, page.before or (), strict=False):
@@ -144,13 +148,13 @@ def page_object(page: Page) -> dict[str, Any]:
 
 def _print_results(screen: Screen, rows: Sequence[tuple[TestResult, TestResult | None]], baseline: str) -> None:
     columns = [
-        Column("test", least=24),
-        Column("value", "right"),
-        Column("95 % interval", "right", drop=1),
-        *([Column(printable(baseline), "right", drop=2)] if baseline else []),
-        Column("bound", "right"),
-        Column("samples", "right", drop=3),
-        Column("verdict"),
+        GridColumn("test", least=24),
+        GridColumn("value", "right"),
+        GridColumn("95 % interval", "right", drop=1),
+        *([GridColumn(printable(baseline), "right", drop=2)] if baseline else []),
+        GridColumn("bound", "right"),
+        GridColumn("samples", "right", drop=3),
+        GridColumn("verdict"),
     ]
     screen.table(columns, [_row(one, before, named=bool(baseline)) for one, before in rows])
 
@@ -168,7 +172,7 @@ def _row(one: TestResult, before: TestResult | None, *, named: bool) -> list[Cel
     ]
 
 
-def _verdict(page: Page) -> Text:
+def _verdict(page: TestResultsPage) -> Text:
     counts = [(verdict, sum(one.verdict is verdict for one in page.results)) for verdict in Verdict]
     told = ", ".join(f"{many} {verdict}" for verdict, many in counts if many)
     fine = all(one.passed for one in page.results)

@@ -177,9 +177,9 @@ def _summary(run: Run, watcher: Watcher, last: Round) -> dict[str, object]:
 
 def _as_pages(screen: Screen, run: Run, watcher: Watcher, *, follow: bool) -> None:
     """Show a live table in a terminal, or findings as lines elsewhere; at the end the whole page."""
-    from cutaway.cli.watch_pages import Seen, print_end
+    from cutaway.cli.watch_pages import WatchRecord, print_end
 
-    seen = Seen(run.name)
+    seen = WatchRecord(run.name)
     if screen.is_terminal and follow:
         _live(screen, seen, watcher)
     else:
@@ -199,9 +199,9 @@ def _live(screen: Screen, seen: object, watcher: Watcher) -> None:
     from rich.console import Group
     from rich.live import Live
 
-    from cutaway.cli.watch_pages import Seen, live_page
+    from cutaway.cli.watch_pages import WatchRecord, live_page
 
-    assert isinstance(seen, Seen)
+    assert isinstance(seen, WatchRecord)
     with Live(console=screen.console, auto_refresh=False, transient=True) as live:
         for one in watcher.rounds(follow=True):
             seen.add(one)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from cutaway.cli.grid import Cell, Column, fit
+from cutaway.cli.grid import Cell, GridColumn, fit
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import STATE_STYLES, Screen, heading
 from cutaway.cli.words import count, printable
@@ -17,7 +17,7 @@ from cutaway.run.findings import Finding
 if TYPE_CHECKING:
     from cutaway.run import Run
 
-__all__ = ["SEVERITY_STYLES", "Seen", "finding_object", "live_page", "print_end"]
+__all__ = ["SEVERITY_STYLES", "WatchRecord", "finding_object", "live_page", "print_end"]
 
 SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan"}
 STATUS_STYLES = {
@@ -32,7 +32,7 @@ MOST_FINDINGS = 12
 FRAME_LINES = 4
 
 
-class Seen:
+class WatchRecord:
     """What a watch has seen so far: its last round, and every new finding."""
 
     def __init__(self, run: str) -> None:
@@ -69,7 +69,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
     return {name: getattr(finding, name) for name in names}
 
 
-def live_page(screen: Screen, seen: Seen) -> list[Text]:
+def live_page(screen: Screen, seen: WatchRecord) -> list[Text]:
     """Return the table as it stands, no longer than the terminal: rules that say nothing make room."""
     assert seen.last is not None
     rows = _ordered(seen.last.watched)
@@ -81,7 +81,7 @@ def live_page(screen: Screen, seen: Seen) -> list[Text]:
     return [*lines, Text("Ctrl-C ends the watch; the training goes on.", style="dim")]
 
 
-def print_end(screen: Screen, seen: Seen, run: Run) -> None:
+def print_end(screen: Screen, seen: WatchRecord, run: Run) -> None:
     """Print the whole table, the new findings in full, and what to do next."""
     if seen.last is None:
         return
@@ -99,12 +99,12 @@ def print_end(screen: Screen, seen: Seen, run: Run) -> None:
     screen.line(Text("Next: ", style="dim"), f"cutaway runs show {shown_path(run.path)}")
 
 
-def _columns() -> list[Column]:
+def _columns() -> list[GridColumn]:
     return [
-        Column("rule", least=12),
-        Column("status"),
-        Column("step", "right", drop=1),
-        Column("finding", least=20, cut="end"),
+        GridColumn("rule", least=12),
+        GridColumn("status"),
+        GridColumn("step", "right", drop=1),
+        GridColumn("finding", least=20, cut="end"),
     ]
 
 

@@ -17,7 +17,7 @@ from cutaway.dataset.enums import DataStateType, Role
 from cutaway.dataset.functions import Field
 from cutaway.dataset.subset import Scalar, Subset, sample_id
 from cutaway.errors import OverlayError
-from cutaway.run.overlay_use import DATA_SET, EVALUATION, Seen, note_read
+from cutaway.run.overlay_use import DATA_SET, EVALUATION, HandedOut, note_read
 from cutaway.run.overlays import LABEL, Correction, Overlay, environment_overlay
 
 __all__ = ["Overlaid", "OverlaidSubset", "for_evaluation", "overlay_dataset"]
@@ -38,7 +38,7 @@ class OverlaidSubset:
     ) -> None:
         self.name = inner.name
         self.inner, self.overlay, self.truth, self.rows = inner, overlay, truth, rows
-        self._seen: Seen = note_read(overlay, by, inner.name)
+        self._seen: HandedOut = note_read(overlay, by, inner.name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What was seen is this process's own.

@@ -19,7 +19,7 @@ from cutaway.evaluation.checks.balance import judge_balance
 from cutaway.evaluation.checks.batching import SmallBatch, small_batches
 from cutaway.evaluation.checks.binding import bring_dataset, judge_subsets
 from cutaway.evaluation.checks.determinism import judge_determinism
-from cutaway.evaluation.checks.functions import Trial, judge_functions
+from cutaway.evaluation.checks.functions import FunctionInputs, judge_functions
 from cutaway.evaluation.checks.leakage import SPLIT, judge_leakage
 from cutaway.evaluation.checks.limited import Limited
 from cutaway.evaluation.checks.looking import METADATA, Asked, Inspection, Seen, asked_of, good, look, pick
@@ -161,26 +161,26 @@ class _Check:
         self._classes = judge_balance(self.sheet, self._scan)
         judge_leakage(self.sheet, self._scan)
 
-    def _try_model(self, inspection: Inspection, model: Model | None, batches: Sequence[SmallBatch]) -> Trial:
+    def _try_model(self, inspection: Inspection, model: Model | None, batches: Sequence[SmallBatch]) -> FunctionInputs:
         dataset = inspection.dataset
         if model is None:
             lacking = "the model could not be loaded" if self._model_name else "no model was given"
-            return Trial(dataset, batches, lacking=lacking)
+            return FunctionInputs(dataset, batches, lacking=lacking)
         row = (MODEL, self._model_name)
         inputs, outputs = len(model.inputs), len(model.outputs)
         self.sheet.row(*row, note=f"{model.description.format}, {_some(inputs, 'input')}, {_some(outputs, 'output')}")
         if not batches:
             self.sheet.skip(*row, "no sample has all its inputs to try it on")
-            return Trial(dataset, batches, lacking="no sample has all its inputs")
+            return FunctionInputs(dataset, batches, lacking="no sample has all its inputs")
         wiring = judge_fit(self.sheet, dataset, model, batches)
         if wiring is None:
-            return Trial(dataset, batches, lacking="the model does not fit the data set")
+            return FunctionInputs(dataset, batches, lacking="the model does not fit the data set")
         self._notes = wiring.notes
         answers = predict(inspection, model, self._model_name, wiring, batches)
         if not answers:
-            return Trial(dataset, batches, lacking="the model failed")
+            return FunctionInputs(dataset, batches, lacking="the model failed")
         judge_outputs(self.sheet, dataset, wiring, batches, answers)
-        return Trial(dataset, batches, answers, wiring)
+        return FunctionInputs(dataset, batches, answers, wiring)
 
 
 def _some(number: int, noun: str) -> str:

@@ -19,7 +19,7 @@ from cutaway.rules.rule import Rule
 from cutaway.run.findings import Finding
 from cutaway.trial import Trial, no_refresh
 
-__all__ = ["Evaluation", "Status", "Watched"]
+__all__ = ["RuleEvaluation", "Status", "Watched"]
 
 log = logging.getLogger("cutaway.rules")
 
@@ -74,7 +74,7 @@ class Watched:
         }
 
 
-class Evaluation:
+class RuleEvaluation:
     """Runs rules over a trial, round by round."""
 
     def __init__(self, trial: Trial, rules: Sequence[Rule], clock: Callable[[], float] = time.perf_counter) -> None:

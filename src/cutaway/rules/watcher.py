@@ -16,7 +16,7 @@ from typing import Any
 from cutaway.errors import RunLocked
 from cutaway.rules.actions.action import Action, ask_for
 from cutaway.rules.actions.delivery import Deliveries
-from cutaway.rules.evaluation import Evaluation, Watched
+from cutaway.rules.evaluation import RuleEvaluation, Watched
 from cutaway.rules.rule import Rule
 from cutaway.run.findings import SEVERITIES, Finding, Severity, append_findings, stamped
 from cutaway.run.identity import Run
@@ -75,7 +75,7 @@ class Watcher:
     ) -> None:
         self.run: Run = trial.run
         self._trial = trial
-        self._evaluation = Evaluation(trial, rules)
+        self._evaluation = RuleEvaluation(trial, rules)
         self._sleep, self._clock = sleep, clock
         self._known = {finding.id for finding in self.run.findings()}
         self._told_behind: set[str] = set()

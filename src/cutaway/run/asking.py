@@ -15,10 +15,10 @@ from cutaway.run.control import ACTIONS, SETTINGS, Request, ask
 from cutaway.run.identity import Run
 from cutaway.run.leases import RunState, read_leases
 
-__all__ = ["Training", "Wanted", "ask_training", "checked_arguments", "look_at_training"]
+__all__ = ["TrainingHolder", "WantedAction", "ask_training", "checked_arguments", "look_at_training"]
 
 
-class Wanted(NamedTuple):
+class WantedAction(NamedTuple):
     """What somebody asks for, and why."""
 
     action: str
@@ -27,7 +27,7 @@ class Wanted(NamedTuple):
     why: str
 
 
-class Training(NamedTuple):
+class TrainingHolder(NamedTuple):
     """Who trains a run now: its state, and the lease of its chief, empty where there is none."""
 
     state: RunState
@@ -44,9 +44,9 @@ class Training(NamedTuple):
         return self.state is RunState.RUNNING and bool(self.chief.get("paused"))
 
 
-def look_at_training(run: Run) -> Training:
+def look_at_training(run: Run) -> TrainingHolder:
     """Return who trains a run now; where that is another machine, this waits for a sign of life from it."""
-    return Training(run.state(), next(iter(read_leases(run.storage, "train")), {}))
+    return TrainingHolder(run.state(), next(iter(read_leases(run.storage, "train")), {}))
 
 
 def checked_arguments(action: str, arguments: Mapping[str, float | str]) -> dict[str, float]:
@@ -77,7 +77,9 @@ def checked_arguments(action: str, arguments: Mapping[str, float | str]) -> dict
     return {name: value}
 
 
-def ask_training(run: Run, training: Training, wanted: Wanted, request_id: str | None = None) -> tuple[Request, bool]:
+def ask_training(
+    run: Run, training: TrainingHolder, wanted: WantedAction, request_id: str | None = None
+) -> tuple[Request, bool]:
     """Leave a request for the attempt that runs now; return it, and whether one of that id was not there before."""
     request = Request(
         wanted.action,

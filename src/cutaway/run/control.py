@@ -25,7 +25,7 @@ from cutaway.errors import RunDamaged
 from cutaway.run.documents import read_document, write_document
 from cutaway.run.storage import Storage
 
-__all__ = ["ACTIONS", "SETTINGS", "Answer", "Inbox", "Request", "answer", "answer_to", "ask", "history", "pending"]
+__all__ = ["ACTIONS", "SETTINGS", "Inbox", "Reply", "Request", "answer", "answer_to", "ask", "history", "pending"]
 
 ACTIONS = ("stop", "pause", "resume", "checkpoint", "dump", "set")
 # What `set` takes, one at a time.
@@ -54,7 +54,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Reply:
     """What became of a request: done or refused, at which step, and why."""
 
     state: Literal["done", "refused"]
@@ -113,20 +113,20 @@ def pending(storage: Storage, role: str) -> list[Request]:
     return Inbox(storage, role).new()
 
 
-def answer(storage: Storage, request: Request, reply: Answer) -> None:
+def answer(storage: Storage, request: Request, reply: Reply) -> None:
     """Say what became of a request."""
     write_document(storage, f"control/{request.id}.done", asdict(reply))
 
 
-def answer_to(storage: Storage, request: Request) -> Answer | None:
+def answer_to(storage: Storage, request: Request) -> Reply | None:
     """Return the answer to a request, or None while there is none."""
     try:
-        return Answer(**read_document(storage, f"control/{request.id}.done"))
+        return Reply(**read_document(storage, f"control/{request.id}.done"))
     except FileNotFoundError:
         return None
 
 
-def history(storage: Storage) -> list[tuple[Request, Answer | None]]:
+def history(storage: Storage) -> list[tuple[Request, Reply | None]]:
     """Return every request that can be read with its answer, oldest first."""
     names = [name for name in storage.list("control") if name.endswith(".json")]
     found = [request for name in names if (request := _request(storage, name)) is not None]

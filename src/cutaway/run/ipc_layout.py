@@ -60,7 +60,7 @@ class _Layout:
     def parse(cls, description: bytes) -> _Layout | None:
         """Take a description apart: a Message whose header is a RecordBatch without compression."""
         try:
-            message = _Table(description, struct.unpack_from("<I", description)[0])
+            message = _FlatbufferTable(description, struct.unpack_from("<I", description)[0])
             batch = message.table(2)
             length, body = batch.field(0), message.field(3)
             (nodes, count), (buffers, many) = batch.vector(1), batch.vector(2)
@@ -82,7 +82,7 @@ class _Layout:
         return bool((fixed == fixed[0]).all())
 
 
-class _Table:
+class _FlatbufferTable:
     """A table of a flatbuffer."""
 
     def __init__(self, data: bytes, place: int) -> None:
@@ -101,9 +101,9 @@ class _Table:
             raise KeyError(number)
         return self._place + offset
 
-    def table(self, number: int) -> _Table:
+    def table(self, number: int) -> _FlatbufferTable:
         place = self.field(number)
-        return _Table(self._data, place + int(struct.unpack_from("<I", self._data, place)[0]))
+        return _FlatbufferTable(self._data, place + int(struct.unpack_from("<I", self._data, place)[0]))
 
     def vector(self, number: int) -> tuple[int, int]:
         """Return where the items of a vector start, and how many there are."""

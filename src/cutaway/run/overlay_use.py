@@ -21,7 +21,7 @@ __all__ = [
     "DATA_SET",
     "EVALUATION",
     "WEIGHTS",
-    "Seen",
+    "HandedOut",
     "never_read",
     "note_read",
     "overlay_of",
@@ -35,7 +35,7 @@ CORRECTED, WEIGHTS, DATA_SET, EVALUATION = "corrected", "weights", "data set", "
 _TRAINS = {LABEL: (CORRECTED, DATA_SET), WEIGHT: (WEIGHTS,), DROP: (WEIGHTS,)}
 
 
-class Seen:
+class HandedOut:
     """Which of some corrections were handed out, also by forked workers of a loader: they share this memory."""
 
     def __init__(self, samples: Iterable[str]) -> None:
@@ -58,16 +58,16 @@ class _Uses:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: dict[str, tuple[Overlay, dict[tuple[str, str], Seen]]] = {}
+        self._held: dict[str, tuple[Overlay, dict[tuple[str, str], HandedOut]]] = {}
 
-    def seen(self, overlay: Overlay, by: str, subset: str) -> Seen:
+    def seen(self, overlay: Overlay, by: str, subset: str) -> HandedOut:
         with self._lock:
             path = str(overlay.path)
             held = self._held.get(path)
             if held is None or held[0].digest != overlay.digest:
                 held = self._held[path] = (overlay, {})
             of_subset = dict.fromkeys(one.sample for one in overlay.corrections if one.subset == subset)
-            return held[1].setdefault((by, subset), Seen(of_subset))
+            return held[1].setdefault((by, subset), HandedOut(of_subset))
 
     def told(self, path: str) -> dict[str, Any] | None:
         with self._lock:
@@ -88,7 +88,7 @@ class _Uses:
 _uses = _Uses()
 
 
-def note_read(overlay: Overlay, by: str, subset: str) -> Seen:
+def note_read(overlay: Overlay, by: str, subset: str) -> HandedOut:
     """Note that somebody asked for the corrections of a subset, and return where to mark those that were used."""
     return _uses.seen(overlay, by, subset)
 

@@ -21,7 +21,7 @@ from cutaway.run.segments import ENTRY, ENTRY_BYTES, LARGEST_INDEX, Header, Segm
 __all__ = ["last_batches", "preview"]
 
 
-class _Segment(NamedTuple):
+class _IndexedSegment(NamedTuple):
     """One segment and the entries of its batches."""
 
     name: SegmentName
@@ -48,7 +48,7 @@ def last_batches(run: Run, table: str) -> Iterator[pa.RecordBatch]:
         yield from _read(run, table, *_place(segments, i))
 
 
-def _segments(run: Run, table: str) -> list[_Segment]:
+def _segments(run: Run, table: str) -> list[_IndexedSegment]:
     """Return the first worker's segments, with those batches that no later attempt replaced."""
     names = [name for file in run.storage.list(table) if (name := _segment_name(file)) is not None]
     first = min((name.worker for name in names), default="")
@@ -67,7 +67,7 @@ def _segments(run: Run, table: str) -> list[_Segment]:
             entries = np.frombuffer(index, ENTRY, count=whole, offset=header.size)
             limit = reader.limit(name)
             shown = entries["length"] > 0 if limit is None else (entries["length"] > 0) & (entries["step"] < limit)
-            segments.append(_Segment(name, header, entries[shown]))
+            segments.append(_IndexedSegment(name, header, entries[shown]))
     return segments
 
 
@@ -75,7 +75,7 @@ def _segment_name(file: str) -> SegmentName | None:
     return SegmentName.parse(file) if file.endswith(".idx") else None
 
 
-def _place(segments: list[_Segment], i: int) -> tuple[_Segment, np.void]:
+def _place(segments: list[_IndexedSegment], i: int) -> tuple[_IndexedSegment, np.void]:
     """Return the i-th batch of all segments together."""
     for segment in segments:
         if i < len(segment.entries):
@@ -84,7 +84,7 @@ def _place(segments: list[_Segment], i: int) -> tuple[_Segment, np.void]:
     raise IndexError(i)
 
 
-def _read(run: Run, table: str, segment: _Segment, entry: np.void) -> list[pa.RecordBatch]:
+def _read(run: Run, table: str, segment: _IndexedSegment, entry: np.void) -> list[pa.RecordBatch]:
     length = int(entry["length"])
     try:
         data = run.storage.read(f"{table}/{segment.name.stem}.arrow", int(entry["offset"]), length)

@@ -10,10 +10,10 @@ import pyarrow as pa
 from cutaway.arrays import Array, IndexArray, Int64Array, UInt8Array
 from cutaway.run.ipc_layout import gather_numbers
 
-__all__ = ["PlainRows", "Rows", "StreamRows", "is_number", "numbers"]
+__all__ = ["PlainRows", "StreamRows", "TableRows", "is_number", "numbers"]
 
 
-class Rows(ABC):
+class TableRows(ABC):
     """Some rows of a table. Columns come as Arrow arrays, in the order in which they were written.
 
     What is said to be None where it is not known is a short cut for those who ask: they can always read the column.
@@ -52,7 +52,7 @@ class Rows(ABC):
         return None
 
 
-class PlainRows(Rows):
+class PlainRows(TableRows):
     """Rows that Arrow has read."""
 
     def __init__(self, batch: pa.RecordBatch) -> None:
@@ -70,7 +70,7 @@ class PlainRows(Rows):
         return self._batch
 
 
-class StreamRows(Rows):
+class StreamRows(TableRows):
     """The rows of a stream of messages of different layouts, each column read when it is asked for."""
 
     def __init__(self, data: UInt8Array, starts: Int64Array, ends: Int64Array, schema: pa.Schema) -> None:

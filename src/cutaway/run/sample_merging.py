@@ -45,7 +45,7 @@ def merge_subset(
         sinks: list[_Sink] = []
         # Entered first, and so renamed last: where the table is, everything else of it is too.
         path = stack.enter_context(whole_file(here / f"{subset}.parquet"))
-        sinks.append(stack.enter_context(_Table(path, pa.schema([schema.field(name) for name in names]))))
+        sinks.append(stack.enter_context(_ParquetTable(path, pa.schema([schema.field(name) for name in names]))))
         large = [schema.field(name) for name in names if is_large(schema.field(name))]
         if large:
             path = stack.enter_context(whole_file(here / f"{subset}.blobs.arrow"))
@@ -92,7 +92,7 @@ class _Closing:
         raise NotImplementedError
 
 
-class _Table(_Closing):
+class _ParquetTable(_Closing):
     """`<subset>.parquet`; of large values it has the row in which they lie in the other file."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:

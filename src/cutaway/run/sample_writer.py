@@ -31,7 +31,7 @@ PART_SECONDS = 10.0
 _PART = re.compile(r"(?P<subset>[a-z]+)-(?P<start>\d+)-(?P<stop>\d+)\.arrow")
 
 
-class Part(NamedTuple):
+class WrittenPart(NamedTuple):
     """One part on disk."""
 
     path: Path
@@ -119,15 +119,15 @@ class SampleWriter:
         with contextlib.suppress(FileNotFoundError):
             self._run.storage.remove(f"{self._folder}/parts")
 
-    def _parts(self, subset: str) -> list[Part]:
+    def _parts(self, subset: str) -> list[WrittenPart]:
         """Return the parts from the first row on without a gap."""
         found = []
         for name in self._run.storage.list(f"{self._folder}/parts"):
             match = _PART.fullmatch(name)
             if match is not None and match["subset"] == subset:
                 path = self._run.path / self._folder / "parts" / name
-                found.append(Part(path, int(match["start"]), int(match["stop"])))
-        whole: list[Part] = []
+                found.append(WrittenPart(path, int(match["start"]), int(match["stop"])))
+        whole: list[WrittenPart] = []
         for part in sorted(found, key=lambda part: part.start):
             if part.start != (whole[-1].stop if whole else 0):
                 break
@@ -140,12 +140,12 @@ def _concatenated(tables: Sequence[pa.Table]) -> pa.Table:
     return pa.concat_tables([fitted_batch(table, schema) for table in tables]).combine_chunks()
 
 
-def _schema(part: Part) -> pa.Schema:
+def _schema(part: WrittenPart) -> pa.Schema:
     with pa.OSFile(str(part.path)) as source:
         return pa.ipc.open_file(source).schema
 
 
-def _read(part: Part) -> pa.Table:
+def _read(part: WrittenPart) -> pa.Table:
     # Read, not mapped: a map would count as this process's memory for as long as anything points into it.
     with pa.OSFile(str(part.path)) as source:
         return pa.ipc.open_file(source).read_all()

@@ -14,7 +14,7 @@ from cutaway.arrays import IndexArray, Int64Array, UInt8Array
 from cutaway.errors import RunDamaged, RunFormatError
 from cutaway.run.checksum import CHECKSUM, checksums, checksums_of_rows
 from cutaway.run.raw_file import RawFile
-from cutaway.run.rows import Rows
+from cutaway.run.rows import TableRows
 from cutaway.run.schemas import SCHEMAS
 from cutaway.run.segments import ENTRY, ENTRY_BYTES, LARGEST_INDEX, Header, RawPlace, SegmentName, parse_header
 from cutaway.run.stacking import read_rows
@@ -39,7 +39,7 @@ class Batch(NamedTuple):
 
     segment: SegmentName
     step: int
-    content: Rows
+    content: TableRows
 
     @property
     def rows(self) -> pa.RecordBatch:

@@ -170,7 +170,7 @@ class TableWriter:
         self._stem = writer.stem
         self._process = os.getpid()
         self._lock = threading.Lock()
-        self._segment: _Segment | None = None
+        self._segment: _OpenSegment | None = None
         self._next = 0
         self.bytes_written = 0
 
@@ -233,7 +233,7 @@ class TableWriter:
         return batch.serialize()
 
     @contextlib.contextmanager
-    def _writing(self) -> Iterator[_Segment]:
+    def _writing(self) -> Iterator[_OpenSegment]:
         """Give the segment to write to, and leave it behind when a write fails or is interrupted."""
         if os.getpid() != self._process:
             message = f"Process {os.getpid()} cannot write to {self._table!r}: process {self._process} does."
@@ -257,7 +257,7 @@ class TableWriter:
         if segment is not None:
             segment.finish()
 
-    def _open_segment(self) -> _Segment:
+    def _open_segment(self) -> _OpenSegment:
         if self._segment is not None and self._segment.is_full:
             self._finish()
         while self._segment is None:
@@ -265,11 +265,11 @@ class TableWriter:
             self._next += 1
             # A number that is taken belongs to an earlier writer of this name, which has ended: its lease was free.
             with contextlib.suppress(FileExistsError):
-                self._segment = _Segment(self._storage, stem, self._schema_bytes)
+                self._segment = _OpenSegment(self._storage, stem, self._schema_bytes)
         return self._segment
 
 
-class _Segment:
+class _OpenSegment:
     """The open files of one segment."""
 
     def __init__(self, storage: Storage, stem: str, schema_bytes: bytes) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.arrays import Array, IndexArray, UInt8Array
-from cutaway.run.rows import Rows, is_number
+from cutaway.run.rows import TableRows, is_number
 
 __all__ = ["NotStackable", "StackedRows"]
 
@@ -20,7 +20,7 @@ class NotStackable(Exception):
     """A column that Arrow must read itself."""
 
 
-class StackedRows(Rows):
+class StackedRows(TableRows):
     """The rows of equally laid out messages: one row of `view` per message, the first of them also as a batch."""
 
     def __init__(self, template: pa.RecordBatch, view: UInt8Array) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.arrays import Int64Array, UInt8Array
-from cutaway.run.rows import PlainRows, Rows, StreamRows
+from cutaway.run.rows import PlainRows, StreamRows, TableRows
 from cutaway.run.stacked_rows import NotStackable, StackedRows
 
 __all__ = ["read_rows"]
@@ -25,12 +25,14 @@ FEWEST_TO_STREAM = 8
 PREFIX = np.dtype([("mark", "<u4"), ("description", "<u4")])
 
 
-def read_rows(data: UInt8Array, starts: Int64Array, lengths: Int64Array, schema: pa.Schema) -> list[tuple[int, Rows]]:
+def read_rows(
+    data: UInt8Array, starts: Int64Array, lengths: Int64Array, schema: pa.Schema
+) -> list[tuple[int, TableRows]]:
     """Return the rows of the messages at `starts`, in order, in as few pieces as can be had cheaply.
 
     Each piece comes with the number of its first message.
     """
-    found: list[tuple[int, Rows]] = []
+    found: list[tuple[int, TableRows]] = []
     loose: list[int] = []
     for first, last in _equal_neighbours(data, starts, lengths):
         stacked = None
@@ -74,7 +76,7 @@ def _stack(grid: UInt8Array, schema: pa.Schema) -> StackedRows | None:
 
 def _read_loose(
     data: UInt8Array, loose: list[int], starts: Int64Array, lengths: Int64Array, schema: pa.Schema
-) -> list[tuple[int, Rows]]:
+) -> list[tuple[int, TableRows]]:
     """Read batches of different layouts through Arrow."""
     ends = starts + lengths
     if len(loose) >= FEWEST_TO_STREAM:

@@ -14,7 +14,7 @@ from cutaway.studio.errors_on_wire import Refusal
 from cutaway.studio.scalars import Curve
 from cutaway.studio.thinning import thin
 from cutaway.trial.growing import Columns
-from cutaway.trial.scalar_series import Series
+from cutaway.trial.scalar_series import ScalarPoints
 
 __all__ = ["curve_columns", "curves_table", "epochs_at", "wanted_curves"]
 
@@ -52,7 +52,7 @@ def curves_table(
     return pa.table(columns).replace_schema_metadata({name: json.dumps(value) for name, value in about.items()})
 
 
-def curve_columns(series: Series, epochs: tuple[Int64Array, Float64Array], points: int) -> Columns:
+def curve_columns(series: ScalarPoints, epochs: tuple[Int64Array, Float64Array], points: int) -> Columns:
     """Return one series, thinned to at most `points`, as columns; NaN where a value is not finite or not known."""
     short = thin(series.value, points)
     step = series.step[short.places]
@@ -96,7 +96,7 @@ def _epochs(columns: Columns) -> tuple[Int64Array, Float64Array]:
     return steps, epochs + rank / np.repeat(whole, lengths)
 
 
-def _within(series: Series, first: int | None, last: int | None) -> Series:
+def _within(series: ScalarPoints, first: int | None, last: int | None) -> ScalarPoints:
     start = 0 if first is None else int(np.searchsorted(series.step, first))
     end = len(series.step) if last is None else int(np.searchsorted(series.step, last, side="right"))
-    return Series(series.step[start:end], series.value[start:end], series.time[start:end])
+    return ScalarPoints(series.step[start:end], series.value[start:end], series.time[start:end])

@@ -12,7 +12,7 @@ from cutaway.arrays import BoolArray, Float64Array, Int64Array
 from cutaway.studio.wire import ScalarRow
 from cutaway.tensors.recent_steps import PHASES
 from cutaway.trial.growing import Columns
-from cutaway.trial.scalar_series import Series
+from cutaway.trial.scalar_series import ScalarPoints
 from cutaway.trial.trial import Trial
 
 __all__ = ["Curve", "all_curves", "scalar_group", "scalar_rows"]
@@ -35,7 +35,7 @@ class Curve(NamedTuple):
 
     name: str
     mode: str
-    points: Series
+    points: ScalarPoints
     derived: bool = False
     approximate: str = ""
 
@@ -125,7 +125,7 @@ def _rates(own: Columns, begun: Int64Array) -> tuple[Float64Array, BoolArray]:
 
 def _curve(name: str, mode: str, own: Columns, values: Float64Array, known: BoolArray) -> Iterator[Curve]:
     if known.any():
-        points = Series(own["step"][known], values[known], own["time"][known])
+        points = ScalarPoints(own["step"][known], values[known], own["time"][known])
         yield Curve(name, mode, points, derived=True)
 
 
@@ -146,5 +146,5 @@ def _of_losses(trial: Trial, columns: Columns) -> Iterator[Curve]:
         steps, values, places = steps[places >= 0], values[places >= 0], places[places >= 0]
         for mode in dict.fromkeys(columns["mode"][places].tolist()):
             own = columns["mode"][places] == mode
-            points = Series(steps[own], values[own], columns["time"][places[own]])
+            points = ScalarPoints(steps[own], values[own], columns["time"][places[own]])
             yield Curve(name, mode, points, derived=True, approximate="" if found.exact else found.approximate)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cutaway.errors import ConfigurationError
-from cutaway.run.asking import Training, Wanted, ask_training, checked_arguments, look_at_training
-from cutaway.run.control import Answer, Request, history
+from cutaway.run.asking import TrainingHolder, WantedAction, ask_training, checked_arguments, look_at_training
+from cutaway.run.control import Reply, Request, history
 from cutaway.run.identity import Run
 from cutaway.studio.errors_on_wire import Refusal
 from cutaway.studio.plain import plain, text
@@ -20,7 +20,7 @@ def requests_of(run: Run) -> list[RequestRow]:
     return [request_row(one, reply) for one, reply in reversed(history(run.storage)) if one.role == "train"]
 
 
-def request_row(request: Request, reply: Answer | None) -> RequestRow:
+def request_row(request: Request, reply: Reply | None) -> RequestRow:
     """Return a request as a row."""
     done = reply is not None and reply.state in ("done", "refused")
     return RequestRow(
@@ -52,13 +52,13 @@ def ask_for(run: Run, wanted: NewRequest) -> Answered:
         return Answered(request=known, new=False)
     training = look_at_training(run)
     _refuse(run, training, wanted.action)
-    asked = Wanted(wanted.action, arguments, who=WHO, why=wanted.why)
+    asked = WantedAction(wanted.action, arguments, who=WHO, why=wanted.why)
     request, new = ask_training(run, training, asked, wanted.id)
     known = None if new else _asked_before(run, wanted.id)
     return Answered(request=known or request_row(request, None), new=new)
 
 
-def _refuse(run: Run, training: Training, action: str) -> None:
+def _refuse(run: Run, training: TrainingHolder, action: str) -> None:
     if not training.runs:
         said = f"The training of run {run.name!r} is not running: it is {training.state}."
         raise Refusal(409, "not-running", said, "Only a running training can be asked for something.")

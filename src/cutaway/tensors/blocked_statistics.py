@@ -40,7 +40,7 @@ Columns = dict[str, Float64Array | Int64Array]
 
 
 @dataclass
-class _Found:
+class _FilledStatistics:
     """Statistics of the tensors that are not empty, one entry each."""
 
     count: Int64Array
@@ -138,7 +138,7 @@ class StatisticsPlan:
             zeros = np.count_nonzero(mask[cuts[segment] : cuts[segment + 1]])
             self._zeros[block.segments.start + segment] = zeros
 
-    def _combine(self) -> _Found:
+    def _combine(self) -> _FilledStatistics:
         layout = self._layout
         low, high, zeros = self._low, self._high, self._zeros
         if self._padded:
@@ -146,7 +146,7 @@ class StatisticsPlan:
         minima = np.minimum.reduceat(low, layout.first_segment, axis=1).astype(np.float64)
         sums = np.add.reduceat(self._sums, layout.first_chunk, axis=1, dtype=np.float64)
         mean = sums[0] / layout.count
-        return _Found(
+        return _FilledStatistics(
             count=layout.count.copy(),
             zeros=np.add.reduceat(zeros, layout.first_segment),
             min=minima[0],
@@ -158,7 +158,7 @@ class StatisticsPlan:
             squares=sums[1],
         )
 
-    def _correct(self, found: _Found, buffer: Float32Array) -> None:
+    def _correct(self, found: _FilledStatistics, buffer: Float32Array) -> None:
         """Do again what float32 could not do well enough."""
         count = self._layout.count
         # A tensor of one value, or one as it was initialised, is known exactly and needs no second look.
@@ -183,7 +183,7 @@ class StatisticsPlan:
         for start in range(0, chunks.size, _GROUP):
             yield chunks[start : start + _GROUP]
 
-    def _recentre(self, found: _Found, tensors: BoolArray, buffer: Float32Array) -> None:
+    def _recentre(self, found: _FilledStatistics, tensors: BoolArray, buffer: Float32Array) -> None:
         """Take mean and spread again from the values less their mean, whose squares no longer cancel."""
         layout, rows = self._layout, buffer.reshape(-1, CHUNK)
         centre = found.mean.astype(np.float32)
@@ -202,7 +202,7 @@ class StatisticsPlan:
         found.mean[tensors] = centre[tensors].astype(np.float64) + shift
         found.std[tensors] = np.sqrt(np.maximum(spread - shift * shift, 0))
 
-    def _do_again(self, found: _Found, tensors: BoolArray, buffer: Float32Array) -> None:
+    def _do_again(self, found: _FilledStatistics, tensors: BoolArray, buffer: Float32Array) -> None:
         """Take everything again in float64, over the finite values."""
         rows = buffer.reshape(-1, CHUNK)
         parts = [exact_chunks(rows[group], self._layout.valid[group]) for group in self._groups(tensors)]
@@ -255,7 +255,7 @@ class StatisticsPlan:
         chunks = np.bincount(self._layout.owner, minlength=tensors.size)[tensors]
         return np.cumsum(chunks) - chunks
 
-    def _columns(self, found: _Found, change: Float64Array, scale: ArrayLike | None) -> Columns:
+    def _columns(self, found: _FilledStatistics, change: Float64Array, scale: ArrayLike | None) -> Columns:
         columns: dict[str, Float64Array] = {
             name: getattr(found, name) for name in ("min", "max", "mean", "std", "abs_min")
         }

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.arrays import BoolArray, Int64Array
-from cutaway.run.rows import PlainRows, Rows, numbers
+from cutaway.run.rows import PlainRows, TableRows, numbers
 from cutaway.run.tables import Batch, TableReader
 from cutaway.trial.step_index import StepIndex
 
@@ -64,7 +64,7 @@ class ListedRows:
         return None if ready is None else Listed(ready, distinct & listed), waiting
 
 
-def _steps_of(rows: Rows) -> tuple[Int64Array, Int64Array]:
+def _steps_of(rows: TableRows) -> tuple[Int64Array, Int64Array]:
     """Return the steps of rows, each run of them once, and how many rows each has."""
     steps = rows.per_message("step")
     if steps is not None:

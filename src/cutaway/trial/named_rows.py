@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from cutaway.arrays import BoolArray, IndexArray, Int32Array, Int64Array
-from cutaway.run.rows import Rows
+from cutaway.run.rows import TableRows
 
 __all__ = ["NamedRows", "names_at"]
 
@@ -21,7 +21,7 @@ LOOKS_BEFORE_SORTING = 8
 class NamedRows:
     """The column `tensor` of some rows, asked for the places of single names."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: TableRows) -> None:
         self._rows = rows
         self._looks = 0
         self._codes: Int32Array | None = None
@@ -66,7 +66,7 @@ class NamedRows:
         return self._codes
 
 
-class Part(Protocol):
+class IndexedRows(Protocol):
     """Rows of listed steps, as both indexes keep them."""
 
     names: NamedRows
@@ -77,7 +77,7 @@ class Part(Protocol):
         """The step of each row."""
 
 
-def names_at(steps: Set[int], parts: Iterable[Part]) -> set[str]:
+def names_at(steps: Set[int], parts: Iterable[IndexedRows]) -> set[str]:
     """Return the names that stand at one of some steps."""
     found: set[str] = set()
     for part in parts:

@@ -17,7 +17,13 @@ from cutaway.run.identity import Run
 from cutaway.run.tables import Damage
 from cutaway.tensors.coarse import STRETCH, Grid
 from cutaway.tensors.statistic_names import STATISTIC_NAMES
-from cutaway.trial.overview_cells import Cells, Wanted, cells_of_steps, cells_of_stretches, spans_within
+from cutaway.trial.overview_cells import (
+    OverviewCells,
+    OverviewRequest,
+    cells_of_steps,
+    cells_of_stretches,
+    spans_within,
+)
 from cutaway.trial.stretch_rows import StretchRows, owners_of
 from cutaway.trial.stretches import FOREVER, Stretches
 from cutaway.trial.tensor_summaries import TensorSummary, summarize
@@ -99,7 +105,7 @@ class OverviewReader:
         names = [name for name in owners if tensors is None or tensors(name)]
         statistics = tuple(dict.fromkeys((statistic, "nonfinite")))
         cells, words, exact = self._read(
-            Wanted(statistics, names, owners, np.float32), pieces, _window(first, last), columns
+            OverviewRequest(statistics, names, owners, np.float32), pieces, _window(first, last), columns
         )
         least, greatest, newest = cells.grids[statistic]
         nonfinite = cells.grids["nonfinite"].greatest
@@ -113,7 +119,7 @@ class OverviewReader:
         owners = owners_of(pieces)
         if tensor not in owners:
             raise TensorUnavailable(tensor, self.run.name, sorted(owners))
-        wanted = Wanted(STATISTIC_NAMES, [tensor], owners, np.float64)
+        wanted = OverviewRequest(STATISTIC_NAMES, [tensor], owners, np.float64)
         cells, words, exact = self._read(wanted, pieces, _window(first, last), columns)
         # Steps at which other tensors alone were recorded are none of its own.
         own = cells.there[0]
@@ -131,8 +137,8 @@ class OverviewReader:
         return tuple(self._stretches.damage)
 
     def _read(
-        self, wanted: Wanted, pieces: list[StretchRows], window: tuple[int, int], columns: int
-    ) -> tuple[Cells, str, bool]:
+        self, wanted: OverviewRequest, pieces: list[StretchRows], window: tuple[int, int], columns: int
+    ) -> tuple[OverviewCells, str, bool]:
         """Return at most so many columns, what they are in words, and whether each is one step."""
         if columns < 1:
             raise ConfigurationError(f"`columns >= 1` must hold, but got {columns=}.")

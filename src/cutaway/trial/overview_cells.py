@@ -12,10 +12,10 @@ from cutaway.tensors.coarse import Grid, merge_neighbours
 from cutaway.trial.raw_statistics import RawStatistics
 from cutaway.trial.stretch_rows import StretchRows, owned_rows
 
-__all__ = ["Cells", "Wanted", "cells_of_steps", "cells_of_stretches", "spans_within"]
+__all__ = ["OverviewCells", "OverviewRequest", "cells_of_steps", "cells_of_stretches", "spans_within"]
 
 
-class Wanted(NamedTuple):
+class OverviewRequest(NamedTuple):
     """Which statistics of which tensors, and whose of several workers; as which kind of numbers."""
 
     statistics: tuple[str, ...]
@@ -33,7 +33,7 @@ class Wanted(NamedTuple):
         return np.full((len(self.tensors), columns), np.nan, self.kind)
 
 
-class Cells(NamedTuple):
+class OverviewCells(NamedTuple):
     """The grids of the wanted statistics; a column begins at its `first` step, the last ends before `end`."""
 
     first: Int64Array
@@ -41,10 +41,10 @@ class Cells(NamedTuple):
     grids: Mapping[str, Grid]
     there: BoolArray
 
-    def merged(self, each: int) -> Cells:
+    def merged(self, each: int) -> OverviewCells:
         """Return the same with every `each` neighbouring columns as one."""
         grids = {name: merge_neighbours(grid, self.there, each) for name, grid in self.grids.items()}
-        return Cells(self.first[::each], self.end, grids, self.there[:, ::each])
+        return OverviewCells(self.first[::each], self.end, grids, self.there[:, ::each])
 
     @property
     def steps(self) -> Int64Array:
@@ -64,7 +64,7 @@ def spans_within(pieces: Sequence[StretchRows], start: int, stop: int) -> tuple[
     return np.unique(np.concatenate(found), axis=0), round(rows)
 
 
-def cells_of_stretches(wanted: Wanted, pieces: Sequence[StretchRows], spans: Int64Array) -> Cells:
+def cells_of_stretches(wanted: OverviewRequest, pieces: Sequence[StretchRows], spans: Int64Array) -> OverviewCells:
     """Return a column for each of some stretches."""
     number = wanted.number
     place = {(first, last): i for i, (first, last) in enumerate(spans.tolist())}
@@ -80,10 +80,10 @@ def cells_of_stretches(wanted: Wanted, pieces: Sequence[StretchRows], spans: Int
             for cells, which in zip(grid, ("min", "max", "last"), strict=True):
                 with np.errstate(over="ignore"):  # what no float32 holds is shown as infinite
                     cells[own, at[rows]] = piece.take(f"{name}_{which}", rows)
-    return Cells(spans[:, 0].copy(), int(spans[:, 1].max()) + 1 if len(spans) else 0, grids, there)
+    return OverviewCells(spans[:, 0].copy(), int(spans[:, 1].max()) + 1 if len(spans) else 0, grids, there)
 
 
-def cells_of_steps(wanted: Wanted, raw: RawStatistics, start: int, stop: int) -> Cells:
+def cells_of_steps(wanted: OverviewRequest, raw: RawStatistics, start: int, stop: int) -> OverviewCells:
     """Return a column for each recorded step with `start <= step < stop`."""
     workers = sorted(set(wanted.owners.values()))
     parts = [part for worker in workers for part in _parts(wanted, raw, worker, (start, stop))]
@@ -96,11 +96,11 @@ def cells_of_steps(wanted: Wanted, raw: RawStatistics, start: int, stop: int) ->
         for cell, value in zip(cells, values, strict=True):
             cell[rows, at] = value
     grids = {name: Grid(cell, cell, cell) for name, cell in zip(wanted.statistics, cells, strict=True)}
-    return Cells(steps, int(steps[-1]) + 1 if len(steps) else 0, grids, there)
+    return OverviewCells(steps, int(steps[-1]) + 1 if len(steps) else 0, grids, there)
 
 
 def _parts(
-    wanted: Wanted, raw: RawStatistics, worker: str, window: tuple[int, int]
+    wanted: OverviewRequest, raw: RawStatistics, worker: str, window: tuple[int, int]
 ) -> list[tuple[Int64Array, IndexArray, list[Array]]]:
     """Return steps, tensors and numbers of one worker, piece by piece as they lie in the files."""
     own = {name: i for name, i in wanted.number.items() if wanted.owners[name] == worker}

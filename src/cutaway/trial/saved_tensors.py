@@ -40,7 +40,7 @@ class Saved(NamedTuple):
     kind: np.dtype[Any] | None
     shape: tuple[int, ...] | None
     dtype: str
-    part: _Part
+    part: SavedTensorsPart
     row: int
 
     def reductions(self) -> dict[str, float]:
@@ -50,7 +50,7 @@ class Saved(NamedTuple):
 
 
 # A `Saved` before anybody needs its names: making a thousand of those would cost as much as reading their rows.
-Entry = tuple[RawFile, int | None, int, int, np.dtype[Any] | None, tuple[int, ...] | None, str, "_Part", int]
+Entry = tuple[RawFile, int | None, int, int, np.dtype[Any] | None, tuple[int, ...] | None, str, "SavedTensorsPart", int]
 
 
 class SavedSteps:
@@ -72,7 +72,7 @@ class SavedSteps:
             self.first = {step: one for steps in reversed(self.by_worker.values()) for step, one in steps.items()}
 
 
-class _Part:
+class SavedTensorsPart:
     """Some rows of `trace/tensors`, all of listed steps."""
 
     def __init__(self, listed: Listed, file: RawFile) -> None:
@@ -135,7 +135,7 @@ class SavedTensors:
 
     def clear(self) -> None:
         """Forget everything."""
-        self._parts: list[_Part] = []
+        self._parts: list[SavedTensorsPart] = []
         self._tensors: dict[str, SavedSteps] = {}
         self._names: set[str] = set()
         self._named = 0
@@ -143,7 +143,7 @@ class SavedTensors:
 
     def add(self, listed: Listed, file: RawFile) -> None:
         """Take in rows and the file that their values lie in."""
-        part = _Part(listed, file)
+        part = SavedTensorsPart(listed, file)
         self._parts.append(part)
         self.steps |= part.distinct_steps
 

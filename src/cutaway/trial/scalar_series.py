@@ -13,7 +13,7 @@ from cutaway.run.schemas import SCALARS
 from cutaway.run.tables import Attempt, Batch, Damage
 from cutaway.trial.follower import Follower
 
-__all__ = ["ScalarSeries", "Series"]
+__all__ = ["ScalarPoints", "ScalarSeries"]
 
 
 # More than anybody looks at; a run in which each step named a series of its own would take all memory.
@@ -22,7 +22,7 @@ MOST_SERIES = 10_000
 _Key = tuple[str, str]
 
 
-class Series(NamedTuple):
+class ScalarPoints(NamedTuple):
     """One series of numbers, ascending in `step`."""
 
     step: Int64Array
@@ -38,16 +38,18 @@ class ScalarSeries:
         self._seen = 0
         self._attempts: tuple[Attempt, ...] = tuple(follower.attempts)
         self._workers: dict[_Key, str] = {}
-        self._waiting: dict[_Key, list[Series]] = {}
-        self._joined: dict[_Key, Series] = {}
+        self._waiting: dict[_Key, list[ScalarPoints]] = {}
+        self._joined: dict[_Key, ScalarPoints] = {}
         self._too_many = False
 
-    def all(self) -> dict[tuple[str, str], Series]:
+    def all(self) -> dict[tuple[str, str], ScalarPoints]:
         """Return every series by its name and mode, in the order in which they began."""
         self._read()
         for key, waiting in self._waiting.items():
             parts = [self._joined[key], *waiting] if key in self._joined else waiting
-            self._joined[key] = _ascending(Series(*(np.concatenate(columns) for columns in zip(*parts, strict=True))))
+            self._joined[key] = _ascending(
+                ScalarPoints(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+            )
         self._waiting.clear()
         return self._joined
 
@@ -74,7 +76,7 @@ class ScalarSeries:
         rows = batch.content
         names, name_codes = _coded(rows.column("name"))
         modes, mode_codes = _coded(rows.column("mode"))
-        whole = Series(*(numbers(rows.column(column)) for column in Series._fields))
+        whole = ScalarPoints(*(numbers(rows.column(column)) for column in ScalarPoints._fields))
         codes = name_codes.astype(np.int64) * len(modes) + mode_codes
         codes[~self._follower.steps.within.mask(whole.step, limit)] = -1
         order = np.argsort(codes, kind="stable")
@@ -105,11 +107,11 @@ def _coded(column: pa.Array) -> tuple[list[str], Int32Array]:
     return [text or "" for text in encoded.dictionary.to_pylist()], codes
 
 
-def _picked(series: Series, places: IndexArray) -> Series:
-    return Series(series.step[places], series.value[places], series.time[places])
+def _picked(series: ScalarPoints, places: IndexArray) -> ScalarPoints:
+    return ScalarPoints(series.step[places], series.value[places], series.time[places])
 
 
-def _ascending(series: Series) -> Series:
+def _ascending(series: ScalarPoints) -> ScalarPoints:
     steps: Array = series.step
     if not (steps[1:] < steps[:-1]).any():
         return series

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.arrays import BoolArray, Int64Array
-from cutaway.run.rows import Rows, numbers
+from cutaway.run.rows import TableRows, numbers
 from cutaway.run.segments import SegmentName
 from cutaway.run.tables import Batch
 from cutaway.tensors.modes import ModeKeys
@@ -190,11 +190,11 @@ class ModeIndex:
     """The modes of steps. Rows wait until somebody asks: most that read tensors never do."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[Rows, BoolArray]] = []
+        self._waiting: list[tuple[TableRows, BoolArray]] = []
         self._of_steps: dict[int, tuple[ModeKeys, int]] = {}
         self._steps_in: dict[ModeKeys, dict[int, int]] = {}
 
-    def add(self, rows: Rows, shown: BoolArray) -> None:
+    def add(self, rows: TableRows, shown: BoolArray) -> None:
         """Take in rows of `trace/steps`, those that are shown."""
         self._waiting.append((rows, shown))
 

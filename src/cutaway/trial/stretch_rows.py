@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from cutaway.arrays import Array, Int64Array
-from cutaway.run.rows import Rows, numbers
+from cutaway.run.rows import TableRows, numbers
 from cutaway.run.tables import Batch
 from cutaway.tensors.coarse import Stretch
 from cutaway.trial.listed_rows import neighbours
@@ -25,7 +25,7 @@ class StretchRows:
         self.worker = worker
         self.first, self.last = spans
         self.at, self.names, self.codes = at, names, codes
-        self._rows: Rows | None = None
+        self._rows: TableRows | None = None
         self._kept: Int64Array | None = None
         self._stretches: Sequence[Stretch] = ()
 

@@ -29,14 +29,14 @@ from cutaway.trial.follower import Follower
 from cutaway.trial.growing import Columns
 from cutaway.trial.html import facts_table, listed
 from cutaway.trial.overview import OverviewReader
-from cutaway.trial.scalar_series import ScalarSeries, Series
+from cutaway.trial.scalar_series import ScalarPoints, ScalarSeries
 from cutaway.trial.step_columns import StepColumns
 from cutaway.trial.step_index import StepRange
 from cutaway.trial.step_queries import Mode, StepQueries
 from cutaway.trial.tables import filtered, findings_table, rows_in_range, samples_at, with_modes
 from cutaway.trial.tensor import Tensor
 from cutaway.trial.value_window import ValueWindow
-from cutaway.trial.windows import Windows
+from cutaway.trial.windows import StepWindows
 
 __all__ = ["Trial"]
 
@@ -62,7 +62,7 @@ class Trial(StepQueries):
         self.name = name or run.name
         self.path = run.path
         self._tensors: dict[str, Tensor] = {}
-        self._windows = Windows(self._follower)
+        self._windows = StepWindows(self._follower)
         self._series = ScalarSeries(self._follower)
         self._step_columns = StepColumns(self._follower)
         self.overviews = OverviewReader(run)  # of statistics, without reading every row
@@ -216,7 +216,7 @@ class Trial(StepQueries):
         self._follower.maybe_refresh()
         return self._windows.scalar(name, start, stop, ModeKeys.parse(mode))
 
-    def scalar_series(self) -> dict[tuple[str, str], Series]:
+    def scalar_series(self) -> dict[tuple[str, str], ScalarPoints]:
         """Return every scalar of every mode as a series (step, value, time) by name and mode, of the first worker."""
         self._follower.maybe_refresh()
         return self._series.all()

@@ -19,10 +19,10 @@ from cutaway.tensors.recent_steps import PHASES
 from cutaway.trial.follower import Follower
 from cutaway.trial.growing import Columns, Growing
 
-__all__ = ["Windows"]
+__all__ = ["StepWindows"]
 
 
-class Windows:
+class StepWindows:
     """The rows of `trace/steps` and `scalars` of the first worker by name, by step."""
 
     def __init__(self, follower: Follower) -> None:

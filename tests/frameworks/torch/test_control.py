@@ -16,7 +16,7 @@ from torch import nn
 import cutaway.torch as smd
 from cutaway.cli import main
 from cutaway.run import Run
-from cutaway.run.control import Answer, Request, answer_to, ask, history
+from cutaway.run.control import Reply, Request, answer_to, ask, history
 from cutaway.run.leases import read_leases
 from cutaway.trial import create_trial
 from tests.frameworks.torch.models import batches, net, plain_loss, sgd
@@ -63,8 +63,8 @@ def left(hook: Any, action: str, **arguments: Any) -> Request:
     return asked
 
 
-def answered(hook: Any, asked: Request) -> Answer:
-    found: Answer = until(lambda: answer_to(hook.run.storage, asked))
+def answered(hook: Any, asked: Request) -> Reply:
+    found: Reply = until(lambda: answer_to(hook.run.storage, asked))
     return found
 
 

@@ -22,7 +22,7 @@ from cutaway.rules.actions.channel import SENT, Message, Outcome
 from cutaway.rules.actions.delivery import Deliveries
 from cutaway.run import Finding, Run
 from cutaway.run.claims import Claim, Claims
-from cutaway.run.control import Answer, Request, answer, answer_to, ask, history, pending
+from cutaway.run.control import Reply, Request, answer, answer_to, ask, history, pending
 from tests.rules.actions.conftest import PASSWORD, SECRET
 from tests.rules.actions.servers import Endpoint, MailServer, unused_port
 
@@ -446,7 +446,7 @@ def test_what_was_sent_between_two_looks_is_not_sent_again(
     claim = deliveries._claims.claim
 
     def late(request: Request) -> Claim | None:
-        answer(run.storage, request, Answer("done", "", 1))
+        answer(run.storage, request, Reply("done", "", 1))
         if damaged:
             run.storage.replace(f"control/{request.id}.done", b"{}")
         return claim(request)

@@ -17,7 +17,7 @@ from cutaway.capture.mailbox import Mailbox
 from cutaway.capture.workers import Worker
 from cutaway.errors import ConfigurationError
 from cutaway.run import Run
-from cutaway.run.control import Answer, Request, answer_to, ask
+from cutaway.run.control import Reply, Request, answer_to, ask
 from cutaway.run.leases import read_leases
 from cutaway.testing.faults import Fault, FaultyStorage
 from tests.recording import Recorded
@@ -48,8 +48,8 @@ def left(hook: Any, action: str, **more: Any) -> Request:
     return asked
 
 
-def answered(hook: Any, asked: Request) -> Answer:
-    found: Answer = until(lambda: answer_to(hook.run.storage, asked))
+def answered(hook: Any, asked: Request) -> Reply:
+    found: Reply = until(lambda: answer_to(hook.run.storage, asked))
     return found
 
 
@@ -395,7 +395,7 @@ def test_a_paused_training_stands_still_its_lease_moves_and_it_does_what_it_is_a
         assert (hook.step, saved, is_paused(hook)) == (at, [at], True)
         assert answer_to(hook.run.storage, dump) is None
         ask(hook.run.storage, resume)
-        assert answered(hook, resume) == Answer("done", "", at, time=answered(hook, resume).time)
+        assert answered(hook, resume) == Reply("done", "", at, time=answered(hook, resume).time)
         until(lambda: hook.step > at + 3)
         assert answered(hook, dump).step == at + 1
         assert not is_paused(hook)

@@ -18,13 +18,13 @@ from typing import Any
 import pytest
 
 from cutaway.run import Run, RunState
-from cutaway.run.control import Answer, Request, answer, ask, history, pending
+from cutaway.run.control import Reply, Request, answer, ask, history, pending
 from cutaway.run.leases import Lease
 from cutaway.run.segments import WriterId
 
 MakeRun = Callable[..., Run]
 Cutaway = Callable[..., tuple[int, str, str]]
-Answers = Callable[[Run, Answer], threading.Thread]
+Answers = Callable[[Run, Reply], threading.Thread]
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def answers() -> Iterator[Answers]:
     """Answer the next request to a run, as its training would."""
     threads: list[threading.Thread] = []
 
-    def start(run: Run, reply: Answer) -> threading.Thread:
+    def start(run: Run, reply: Reply) -> threading.Thread:
         def wait() -> None:
             deadline = time.monotonic() + 20
             while time.monotonic() < deadline:
@@ -54,7 +54,7 @@ def test_a_request_names_who_asks_and_why_and_the_attempt(
     make_run: MakeRun, cutaway: Cutaway, answers: Answers
 ) -> None:
     run = make_run("mnist-1", running=True)
-    answers(run, Answer("done", "the loop sees it", 812))
+    answers(run, Reply("done", "the loop sees it", 812))
     code, out, err = cutaway("control", "mnist", "stop", "--why", "the loss is NaN")
     assert (code, out, err) == (0, "done at step 812: the loop sees it\n", "")
     ((request, _),) = history(run.storage)
@@ -63,7 +63,7 @@ def test_a_request_names_who_asks_and_why_and_the_attempt(
 
 
 def test_a_refusal_ends_with_one(make_run: MakeRun, cutaway: Cutaway, answers: Answers) -> None:
-    answers(make_run(running=True), Answer("refused", "no optimizer is registered", 5))
+    answers(make_run(running=True), Reply("refused", "no optimizer is registered", 5))
     assert cutaway("control", "mnist", "set", "lr=0.1") == (1, "refused: no optimizer is registered\n", "")
 
 
@@ -72,7 +72,7 @@ def test_settings_travel_as_numbers(
     make_run: MakeRun, cutaway: Cutaway, answers: Answers, text: str, arguments: dict[str, float]
 ) -> None:
     run = make_run(running=True)
-    answers(run, Answer("done", "", 5))
+    answers(run, Reply("done", "", 5))
     assert cutaway("control", "mnist", "set", text) == (0, "done at step 5\n", "")
     assert history(run.storage)[0][0].arguments == arguments
 
@@ -87,7 +87,7 @@ def test_without_an_answer_the_request_waits(make_run: MakeRun, cutaway: Cutaway
 
 
 def test_json_has_the_request_and_its_answer(make_run: MakeRun, cutaway: Cutaway, answers: Answers) -> None:
-    answers(make_run(running=True), Answer("done", "", 5))
+    answers(make_run(running=True), Reply("done", "", 5))
     _, out, _ = cutaway("control", "mnist", "dump", "--json")
     content = json.loads(out)
     assert (content["ok"], content["outcome"], content["path"]) == (True, "done", "runs/mnist-1")
@@ -154,7 +154,7 @@ def test_without_an_action_the_requests_so_far_are_listed(make_run: MakeRun, cut
     first = Request("set", "train", "anna@lab", "it spikes", {"lr": 0.01}, time=time.time() - 90)
     for request in (first, Request("stop", "train", "rule LossSpike", "")):
         ask(run.storage, request)
-    answer(run.storage, first, Answer("done", "lr from 0.1 to 0.01", 7))
+    answer(run.storage, first, Reply("done", "lr from 0.1 to 0.01", 7))
     code, out, _ = cutaway("control", "mnist")
     assert code == 0
     lines = out.splitlines()

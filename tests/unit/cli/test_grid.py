@@ -1,13 +1,13 @@
 import pytest
 from rich.text import Text
 
-from cutaway.cli.grid import Cell, Column, fit
+from cutaway.cli.grid import Cell, GridColumn, fit
 
 COLUMNS = (
-    Column("name", least=8),
-    Column("state"),
-    Column("loss", "right", drop=1),
-    Column("trend", drop=2),
+    GridColumn("name", least=8),
+    GridColumn("state"),
+    GridColumn("loss", "right", drop=1),
+    GridColumn("trend", drop=2),
 )
 ROWS: list[list[Cell] | Text] = [
     ["a_rather_long_run_name", "finished", "0.1", "▁▂▃"],
@@ -64,6 +64,6 @@ def test_a_table_without_rows_is_its_titles() -> None:
 
 
 def test_a_sentence_loses_its_end() -> None:
-    columns = [Column("rule"), Column("finding", least=5, cut="end")]
+    columns = [GridColumn("rule"), GridColumn("finding", least=5, cut="end")]
     (_, line) = fit(columns, [["A", "the first words tell most of it"]], 20).lines
     assert line.plain == "A     the first wor…"

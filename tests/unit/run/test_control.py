@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cutaway.errors import ConfigurationError, RunDamaged
-from cutaway.run.control import Answer, Inbox, Request, answer, answer_to, ask, history, pending
+from cutaway.run.control import Inbox, Reply, Request, answer, answer_to, ask, history, pending
 from cutaway.run.documents import write_document
 from cutaway.run.storage import LocalStorage
 
@@ -35,9 +35,9 @@ def test_an_answer_comes_back_and_ends_the_waiting(storage: LocalStorage) -> Non
     for request in (done, refused):
         ask(storage, request)
         assert answer_to(storage, request) is None
-    answer(storage, done, Answer("done", "", step=7))
+    answer(storage, done, Reply("done", "", step=7))
     assert pending(storage, "train") == [refused]
-    answer(storage, refused, Answer("refused", "pausing is off", step=8))
+    answer(storage, refused, Reply("refused", "pausing is off", step=8))
     assert pending(storage, "train") == []
     found = [answer_to(storage, request) for request in (done, refused)]
     assert [(one.state, one.reason, one.step) for one in found if one] == [
@@ -130,13 +130,13 @@ def test_a_request_that_was_only_half_there_is_read_when_it_is_whole(storage: Lo
 def test_what_was_answered_before_is_not_handed_out(storage: LocalStorage) -> None:
     request = _request()
     ask(storage, request)
-    answer(storage, request, Answer("done", "", step=7))
+    answer(storage, request, Reply("done", "", step=7))
     assert Inbox(storage, "train").new() == []
 
 
 def test_the_history_has_every_request_with_its_answer(storage: LocalStorage) -> None:
     done, waiting, damaged = (_request(time=moment) for moment in (1.0, 2.0, 3.0))
-    reply = Answer("done", "", step=7)
+    reply = Reply("done", "", step=7)
     for request in (waiting, damaged, done):
         ask(storage, request)
     answer(storage, done, reply)
@@ -147,7 +147,7 @@ def test_the_history_has_every_request_with_its_answer(storage: LocalStorage) ->
 def test_a_damaged_answer_is_damage_and_not_silence(storage: LocalStorage) -> None:
     request = _request()
     ask(storage, request)
-    answer(storage, request, Answer("done", "", step=1))
+    answer(storage, request, Reply("done", "", step=1))
     path = storage.path(f"control/{request.id}.done")
     path.write_bytes(path.read_bytes()[:-3])
     with pytest.raises(RunDamaged):

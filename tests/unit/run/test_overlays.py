@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from cutaway.errors import ConfigurationError, OverlayError
 from cutaway.run import Run
-from cutaway.run.overlay_use import CORRECTED, DATA_SET, EVALUATION, Seen, never_read
+from cutaway.run.overlay_use import CORRECTED, DATA_SET, EVALUATION, HandedOut, never_read
 from cutaway.run.overlays import (
     Correction,
     Overlay,
@@ -203,13 +203,13 @@ def test_a_killed_writer_leaves_a_whole_overlay_or_none(run: Run) -> None:
 
 
 def test_what_was_handed_out_is_counted_once_each() -> None:
-    seen = Seen(["training/1", "training/2"])
+    seen = HandedOut(["training/1", "training/2"])
     seen.mark(["training/1", "training/1", "validation/1"])
     assert len(seen) == 1
 
 
 def test_a_forked_worker_counts_too() -> None:
-    seen = Seen(["training/1", "training/2"])
+    seen = HandedOut(["training/1", "training/2"])
     child = os.fork()
     if child == 0:
         seen.mark(["training/2"])

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cutaway.run.ipc_layout import gather_numbers
-from cutaway.run.rows import Rows
+from cutaway.run.rows import TableRows
 from cutaway.run.schemas import SCHEMAS
 from cutaway.run.stacking import read_rows
 
@@ -25,7 +25,7 @@ def _laid_out(batches: list[pa.RecordBatch]) -> Message:
     return np.frombuffer(b"".join(pieces), np.uint8), np.cumsum(lengths) - lengths, lengths
 
 
-def _table(rows: list[tuple[int, Rows]]) -> pa.Table:
+def _table(rows: list[tuple[int, TableRows]]) -> pa.Table:
     return pa.Table.from_batches([part.record_batch() for _, part in rows])
 
 

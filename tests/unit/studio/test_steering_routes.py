@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cutaway.run.control import Answer, Request, answer, ask, history
+from cutaway.run.control import Reply, Request, answer, ask, history
 from cutaway.run.identity import Run
 from cutaway.run.leases import Lease, RunState
 from tests.unit.studio.one_run import Asked, studio_of
@@ -21,7 +21,7 @@ class Training:
         self.run = Run.create(path)
         self.attempt, self.lease = self.run.begin_attempt()
 
-    def history(self) -> list[tuple[Request, Answer | None]]:
+    def history(self) -> list[tuple[Request, Reply | None]]:
         return history(self.run.storage)
 
 
@@ -54,7 +54,7 @@ def test_a_request_is_left_for_the_attempt_that_runs(studio: Asked, training: Tr
 
 def test_its_answer_is_shown(studio: Asked, training: Training) -> None:
     studio.ask("live", action="checkpoint", id=ID)
-    answer(training.run.storage, training.history()[0][0], Answer("done", "saved", 12, time=5.0))
+    answer(training.run.storage, training.history()[0][0], Reply("done", "saved", 12, time=5.0))
     row = studio.data("live", "/requests")[0]
     assert (row["id"], row["state"], row["reason"], row["step"], row["answered"]) == (ID, "done", "saved", 12, 5.0)
 

@@ -15,18 +15,18 @@ from cutaway.dataset.functions import Function, Visualizer
 from cutaway.errors import BindingError
 from cutaway.evaluation.arguments import GROUND_TRUTH, INPUT, PREDICTION, Sources, wire_arguments
 from cutaway.evaluation.checks.batching import SmallBatch
-from cutaway.evaluation.checks.looking import Failure, Inspection, failure_of
+from cutaway.evaluation.checks.looking import CallFailure, Inspection, failure_of
 from cutaway.evaluation.checks.places import split_place
 from cutaway.evaluation.checks.results import Result, result_of_batch, result_of_visualizer
 from cutaway.evaluation.wiring import Wiring
 
-__all__ = ["Trial", "judge_functions"]
+__all__ = ["FunctionInputs", "judge_functions"]
 
 LOSS, METRIC, VISUALIZER, LATENT_SPACE = "loss", "metric", "visualizer", "latent space"
 
 
 @dataclass(frozen=True)
-class Trial:
+class FunctionInputs:
     """What functions are tried on: batches, and the model's answers to each where there is a model.
 
     `predictions` names each output of the model; without a model `lacking` says why there are no answers.
@@ -59,7 +59,7 @@ class Trial:
         return found
 
 
-def judge_functions(inspection: Inspection, trial: Trial) -> None:
+def judge_functions(inspection: Inspection, trial: FunctionInputs) -> None:
     """Try every function that is bound; what it needs and is not there makes it skipped, not failed."""
     for kind, functions in _bound(trial.dataset):
         for function in functions:
@@ -73,7 +73,7 @@ def _bound(dataset: Dataset) -> Iterator[tuple[str, Sequence[Function]]]:
     yield LATENT_SPACE, dataset.latent_spaces
 
 
-def _judge(inspection: Inspection, trial: Trial, kind: str, function: Function) -> None:
+def _judge(inspection: Inspection, trial: FunctionInputs, kind: str, function: Function) -> None:
     sheet = inspection.sheet
     row = (kind, function.name)
     sheet.row(*row)
@@ -175,7 +175,7 @@ class _Tried:
             return result_of_visualizer(value, self.function.visualizer_type)
         return result_of_batch(value, len(self.batch), flat=self.kind != LATENT_SPACE)
 
-    def tell(self, inspection: Inspection, problem: Problem, failure: Failure | None = None) -> None:
+    def tell(self, inspection: Inspection, problem: Problem, failure: CallFailure | None = None) -> None:
         separator = " " if failure is not None else ": "
         inspection.sheet.find(
             problem.code,
@@ -189,7 +189,7 @@ class _Tried:
         )
 
 
-def _lacking(trial: Trial, wires: Mapping[str, str]) -> str:
+def _lacking(trial: FunctionInputs, wires: Mapping[str, str]) -> str:
     if not trial.batches:
         return "no sample came through well"
     needed = next(one for one in wires.values() if all(one not in trial.values(i) for i in range(len(trial.batches))))

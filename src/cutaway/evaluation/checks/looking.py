@@ -21,7 +21,7 @@ __all__ = [
     "INPUT",
     "METADATA",
     "Asked",
-    "Failure",
+    "CallFailure",
     "Inspection",
     "Seen",
     "ask",
@@ -68,7 +68,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Failure:
+class CallFailure:
     """A call that gave nothing: why, and where in somebody's code. `late` ones were stopped waiting for."""
 
     reason: str
@@ -88,7 +88,7 @@ class Seen:
     digest: bytes = b""
     summary: Summary | None = None
     metadata: Mapping[str, Scalar] = field(default_factory=dict)
-    failure: Failure | None = None
+    failure: CallFailure | None = None
 
 
 def asked_of(dataset: Dataset) -> list[Asked]:
@@ -168,16 +168,16 @@ def ask(subset: Subset, asked: Asked, index: int, call: Limited) -> Seen:
     return Seen(subset.name, index, sample, outcome.seconds, looked.digest, looked)
 
 
-def failure_of(outcome: Outcome, limit: float) -> Failure | None:
+def failure_of(outcome: Outcome, limit: float) -> CallFailure | None:
     """Say why a call gave nothing, in somebody's own words and line where it raised."""
     error = outcome.error
     if outcome.late:
-        return Failure(f"it had not returned after {limit:g} s", late=True)
+        return CallFailure(f"it had not returned after {limit:g} s", late=True)
     if error is None:
         return None
     if isinstance(error, EncoderError):
-        return Failure(error.reason, error.place, error.name)
-    return Failure(f"{type(error).__name__}: {error}".rstrip(": "), place_of(error))
+        return CallFailure(error.reason, error.place, error.name)
+    return CallFailure(f"{type(error).__name__}: {error}".rstrip(": "), place_of(error))
 
 
 def _question(subset: Subset, asked: Asked, index: int) -> Callable[[], Any]:

@@ -20,7 +20,7 @@ from cutaway.dataset.content import content_hash
 from cutaway.dataset.functions import Field
 from cutaway.dataset.subset import Subset, sample_id
 from cutaway.evaluation.checks.limited import Limited
-from cutaway.evaluation.checks.looking import GROUND_TRUTH, INPUT, ROLES, Failure, failure_of, labels_of
+from cutaway.evaluation.checks.looking import GROUND_TRUTH, INPUT, ROLES, CallFailure, failure_of, labels_of
 from cutaway.evaluation.checks.sheet import Sheet
 
 __all__ = ["Scan", "Scanned", "judge_unread", "scan"]
@@ -48,7 +48,7 @@ class Unread:
     subset: str
     index: int
     row: tuple[str, str]
-    failure: Failure
+    failure: CallFailure
 
 
 @dataclass

@@ -20,7 +20,7 @@ from cutaway.rules.actions.action import Action
 from cutaway.rules.actions.channel import Channel, Message, Outcome
 from cutaway.rules.actions.notify import Notify
 from cutaway.run.claims import Claim, Claims
-from cutaway.run.control import Answer, Inbox, Request, answer, answer_to
+from cutaway.run.control import Inbox, Reply, Request, answer, answer_to
 from cutaway.run.findings import Finding
 from cutaway.run.identity import Run
 
@@ -46,7 +46,7 @@ class _Delivery:
     tries: int = 0
     due: float = 0.0
     is_held: bool = False  # until the caller has had a chance to record that it may be sent twice
-    reply: Answer | None = None  # what became of it, from when that is known
+    reply: Reply | None = None  # what became of it, from when that is known
     is_over: bool = False  # the reply is in the run folder
     thread: threading.Thread | None = field(default=None, repr=False)
 
@@ -182,7 +182,7 @@ class Deliveries:
             return
         if outcome.state == "refused":
             log.warning("The message about %s cannot be sent: %s", delivery.message.finding["code"], outcome.reason)
-        delivery.reply = Answer("done" if outcome.state == "sent" else "refused", outcome.reason, delivery.step)
+        delivery.reply = Reply("done" if outcome.state == "sent" else "refused", outcome.reason, delivery.step)
         self._answer(delivery, delivery.reply)
 
     def _tried(self, delivery: _Delivery) -> Outcome:
@@ -198,7 +198,7 @@ class Deliveries:
             return Outcome("failed", f"{delivery.channel.label} raised {type(error).__name__}")
         return outcome
 
-    def _answer(self, delivery: _Delivery, reply: Answer) -> None:
+    def _answer(self, delivery: _Delivery, reply: Reply) -> None:
         """Write what became of a message; where that fails, the next `pump` writes it and nothing is sent again."""
         try:
             answer(self._run.storage, delivery.request, reply)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from cutaway.arrays import Array, Float64Array, Int64Array
 from cutaway.run.identity import Run
-from cutaway.run.rows import Rows, numbers
+from cutaway.run.rows import TableRows, numbers
 from cutaway.run.schemas import SCALARS
 from cutaway.run.segment_reader import SegmentReader
 from cutaway.run.segments import SegmentName
@@ -84,7 +84,7 @@ class ScalarTotals:
         values = self._losses.get(key)
         return None if values is None else values.tolist()
 
-    def _add(self, rows: Rows, limit: int | None, worker: str) -> None:
+    def _add(self, rows: TableRows, limit: int | None, worker: str) -> None:
         # Numbers have a way of their own; then both texts are read in one go.
         steps, values, _ = (numbers(rows.column(column)) for column in ("step", "value", "time"))
         values = values.astype(np.float64)
