@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from cutaway.studio.app import create_app
+from cutaway.studio.serving.app import create_app
 from cutaway.studio.the_studio import Studio
 
 __all__ = ["api_schema"]

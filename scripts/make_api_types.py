@@ -1,6 +1,6 @@
 """Writes ui/src/api/schema.ts, the page's types of the HTTP API, from the application itself.
 
-`make ui-types` runs it after a change of studio/wire.py or of a route; a test says when that was forgotten. Needs what
+`make ui-types` runs it after a change of studio/wire/ or of a route; a test says when that was forgotten. Needs what
 `make setup` installs, ui/node_modules among it.
 """
 
@@ -17,7 +17,7 @@ __all__ = ["TYPES", "api_types"]
 
 TYPES = ROOT / "ui" / "src" / "api" / "schema.ts"
 GENERATOR = ROOT / "ui" / "node_modules" / "openapi-typescript" / "bin" / "cli.js"
-HEADER = "// Written by `make ui-types` from the types in src/cutaway/studio/wire.py and the routes. Do not edit.\n\n"
+HEADER = "// Written by `make ui-types` from the types in src/cutaway/studio/wire/ and the routes. Do not edit.\n\n"
 
 
 def api_types() -> str:

@@ -153,7 +153,7 @@ def _frozen(run: Path, folder: Path, place: Place) -> Place:
 
 @contextmanager
 def _serving(runs: Path) -> Iterator[Place]:
-    from cutaway.studio.serving import serve_in_thread
+    from cutaway.studio.serving.server import serve_in_thread
     from cutaway.studio.the_studio import Studio
 
     with serve_in_thread(Studio.open(runs)) as served:

@@ -16,7 +16,7 @@ from benchmarks.studio import conditions, made_runs
 from benchmarks.studio.blank_page import build_blank_page
 from benchmarks.studio.browsing import Browsing
 from benchmarks.studio.servers import Server, serve_folder, serve_studio, serve_tensorboard
-from cutaway.studio import page as the_page
+from cutaway.studio.serving import page as the_page
 from scripts.page_weight import page_weights
 
 __all__ = ["curves", "live", "memory", "overview", "paint", "run_ids", "runs", "script_kilobytes"]

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from cutaway.studio.page import STATIC
+from cutaway.studio.serving.page import STATIC
 from scripts.find_browser import BrowserError, browser_tests_are_skipped, find_installed
 from tests.browser.axe import serious_findings
 from tests.browser.hostile_run import IMAGE, train_hostile

@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 
 import httpx
 
-from cutaway.studio.app import Guards
 from cutaway.studio.guards.tokens import Gate
-from cutaway.studio.serving import Served, serve_in_thread
+from cutaway.studio.serving.app import Guards
+from cutaway.studio.serving.server import Served, serve_in_thread
 from cutaway.studio.the_studio import Studio
 
 __all__ = ["Shown", "showing"]

@@ -10,7 +10,7 @@ from PIL import Image
 
 from benchmarks.rules_run import write_long_run
 from benchmarks.studio import conditions
-from cutaway.studio.serving import Served, serve_in_thread
+from cutaway.studio.serving.server import Served, serve_in_thread
 from cutaway.studio.the_studio import Studio
 from tests.browser.firefox import Firefox, installed_firefox, open_firefox
 

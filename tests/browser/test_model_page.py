@@ -14,7 +14,7 @@ from PIL import Image
 from playwright.sync_api import expect
 from sklearn.datasets import load_digits
 
-from cutaway.studio.serving import serve_in_thread
+from cutaway.studio.serving.server import serve_in_thread
 from cutaway.studio.the_studio import Studio
 from tests.browser.looking import difference, eventually, settled
 from tests.browser.populations import DIGITS, TEXT, TRAINING, TWINS

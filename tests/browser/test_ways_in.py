@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from cutaway.studio.app import Guards
 from cutaway.studio.guards.tokens import Gate
+from cutaway.studio.serving.app import Guards
 from tests.browser.looking import settled
 from tests.browser.studios import Shown, showing
 from tests.browser.watched_pages import WatchedPages

@@ -16,13 +16,13 @@ def warm_up() -> None:
     import uvicorn
 
     import cutaway.analysis.origin
-    import cutaway.studio.serving
+    import cutaway.studio.serving.server
 
-    assert all((pyarrow.parquet, uvicorn, cutaway.analysis.origin, cutaway.studio.serving))
+    assert all((pyarrow.parquet, uvicorn, cutaway.analysis.origin, cutaway.studio.serving.server))
 
 
 def serve(report: Report, root: str) -> None:
-    from cutaway.studio.serving import serve_in_thread
+    from cutaway.studio.serving.server import serve_in_thread
     from cutaway.studio.the_studio import Studio
 
     with serve_in_thread(Studio.open(Path(root))) as served:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from cutaway.run import Run
-from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.previews import SIGNATURE, Previews
 
 PNG = SIGNATURE + bytes(200)

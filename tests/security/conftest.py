@@ -13,10 +13,10 @@ import pytest
 from cutaway.run import Finding, Run, RunState, WriterId
 from cutaway.run.annotations import annotate
 from cutaway.run.findings import append_findings
-from cutaway.studio.app import Guards
 from cutaway.studio.guards.tokens import Gate
-from cutaway.studio.page import Bundle
-from cutaway.studio.serving import Served, serve_in_thread
+from cutaway.studio.serving.app import Guards
+from cutaway.studio.serving.page import Bundle
+from cutaway.studio.serving.server import Served, serve_in_thread
 from cutaway.studio.the_studio import Studio
 from cutaway.tensors import Collections
 from tests.unit.cli.run_folders import write_steps

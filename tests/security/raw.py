@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from cutaway.studio.serving import Served
+from cutaway.studio.serving.server import Served
 
 __all__ = ["Raw", "ask", "read", "send"]
 

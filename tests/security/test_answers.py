@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from cutaway.studio.guards.headers import CONTENT_SECURITY_POLICY
-from cutaway.studio.serving import Served
+from cutaway.studio.serving.server import Served
 from tests.security.conftest import IMAGE, SCRIPT, SECRET
 from tests.security.every_route import READING, ROUTES, Route
 from tests.security.raw import ask

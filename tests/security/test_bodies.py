@@ -11,7 +11,7 @@ import time
 import httpx
 import pytest
 
-from cutaway.studio.serving import Served
+from cutaway.studio.serving.server import Served
 from tests.security.every_route import CHANGING, READING, Route
 from tests.security.raw import read, send
 

@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from cutaway.studio.serving import Served
+from cutaway.studio.serving.server import Served
 from tests.security.conftest import OUTSIDE
 from tests.security.every_route import ROUTES, Route, schema
 from tests.security.raw import ask

@@ -10,9 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from cutaway.studio import connections
-from cutaway.studio.page import Bundle
-from cutaway.studio.serving import Served, serve_in_thread
+from cutaway.studio.serving import connections
+from cutaway.studio.serving.page import Bundle
+from cutaway.studio.serving.server import Served, serve_in_thread
 from cutaway.studio.the_studio import Studio
 
 # More than the buffers of both sides hold.

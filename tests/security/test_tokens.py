@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from cutaway.studio.guards.tokens import COOKIE_SECONDS, Gate
-from cutaway.studio.serving import Served
+from cutaway.studio.serving.server import Served
 from tests.security.conftest import TOKEN
 from tests.security.every_route import ROUTES, Route
 
@@ -121,7 +121,7 @@ def test_a_token_in_an_address_is_refused_and_in_no_log(
 
 
 def test_guessing_is_slowed_down_while_those_who_are_in_stay_in(root: Path) -> None:
-    from cutaway.studio.serving import serve_in_thread
+    from cutaway.studio.serving.server import serve_in_thread
     from cutaway.studio.the_studio import Studio
 
     gate = Gate(TOKEN)

@@ -21,8 +21,8 @@ from cutaway.errors import ConfigurationError
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from cutaway.studio.app import Guards
     from cutaway.studio.guards.tokens import Gate
+    from cutaway.studio.serving.app import Guards
 
 __all__ = ["studio"]
 
@@ -102,15 +102,15 @@ def studio(
     if not 0 <= port <= 65_535:
         message = f"`0 <= --port <= 65535` must hold, but got --port {port}. `cutaway studio --help` says more."
         raise ConfigurationError(message)
-    serving = _the_server()
-    from cutaway.studio.app import Guards, create_app
-    from cutaway.studio.page import Bundle
+    server = _the_server()
+    from cutaway.studio.serving.app import Guards, create_app
+    from cutaway.studio.serving.page import Bundle
     from cutaway.studio.the_studio import Studio
 
     gate = _gate(host, token_file)
     guards = Guards(host=host, allowed_hosts=_names(allow_host or []), root_path=root)
     bundle = Bundle.load()
-    with serving.bind(host, port) as listening:
+    with server.bind(host, port) as listening:
         taken = listening.getsockname()[1]
         if port not in (0, taken):
             _say(f"Port {port} is taken; using {taken}.")
@@ -119,18 +119,18 @@ def studio(
         opened = Studio.open(folder, gate=gate, read_only=read_only)
         _say_what_makes_runs(folder)
         _show(host, taken, guards, page.lstrip("/"), opens=not no_open and bundle.is_built)
-        serving.serve(create_app(opened, guards=guards, bundle=bundle), opened, listening)
+        server.serve(create_app(opened, guards=guards, bundle=bundle), opened, listening)
 
 
 def _the_server() -> ModuleType:
     try:
-        from cutaway.studio import serving
+        from cutaway.studio.serving import server
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _SERVER:
             raise
         message = f"The studio needs {error.name}, which is not installed here. Run: pip install cutaway"
         raise ConfigurationError(message) from error
-    return serving
+    return server
 
 
 def _folder(path: Path | None) -> Path:

@@ -17,7 +17,7 @@ from typing import cast
 
 from cutaway.errors import ConfigurationError, CutawayError
 from cutaway.run.pulse import ASPECTS, Pulse
-from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.index.the_index import RunIndex
 from cutaway.studio.jobs.the_jobs import Jobs
 from cutaway.studio.wire import Event, Indexing, State, What

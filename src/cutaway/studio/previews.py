@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from cutaway.run.identity import Run
-from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.answers.errors import Refusal
 
 __all__ = ["Previews", "has_pictures"]
 

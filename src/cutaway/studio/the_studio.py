@@ -12,9 +12,9 @@ from cutaway.studio.guards.tokens import Gate
 from cutaway.studio.index import RunIndex
 from cutaway.studio.jobs.the_jobs import Jobs
 from cutaway.studio.live import Feed
-from cutaway.studio.opened import OpenedRuns
 from cutaway.studio.populations import Populations
 from cutaway.studio.previews import Previews
+from cutaway.studio.runs.opened import OpenedRuns
 from cutaway.studio.workers.pool import Workers
 
 __all__ = ["Studio", "TheStudio"]

@@ -34,7 +34,9 @@ def _no_surroundings(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def never_served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Everything but the serving itself."""
     served: list[Any] = []
-    monkeypatch.setattr("cutaway.studio.serving.serve", lambda app, studio, _: (served.append(app), studio.close()))
+    monkeypatch.setattr(
+        "cutaway.studio.serving.server.serve", lambda app, studio, _: (served.append(app), studio.close())
+    )
     return served
 
 
@@ -219,7 +221,7 @@ def test_a_browser_is_opened_where_somebody_sees_it(
 ) -> None:
     called = threading.Event()
     monkeypatch.setattr("webbrowser.open", lambda _: called.set())
-    monkeypatch.setattr("cutaway.studio.page.Bundle.is_built", True)
+    monkeypatch.setattr("cutaway.studio.serving.page.Bundle.is_built", True)
     monkeypatch.setattr(command.sys, "platform", "linux")
     monkeypatch.setattr(command, "_is_terminal", lambda: terminal)
     for name, value in variables.items():
@@ -231,7 +233,7 @@ def test_a_browser_is_opened_where_somebody_sees_it(
 def test_without_a_built_page_it_says_how_to_build_it(
     cutaway: Cutaway, never_served: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cutaway.studio.page.Bundle.is_built", False)
+    monkeypatch.setattr("cutaway.studio.serving.page.Bundle.is_built", False)
     _, _, err = cutaway("studio", "--port", "0")
     assert "make ui" in err
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from fastapi.testclient import TestClient
 from httpx import Response
 
-from cutaway.studio.app import create_app
+from cutaway.studio.serving.app import create_app
 from cutaway.studio.the_studio import Studio
 
 SECRET = "hunter2-swordfish"

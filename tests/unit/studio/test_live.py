@@ -10,7 +10,7 @@ import pytest
 from cutaway.errors import ConfigurationError, RunNotFound
 from cutaway.run import Run, WriterId
 from cutaway.studio import live
-from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.index import RunIndex
 from cutaway.studio.live import Feed, Listener
 from cutaway.studio.wire import Event

@@ -12,7 +12,6 @@ from typing import Any
 
 from cutaway import __version__
 from cutaway.errors import ConfigurationError
-from cutaway.studio.app import create_app
 from cutaway.studio.freezing.asking import inside
 from cutaway.studio.freezing.folder import copy_page, whole_folder
 from cutaway.studio.freezing.packing import Packer
@@ -22,7 +21,8 @@ from cutaway.studio.freezing.sample_parts import chosen_samples, take_samples
 from cutaway.studio.freezing.taking import Taker
 from cutaway.studio.freezing.training_parts import take_training
 from cutaway.studio.index.places import Places
-from cutaway.studio.page import STATIC, Bundle
+from cutaway.studio.serving.app import create_app
+from cutaway.studio.serving.page import STATIC, Bundle
 from cutaway.studio.the_studio import Studio
 
 __all__ = ["FROZEN_PAGE", "Frozen", "freeze"]

@@ -15,7 +15,7 @@ from typing import Any
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cutaway.studio.errors_on_wire import Refusal, refuse
+from cutaway.studio.answers.errors import Refusal, refuse
 from cutaway.studio.guards.routes import takes_file
 
 __all__ = ["MOST_BYTES", "MOST_FILE_BYTES", "BoundedBodies", "json_fault"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cutaway.studio.errors_on_wire import Refusal, refuse
+from cutaway.studio.answers.errors import Refusal, refuse
 
 __all__ = ["MOST_REQUESTS", "BoundedCrowd"]
 

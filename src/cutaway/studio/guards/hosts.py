@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cutaway.studio.errors_on_wire import Refusal, refuse
+from cutaway.studio.answers.errors import Refusal, refuse
 
 __all__ = ["LOOPBACK_NAMES", "KnownHosts", "host_name", "is_bare_name", "is_everywhere", "is_loopback", "normal_name"]
 

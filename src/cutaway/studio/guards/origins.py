@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from cutaway.studio.errors_on_wire import Refusal, refuse
+from cutaway.studio.answers.errors import Refusal, refuse
 from cutaway.studio.guards.hosts import host_name
 from cutaway.studio.guards.routes import is_api, takes_file
 

@@ -18,7 +18,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cutaway.errors import ConfigurationError
-from cutaway.studio.errors_on_wire import Refusal, refuse
+from cutaway.studio.answers.errors import Refusal, refuse
 from cutaway.studio.guards.routes import is_api, route_of
 
 __all__ = ["COOKIE_SECONDS", "SHORTEST_TOKEN", "Gate", "TokenAsked"]

@@ -21,11 +21,11 @@ from cutaway.run.leases import RunState
 from cutaway.run.plain_text import plain_text
 from cutaway.run.preview import preview
 from cutaway.run.schemas import SCALARS, STEPS
+from cutaway.studio.answers.secrets import hidden
 from cutaway.studio.index.looking import changed, size_of, time_of
 from cutaway.studio.index.places import Place
 from cutaway.studio.index.totals import ScalarTotals
 from cutaway.studio.index.values import Value, cells_of
-from cutaway.studio.secrets import hidden
 from cutaway.trial.summary import in_order, loss_series, shrink
 
 __all__ = ["GLANCE_POINTS", "HealthFacts", "LossFacts", "Memory", "RunFacts", "annotated", "read_facts", "unreadable"]

@@ -18,7 +18,7 @@ from cutaway.evaluation import evaluate
 from cutaway.evaluation.reopening import reopen
 from cutaway.run.identity import Run
 from cutaway.run.jobs import Job
-from cutaway.studio.jobs.comparisons import keep_comparison
+from cutaway.studio.flips.kept import keep_comparison
 from cutaway.studio.jobs.naming import SIMILAR
 from cutaway.studio.jobs.telling import Teller
 

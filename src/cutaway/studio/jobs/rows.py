@@ -7,7 +7,7 @@ from typing import cast
 
 from cutaway.run.jobs import job_log
 from cutaway.run.plain_text import plain_text
-from cutaway.studio.errors_on_wire import presentable
+from cutaway.studio.answers.errors import presentable
 from cutaway.studio.jobs.listing import Found
 from cutaway.studio.wire import JobKind, JobLog, JobRow, JobState
 

@@ -23,7 +23,7 @@ from cutaway.errors import ConfigurationError, StorageError
 from cutaway.run.identity import Run
 from cutaway.run.jobs import JOBS, KILL_SECONDS, Job, ask_to_end, end_job, log_path, new_job, prune_jobs, read_job
 from cutaway.run.process import is_here
-from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.index import RunIndex
 from cutaway.studio.jobs.listing import Found, Listing
 from cutaway.studio.jobs.naming import analysis_of, command_of

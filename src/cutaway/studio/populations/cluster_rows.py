@@ -7,8 +7,8 @@ import pyarrow as pa
 
 from cutaway.analysis.samples import CORRECT, LOSS
 from cutaway.arrays import Float64Array, IndexArray
-from cutaway.studio.errors_on_wire import Refusal
-from cutaway.studio.plain import text
+from cutaway.studio.answers.errors import Refusal
+from cutaway.studio.answers.plain import text
 from cutaway.studio.populations.coding import numbers
 from cutaway.studio.populations.derived import CLUSTER
 from cutaway.studio.populations.loaded import Loaded

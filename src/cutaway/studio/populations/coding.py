@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 
 from cutaway.analysis.samples import LABEL, PREDICTION
 from cutaway.arrays import Float64Array, Int32Array
+from cutaway.studio.answers.texts import is_text
 from cutaway.studio.populations.derived import CLUSTER, SUGGESTED
 from cutaway.studio.populations.loaded import Loaded
-from cutaway.studio.populations.texts import is_text
 
 __all__ = ["MOST_VALUES", "Coded", "columns_table", "is_number", "numbers", "texts"]
 

@@ -14,11 +14,11 @@ from cutaway.analysis.curves.strength import rank_correlation_value, rank_share_
 from cutaway.analysis.sample_tables import sample_table
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET
 from cutaway.arrays import Float64Array, Int64Array
+from cutaway.studio.answers.texts import is_text, readable_texts
 from cutaway.studio.populations import derived
 from cutaway.studio.populations.coding import is_number, numbers, texts
 from cutaway.studio.populations.glimpse import LARGE, Glimpse, Told, together, told_by_files
 from cutaway.studio.populations.loaded import Loaded
-from cutaway.studio.populations.texts import is_text, readable_texts
 from cutaway.studio.wire import PopulationColumn
 
 __all__ = ["described_columns", "is_searched", "looked_at"]

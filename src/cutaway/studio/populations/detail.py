@@ -18,7 +18,7 @@ from cutaway.run.analyses import JOINT
 from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.selections import selections
 from cutaway.run.sources import ModelSource, Source
-from cutaway.studio.plain import text
+from cutaway.studio.answers.plain import text
 from cutaway.studio.populations.described import described_columns, looked_at
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.populations.placed import METHODS

@@ -25,10 +25,10 @@ from cutaway.arrays import BoolArray
 from cutaway.run.analyses import KeptTable
 from cutaway.run.evaluations import Evaluation
 from cutaway.run.identity import Run
+from cutaway.studio.answers.texts import readable_texts
 from cutaway.studio.populations import derived
 from cutaway.studio.populations.kept_tables import KeptTables
 from cutaway.studio.populations.placed import Placed, placed_map
-from cutaway.studio.populations.texts import readable_texts
 
 __all__ = [
     "Loaded",

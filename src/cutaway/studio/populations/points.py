@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from cutaway.analysis.population_map import map_kind
 from cutaway.arrays import Float32Array
 from cutaway.errors import ConfigurationError, did_you_mean
-from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.populations.placed import METHODS, Placed
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 import pyarrow as pa
 
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET
-from cutaway.studio.plain import text
+from cutaway.studio.answers.plain import text
 from cutaway.studio.populations.derived import DECISION, SUGGESTED, SUSPICION
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.previews import Previews

@@ -15,7 +15,7 @@ from cutaway.analysis.run_samples import answer_of, default_space
 from cutaway.errors import EvaluationError
 from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.identity import Run
-from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.populations.scores import Scores
 

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Query
 
-from cutaway.studio.findings import chosen_findings, finding_detail, finding_row, findings_of
-from cutaway.studio.layers import findings_of_layer
-from cutaway.studio.paging import Limit, Offset
+from cutaway.studio.answers.paging import Limit, Offset
+from cutaway.studio.findings.rows import chosen_findings, finding_detail, finding_row, findings_of
 from cutaway.studio.routes.runs import RunId
+from cutaway.studio.tensors.layers import findings_of_layer
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire import Data, FindingDetail, FindingRow, Page
 

@@ -6,15 +6,15 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from cutaway.studio.deciding import decide as keep_decision
-from cutaway.studio.insights import insights_of
-from cutaway.studio.paging import Limit, Offset
+from cutaway.studio.answers.paging import Limit, Offset
+from cutaway.studio.insights.deciding import decide as keep_decision
+from cutaway.studio.insights.rows import insights_of
+from cutaway.studio.insights.slice_testing import add_test as keep_test
+from cutaway.studio.insights.slice_testing import drop_test as remove_test
+from cutaway.studio.insights.slice_testing import results_of, results_on_runs
+from cutaway.studio.insights.suggestions import suggestions_of
 from cutaway.studio.routes.population import EvaluationNumber
 from cutaway.studio.routes.runs import RunId
-from cutaway.studio.slice_testing import add_test as keep_test
-from cutaway.studio.slice_testing import drop_test as remove_test
-from cutaway.studio.slice_testing import results_of, results_on_runs
-from cutaway.studio.suggestions import suggestions_of
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire import (
     Data,

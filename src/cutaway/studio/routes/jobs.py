@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from cutaway.studio.paging import Limit, Offset
+from cutaway.studio.answers.paging import Limit, Offset
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire import Data, JobLog, JobRow, NewJob, Page
 

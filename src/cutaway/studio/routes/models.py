@@ -7,11 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
 
-from cutaway.studio.model_detail import model_detail, model_state
+from cutaway.studio.models.detail import model_detail, model_state
+from cutaway.studio.models.trying import try_file
 from cutaway.studio.routes.population import EvaluationNumber
 from cutaway.studio.routes.runs import RunId
 from cutaway.studio.the_studio import TheStudio
-from cutaway.studio.trying import try_file
 from cutaway.studio.wire import Data, ModelDetail, ModelState, Tried
 
 __all__ = ["router"]

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
 from cutaway.arrays import BoolArray
-from cutaway.studio.arrow import ArrowResponse, arrow_answer
-from cutaway.studio.paging import Limit, Offset
+from cutaway.studio.answers.arrow import ArrowResponse, arrow_answer
+from cutaway.studio.answers.paging import Limit, Offset
 from cutaway.studio.populations import Loaded
 from cutaway.studio.populations.choosing import chosen_rows, parse_lasso, rows_with, sorted_rows
 from cutaway.studio.populations.cluster_rows import cluster_rows
@@ -18,9 +18,9 @@ from cutaway.studio.populations.coding import columns_table
 from cutaway.studio.populations.detail import population_detail
 from cutaway.studio.populations.downloads import csv_pieces, file_name
 from cutaway.studio.populations.points import points_table
+from cutaway.studio.populations.selecting import drop_kept, keep, kept_rows, kept_selection
 from cutaway.studio.populations.table_rows import asked_rows, table_rows
 from cutaway.studio.routes.runs import RunId
-from cutaway.studio.selecting import drop_kept, keep, kept_rows, kept_selection
 from cutaway.studio.the_studio import Studio, TheStudio
 from cutaway.studio.wire import (
     ClusterRow,

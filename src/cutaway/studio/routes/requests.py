@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from cutaway.studio.paging import Limit, Offset, page_of
+from cutaway.studio.answers.paging import Limit, Offset, page_of
+from cutaway.studio.findings.steering import ask_for, requests_of
 from cutaway.studio.routes.runs import RunId
-from cutaway.studio.steering import ask_for, requests_of
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire import Answered, Data, NewRequest, Page, RequestRow
 

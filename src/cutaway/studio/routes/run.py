@@ -7,16 +7,16 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from cutaway.studio.arrow import ArrowResponse, arrow_answer
-from cutaway.studio.curves import curves_table, wanted_curves
-from cutaway.studio.layers import layer_rows
-from cutaway.studio.paging import Limit, Offset
+from cutaway.studio.answers.arrow import ArrowResponse, arrow_answer
+from cutaway.studio.answers.paging import Limit, Offset
+from cutaway.studio.curves.scalars import all_curves, scalar_rows
+from cutaway.studio.curves.tables import curves_table, wanted_curves
 from cutaway.studio.routes.runs import RunId
-from cutaway.studio.run_detail import run_detail
-from cutaway.studio.run_rows import run_row
-from cutaway.studio.scalars import all_curves, scalar_rows
-from cutaway.studio.seen_samples import seen_page
-from cutaway.studio.steps import step_page
+from cutaway.studio.runs.detail import run_detail
+from cutaway.studio.runs.rows import run_row
+from cutaway.studio.runs.seen_samples import seen_page
+from cutaway.studio.runs.steps import step_page
+from cutaway.studio.tensors.layers import layer_rows
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire import Data, LayerRow, Page, RunDetail, ScalarRow, SeenSample, StepRow
 

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from cutaway.studio.annotating import annotate_run
-from cutaway.studio.arrow import ArrowResponse, arrow_answer
-from cutaway.studio.comparing import compare_runs, curves_of_runs
-from cutaway.studio.paging import Limit, Offset
-from cutaway.studio.run_rows import columns_of, page_of_runs
+from cutaway.studio.answers.arrow import ArrowResponse, arrow_answer
+from cutaway.studio.answers.paging import Limit, Offset
+from cutaway.studio.runs.annotating import annotate_run
+from cutaway.studio.runs.comparing import compare_runs, curves_of_runs
+from cutaway.studio.runs.rows import columns_of, page_of_runs
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire import Annotations, AnnotationsChange, Column, Comparison, Data, Page, RunRow
 

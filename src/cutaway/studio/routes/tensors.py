@@ -6,12 +6,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from cutaway.studio.arrow import ArrowResponse, arrow_answer
-from cutaway.studio.paging import Limit, Offset
+from cutaway.studio.answers.arrow import ArrowResponse, arrow_answer
+from cutaway.studio.answers.paging import Limit, Offset
 from cutaway.studio.routes.run import FirstStep, LastStep, Points
 from cutaway.studio.routes.runs import RunId
-from cutaway.studio.tensor_rows import tensor_detail, tensor_page
-from cutaway.studio.tensor_series import histogram_of, overview_table, series_table, values_table
+from cutaway.studio.tensors.rows import tensor_detail, tensor_page
+from cutaway.studio.tensors.series import histogram_of, overview_table, series_table, values_table
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire import Data, Histogram, Page, TensorDetail, TensorRow
 from cutaway.tensors.statistic_names import StatisticName

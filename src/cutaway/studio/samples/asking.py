@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cutaway.errors import BindingError
-from cutaway.studio.errors_on_wire import Refusal, presentable
+from cutaway.studio.answers.errors import Refusal, presentable
 from cutaway.studio.populations import Loaded
 from cutaway.studio.samples.finding import row_of
 from cutaway.studio.wire import HeatMapAnswer, HeatMapRow, VisualRow

@@ -6,7 +6,7 @@ import math
 from contextlib import AbstractContextManager
 
 from cutaway.errors import CutawayError
-from cutaway.studio.errors_on_wire import presentable
+from cutaway.studio.answers.errors import presentable
 from cutaway.studio.populations import Loaded
 from cutaway.studio.previews import Previews
 from cutaway.studio.samples.classes import classes_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cutaway.errors import did_you_mean
-from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.populations import Loaded
 
 __all__ = ["row_of"]

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 from cutaway.errors import CutawayError
 from cutaway.run.evaluations import Evaluation
 from cutaway.run.identity import Run
-from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.workers.process import Answer, WorkerProcess
 
 __all__ = ["Lane", "State", "Workers"]

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from cutaway.errors import CutawayError
 from cutaway.models.crossing import error_from
 from cutaway.models.messages import BadMessage, Ended, Late, read_message, write_message
-from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.workers.values import from_plain, to_plain
 
 __all__ = ["Answer", "WorkerProcess"]

@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from cutaway.errors import ConfigurationError
-from cutaway.studio.errors_on_wire import Refusal
+from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.guards import tokens
 from cutaway.studio.guards.tokens import COOKIE_SECONDS, MOST_ADDRESSES, MOST_MISSES, REFILL_SECONDS, Gate, TokenAsked
 from tests.unit.studio.asking import Answer, Inside, ask, scope_of

@@ -1,0 +1,1 @@
+"""The series of numbers of a run, thinned where they are long."""

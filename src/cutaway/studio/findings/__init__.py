@@ -1,0 +1,1 @@
+"""What was found about a run, and what was asked of its training."""

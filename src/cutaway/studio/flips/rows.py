@@ -1,0 +1,154 @@
+"""Two runs on the same samples, as pages show it: what a kept comparison says, and where its flips lie on one map.
+
+Compares nothing itself: a job does that, and keeps what it found beside the evaluation that it begins at.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cutaway.analysis.comparing.comparison import Comparison, Difference
+from cutaway.analysis.samples import CORRECT, LOSS
+from cutaway.arrays import Float32Array
+from cutaway.studio.answers.errors import Refusal
+from cutaway.studio.flips.kept import kept_comparison
+from cutaway.studio.populations import Loaded
+from cutaway.studio.previews import Previews
+from cutaway.studio.wire import DifferenceRow, FlipRow, FlipsAnswer, RegionRow, SliceRow
+
+__all__ = ["FLIPS", "flip_table", "flips_answer"]
+
+MOST_FLIPS = 500
+MOST_SLICES = 200
+FLIPS = ("both right", "better", "worse", "both wrong", "not compared")
+"""What became of a sample, in the order of the codes of `flip`."""
+_Row = TypeVar("_Row", SliceRow, RegionRow)
+_BOTH_RIGHT, _BETTER, _WORSE, _BOTH_WRONG, _NOT_COMPARED = range(len(FLIPS))
+
+
+def flips_answer(before: Loaded, after: Loaded, names: tuple[str, str], previews: Previews) -> FlipsAnswer:
+    """Return what a comparison that was kept says; refused, with what makes it, where none was."""
+    try:
+        return _answer(_kept(before, after), before, after, names, previews)
+    except (KeyError, TypeError, ValueError) as error:
+        # Somebody else's file: made anew, it is as we write it.
+        raise _unavailable(before, after) from error
+
+
+def _answer(
+    found: Comparison, before: Loaded, after: Loaded, names: tuple[str, str], previews: Previews
+) -> FlipsAnswer:
+    shown = found.table.slice(0, MOST_FLIPS).to_pylist()
+    ids = [str(one["sample"]) for one in shown]
+    rows, drawn = before.rows_of(ids), previews.known(before.run, set(ids))
+    flips = [
+        FlipRow(
+            sample=one["sample"],
+            row=rows[one["sample"]],
+            flip=one.get("flip") or ("worse" if (one.get("loss_change") or 0) > 0 else "better"),
+            score=one["score"],
+            reason=one["reason"],
+            label=one.get("label"),
+            before=one.get("before"),
+            after=one.get("after"),
+            loss_change=one.get("loss_change"),
+            preview=one["sample"] in drawn,
+        )
+        for one in shown
+        if one["sample"] in rows
+    ]
+    return FlipsAnswer(
+        before=names[0],
+        after=names[1],
+        evaluation_before=before.number,
+        evaluation_after=after.number,
+        count=found.count,
+        counts=None if found.counts is None else dict(found.counts),
+        accuracy=_difference(found.accuracy),
+        loss=_difference(found.loss),
+        flips=flips,
+        total=found.table.num_rows,
+        slices=_rows_as(SliceRow, found.slices.slice(0, MOST_SLICES)),
+        regions=None if found.regions is None else _rows_as(RegionRow, found.regions),
+        words=list(found.words),
+        notes=list(found.notes),
+    )
+
+
+def flip_table(before: Loaded, after: Loaded) -> pa.Table:
+    """Return every sample of the first in the order of its points: row, x, y, flip and how much its loss grew.
+
+    Without a map x and y are missing: the flips can be listed all the same.
+    """
+    found, order = _kept(before, after), before.order
+    try:
+        codes = _codes(before, after, found)[order]
+    except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
+        raise _unavailable(before, after) from error
+    change = _loss_change(before, after)[order]
+    columns = {
+        "row": pa.array(order),
+        "flip": pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(FLIPS)),
+        "loss_change": pa.array(change),
+    }
+    placed = before.map()
+    if placed is not None:
+        x, y = (np.ascontiguousarray(axis[order]) for axis in placed.positions.T)
+        columns |= {"x": pa.array(x), "y": pa.array(y)}
+    return pa.table(columns)
+
+
+def _kept(before: Loaded, after: Loaded) -> Comparison:
+    found = kept_comparison(before.evaluation, after.evaluation)
+    if found is None or not _is_ranked(found.table):
+        raise _unavailable(before, after)
+    return found
+
+
+def _is_ranked(table: pa.Table) -> bool:
+    texts = [name for name in ("sample", "reason", "flip") if name in table.column_names]
+    return table.column_names[:3] == ["sample", "score", "reason"] and all(
+        pa.types.is_string(table[name].type) for name in texts
+    )
+
+
+def _unavailable(before: Loaded, after: Loaded) -> Refusal:
+    said = f"{before.run.name!r} and {after.run.name!r} were not compared sample by sample yet."
+    hint = "Start it from the page, which keeps what is found; in a terminal `cutaway analyze RUN compare --with RUN`."
+    return Refusal(404, "comparison-unavailable", said, hint)
+
+
+def _codes(before: Loaded, after: Loaded, found: Comparison) -> npt.NDArray[np.int8]:
+    codes = np.full(len(before), _BOTH_RIGHT, np.int8)
+    if CORRECT in before.column_names:
+        right = before.column(CORRECT).fill_null(False).to_numpy().astype(np.bool_)  # noqa: FBT003 - pyarrow takes no keyword
+        codes[~right] = _BOTH_WRONG
+    if "flip" in found.table.column_names:
+        for word, code in (("better", _BETTER), ("worse", _WORSE)):
+            flipped = found.table.filter(pc.equal(found.table["flip"], word))["sample"]
+            codes[np.asarray(pc.is_in(before.ids, value_set=flipped.combine_chunks()))] = code
+    codes[~np.asarray(pc.is_in(before.ids, value_set=after.ids))] = _NOT_COMPARED
+    return codes
+
+
+def _loss_change(before: Loaded, after: Loaded) -> Float32Array:
+    if LOSS not in before.column_names or LOSS not in after.column_names:
+        return np.full(len(before), np.nan, np.float32)
+    there = pc.index_in(before.ids, value_set=after.ids)
+    losses = after.column(LOSS).take(there)
+    sides = (one.cast(pa.float64()).fill_null(np.nan).to_numpy() for one in (losses, before.column(LOSS)))
+    grown, held = sides
+    return np.asarray(grown - held, np.float32)
+
+
+def _difference(found: Difference | None) -> DifferenceRow | None:
+    return None if found is None else DifferenceRow(**vars(found))
+
+
+def _rows_as(kind: type[_Row], table: pa.Table) -> list[_Row]:
+    return [kind(**{name: one[name] for name in kind.model_fields}) for one in table.to_pylist()]

@@ -1,0 +1,186 @@
+"""Everything about one run that fits on one screen, with what of it is damaged said beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from cutaway.errors import CutawayError, RunDamaged
+from cutaway.rules.health import Health, health_of
+from cutaway.run.identity import Run
+from cutaway.run.leases import CHIEF, RunState, read_leases
+from cutaway.run.overlay_use import overlay_of
+from cutaway.run.state_words import state_words
+from cutaway.run.tables import Damage
+from cutaway.studio.answers.plain import plain, text
+from cutaway.studio.answers.secrets import hidden
+from cutaway.studio.findings.rows import findings_of
+from cutaway.studio.previews import has_pictures
+from cutaway.studio.runs.steps import steps_facts
+from cutaway.studio.tensors.rows import ModelTensors
+from cutaway.studio.wire import (
+    Attempt,
+    CollectionRow,
+    DamageRow,
+    HealthRow,
+    RunDetail,
+    RunRow,
+    State,
+    StepsFacts,
+    TellingRow,
+)
+from cutaway.tensors.statistic_names import STATISTIC_NAMES
+from cutaway.trial.trial import Trial
+
+__all__ = ["run_detail"]
+
+# What is shown in a place of its own, or means nothing to people.
+_NOT_IDENTITY = frozenset({"name", "state", "attempts", "format", "stopped_by"})
+MOST_DAMAGE = 1000
+_STATES: dict[RunState, State] = {
+    RunState.RUNNING: "running",
+    RunState.FINISHED: "finished",
+    RunState.FAILED: "failed",
+    RunState.ENDED: "ended",
+    RunState.LOST: "lost",
+    RunState.CRASHED: "crashed",
+}
+
+
+def run_detail(trial: Trial, row: RunRow) -> RunDetail:
+    """Return everything about a run; `row` is how the table of runs has it."""
+    run = trial.run
+    damage: list[Damage] = []
+    config = _config(run, damage)
+    steps = steps_facts(trial)
+    tensors = ModelTensors(trial)
+    state = trial.state()
+    holder = next(iter(read_leases(run.storage, "train")), {})
+    command = _command(run.path)
+    meaning, following = state_words(state, command, steps.last, holder)
+    if run.identity.get("kind") == "evaluation":
+        meaning, following = "a run of evaluations only", "cutaway runs list"
+    findings = findings_of(trial)
+    health = health_of(run, findings)
+    trial.scalar_series()  # so that what is damaged of it is known
+    trial.values_window(0, 0)
+    attempts = _attempts(run, state, steps.last)
+    return RunDetail(
+        row=_row_now(row, steps, attempts, health, len(findings)),
+        meaning=text(meaning),
+        next=text(following),
+        command=text(command),
+        stopped_by=_stopped_by(run, holder),
+        identity=plain(hidden({key: run.identity[key] for key in run.identity if key not in _NOT_IDENTITY})),
+        config=config,
+        attempts=attempts,
+        steps=steps,
+        collections=[
+            CollectionRow(name=text(one.name), tensors=count)
+            for one in trial.collections().values()
+            if (count := sum(map(one.matches, tensors.names)))
+        ],
+        telling=[TellingRow(**{**vars(one), "message": text(one.message)}) for one in health.telling],
+        damage=_damage([*trial.damage, *trial.overviews.damage, *damage]),
+        overlay=_overlay(run),
+        previews=has_pictures(run),
+        statistics=list(STATISTIC_NAMES) if tensors.states else [],
+    )
+
+
+def _row_now(row: RunRow, steps: StepsFacts, attempts: list[Attempt], health: Health, findings: int) -> RunRow:
+    """Return the row with what was looked at just now: the table says how a run was when it looked last."""
+    now = {name: getattr(health, name) for name in ("verdict", "since", "warnings", "errors")}
+    known = row.health
+    if now != known.model_dump(include=set(now)):
+        # Otherwise the table's sentence stays, which says too what of the run is damaged.
+        known = HealthRow(**now, sentence=text(health.sentence))
+    state = attempts[-1].state if attempts else row.state
+    so_far = row.steps if steps.last is None else steps.last + 1
+    return row.model_copy(update={"state": state, "health": known, "findings": findings, "steps": so_far})
+
+
+def _config(run: Run, damage: list[Damage]) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = plain(hidden(run.config()))
+    except (CutawayError, OSError, RecursionError) as error:
+        damage.append(Damage("config.yaml", 0, None, _reason(error)))
+        return {}
+    return found
+
+
+def _reason(error: Exception) -> str:
+    """Say what is wrong without the place on this machine."""
+    if isinstance(error, RunDamaged):
+        return error.reason
+    return "it is not a YAML dictionary" if isinstance(error, CutawayError) else type(error).__name__
+
+
+def _stopped_by(run: Run, holder: dict[str, Any]) -> str:
+    """Say who stopped the last attempt; what stopped an earlier one no longer says how the run ended."""
+    by = run.identity.get("stopped_by")
+    if not isinstance(by, dict) or by.get("attempt") != holder.get("attempt"):
+        return ""
+    why = by.get("why") or ""
+    return text(f"{by.get('who')} at step {by.get('step')}{': ' if why else ''}{why}")
+
+
+def _attempts(run: Run, state: RunState, last_step: int | None) -> list[Attempt]:
+    listed = sorted(run.attempts(), key=lambda one: one.number)
+    leases = {one.number: _lease(run, one.number) for one in listed}
+    found = []
+    for place, one in enumerate(listed):
+        taken = min((later.from_step for later in listed[place + 1 :]), default=None)
+        last = last_step if taken is None else taken - 1
+        lease = leases[one.number]
+        found.append(
+            Attempt(
+                attempt=one.number,
+                from_step=one.from_step,
+                last_step=last if last is not None and last >= one.from_step else None,
+                state=_shown(state, lease) if taken is None else _past(lease),
+                host=text(lease.get("host", "")),
+                pid=lease["pid"] if isinstance(lease.get("pid"), int) else None,
+            )
+        )
+    return found
+
+
+def _lease(run: Run, number: int) -> dict[str, Any]:
+    try:
+        return run.document(f"leases/train-{CHIEF}-{number}.json") or {}
+    except (CutawayError, OSError):
+        # It may be anybody's: an attempt whose lease is damaged is listed all the same.
+        return {}
+
+
+def _shown(state: RunState, lease: dict[str, Any]) -> State:
+    return "paused" if state is RunState.RUNNING and lease.get("paused") is True else _STATES[state]
+
+
+def _past(lease: dict[str, Any]) -> State:
+    """An attempt that another one took over from runs no more, whatever it wrote last."""
+    state = next((one for one in RunState if one == lease.get("state")), None)
+    if state is None:
+        return "unknown"
+    return "crashed" if state is RunState.RUNNING else _STATES[state]
+
+
+def _damage(found: list[Damage]) -> list[DamageRow]:
+    return [
+        DamageRow(path=text(one.path), step=one.step, reason=text(one.reason))
+        for one in dict.fromkeys(found[:MOST_DAMAGE])
+    ]
+
+
+def _overlay(run: Run) -> str:
+    told = overlay_of(run)
+    return text(told.get("name", "")) if told is not None else ""
+
+
+def _command(path: Path) -> str:
+    """Write a run's place as a command takes it from where the studio was started."""
+    for base, before in ((Path.cwd(), Path()), (Path.home(), Path("~"))):
+        if path.absolute().is_relative_to(base):
+            return str(before / path.absolute().relative_to(base))
+    return str(path)
