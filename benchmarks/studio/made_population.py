@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cutaway.analysis.origin import Origin
-from cutaway.analysis.run_samples import answer_of
+from cutaway.analysis.samples.from_run import answer_of
+from cutaway.analysis.samples.origin import Origin
 from cutaway.run import Run
 from cutaway.run.evaluations import LATENT, Evaluation, new_evaluation, write_source
 from cutaway.run.sample_columns import SPACE, list_column, tensor_field, vector_column

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from cutaway.analysis import Population
-from cutaway.analysis.plotting import (
+from cutaway.analysis.population.plotting import (
     plot_batches,
     plot_confusion,
     plot_curve,

@@ -19,7 +19,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "frameworks": {
         "torch": "cutaway.frameworks.torch.hook:Hook",
     },
-    # Each a class of `cutaway.analysis.contract`, in the order in which people ask.
+    # Each a class of `cutaway.analysis.population.contract`, in the order in which people ask.
     "analyses": {
         "map": "cutaway.analysis.built_in.map:MapOfSamples",
         "similar": "cutaway.analysis.built_in.similar:SimilarSamples",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.nearest import Nearest
+from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import Samples
 
 __all__ = ["Made", "made", "neighbours", "no_neighbours"]

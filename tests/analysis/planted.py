@@ -10,10 +10,10 @@ import torch
 from sklearn.datasets import load_digits
 from torch import nn
 
-from cutaway.analysis.dynamics import Dynamics
-from cutaway.analysis.nearest import Nearest, nearest_of
 from cutaway.analysis.neighbours import build_index
+from cutaway.analysis.neighbours.nearest import Nearest, nearest_of
 from cutaway.analysis.samples import Samples
+from cutaway.analysis.samples.dynamics import Dynamics
 
 Ints = npt.NDArray[np.int64]
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from cutaway.analysis.nearest import Nearest, nearest_of
 from cutaway.analysis.neighbours import build_index
+from cutaway.analysis.neighbours.nearest import Nearest, nearest_of
 from cutaway.analysis.samples import Samples
 
 TRAINING = 1200

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from cutaway.analysis.ambiguous import find_ambiguous
+from cutaway.analysis.classes.ambiguous import find_ambiguous
 from cutaway.analysis.samples import Samples
 from tests.analysis.read_digits import TRAINING, Reader, in_order, neighbours, trained
 

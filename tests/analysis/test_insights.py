@@ -8,14 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cutaway.analysis.ambiguous import find_ambiguous
+from cutaway.analysis.classes.ambiguous import find_ambiguous
 from cutaway.analysis.doubles import find_duplicates, find_leakage
 from cutaway.analysis.filters import parse_filter, rows_where
 from cutaway.analysis.insights import INFORMS, Insight, Insights, find_insights
 from cutaway.analysis.labels import find_mislabeled
-from cutaway.analysis.outliers import find_outliers
-from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.neighbours.outliers import find_outliers
 from cutaway.analysis.samples import Samples
+from cutaway.analysis.samples.ranked import Ranked
 from tests.analysis.insight_populations import Made, made, neighbours, no_neighbours
 
 

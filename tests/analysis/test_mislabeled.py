@@ -15,7 +15,7 @@ from torch import nn
 import cutaway.torch as smd
 from cutaway.analysis import Population
 from cutaway.analysis.labels import accepted, calibration_error, find_mislabeled
-from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.samples.ranked import Ranked
 from cutaway.dataset import Dataset
 from cutaway.evaluation import evaluate
 from tests.analysis.planted import digits, flipped, near, network, trained

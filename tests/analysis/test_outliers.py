@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from cutaway.analysis.nearest import Nearest
-from cutaway.analysis.outliers import find_outliers
+from cutaway.analysis.neighbours.nearest import Nearest
+from cutaway.analysis.neighbours.outliers import find_outliers
 from cutaway.analysis.samples import Samples
 from tests.analysis.read_digits import TRAINING, neighbours, reader
 

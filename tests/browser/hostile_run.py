@@ -61,7 +61,7 @@ def evaluate_hostile(path: Path) -> str:
     import numpy as np
 
     from cutaway.analysis import Population
-    from cutaway.analysis.whole import analyze
+    from cutaway.analysis.population.whole import analyze
     from cutaway.dataset import Dataset
     from cutaway.evaluation import evaluate
     from cutaway.run import Run

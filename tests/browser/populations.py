@@ -182,7 +182,7 @@ def _train(binding: Path, run: Path, *, width: int, seed: int, evaluated: tuple[
 
 def _analyze(run: Path, only: str | None = None, evaluation: int | None = None) -> None:
     from cutaway.analysis import Population
-    from cutaway.analysis.whole import analyze
+    from cutaway.analysis.population.whole import analyze
 
     with Population.open(run, evaluation=evaluation) as population:
         for _ in analyze(population, only=only):

@@ -15,10 +15,10 @@ def warm_up() -> None:
     import pyarrow.parquet
     import uvicorn
 
-    import cutaway.analysis.origin
+    import cutaway.analysis.samples.origin
     import cutaway.studio.serving.server
 
-    assert all((pyarrow.parquet, uvicorn, cutaway.analysis.origin, cutaway.studio.serving.server))
+    assert all((pyarrow.parquet, uvicorn, cutaway.analysis.samples.origin, cutaway.studio.serving.server))
 
 
 def serve(report: Report, root: str) -> None:

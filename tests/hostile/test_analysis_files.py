@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from cutaway.analysis import Population, analyze
-from cutaway.analysis.candidates import RANKED
-from cutaway.analysis.plotting import plot_heat_maps, previews_of
+from cutaway.analysis.population.candidates import RANKED
+from cutaway.analysis.population.plotting import plot_heat_maps, previews_of
 from cutaway.cli import main
 from cutaway.errors import AnalysisUnavailable, BindingError, CutawayError, EvaluationError, ModelError
 from cutaway.evaluation import Evaluation, evaluations

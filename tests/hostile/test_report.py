@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from cutaway.analysis.population.whole import Part
 from cutaway.analysis.report import Content, Head
-from cutaway.analysis.whole import Part
 from cutaway.cli import main
 from cutaway.run import Finding, Run, WriterId
 from cutaway.run.findings import append_findings

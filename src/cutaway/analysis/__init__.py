@@ -7,21 +7,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cutaway.analysis.applicability import Applies
+    from cutaway.analysis.classes.distances import Distances
     from cutaway.analysis.comparing import Comparison, Difference
-    from cutaway.analysis.dynamics import Dynamics
     from cutaway.analysis.figures import Figure
     from cutaway.analysis.filters import Filter
     from cutaway.analysis.heat_maps.values import HeatMap, Sanity
     from cutaway.analysis.insights import Insight, Insights
     from cutaway.analysis.labelling import Estimate
     from cutaway.analysis.mapping import Map
-    from cutaway.analysis.population import Population
-    from cutaway.analysis.population_distances import Distances
-    from cutaway.analysis.ranked import Ranked
-    from cutaway.analysis.similar import Similar
+    from cutaway.analysis.neighbours.similar import Similar
+    from cutaway.analysis.population.applicability import Applies
+    from cutaway.analysis.population.population import Population
+    from cutaway.analysis.population.whole import Part, analyze
+    from cutaway.analysis.samples.dynamics import Dynamics
+    from cutaway.analysis.samples.ranked import Ranked
     from cutaway.analysis.slice_tests import SliceTest, TestResult, parse_test, run_tests
-    from cutaway.analysis.whole import Part, analyze
 
 __all__ = [
     "Applies",
@@ -50,11 +50,11 @@ __all__ = [
 
 # Imported when they are asked for: whoever needs one analysis, such as a worker of the studio, does not wait for all.
 _MODULES = {
-    "Applies": "applicability",
+    "Applies": "population.applicability",
     "Comparison": "comparing",
     "Difference": "comparing",
-    "Distances": "population_distances",
-    "Dynamics": "dynamics",
+    "Distances": "classes.distances",
+    "Dynamics": "samples.dynamics",
     "Estimate": "labelling",
     "Figure": "figures",
     "Filter": "filters",
@@ -62,14 +62,14 @@ _MODULES = {
     "Insight": "insights",
     "Insights": "insights",
     "Map": "mapping",
-    "Part": "whole",
-    "Population": "population",
-    "Ranked": "ranked",
+    "Part": "population.whole",
+    "Population": "population.population",
+    "Ranked": "samples.ranked",
     "Sanity": "heat_maps.values",
-    "Similar": "similar",
+    "Similar": "neighbours.similar",
     "SliceTest": "slice_tests",
     "TestResult": "slice_tests",
-    "analyze": "whole",
+    "analyze": "population.whole",
     "parse_test": "slice_tests",
     "run_tests": "slice_tests",
 }

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis import Figure, Population
-from cutaway.analysis import plotting as plots
 from cutaway.analysis.clusters import cluster_table, membership_table, trait_table
 from cutaway.analysis.heat_maps.sanity import sanity_words
 from cutaway.analysis.heat_maps.values import HeatMap
-from cutaway.analysis.whole import analyze as analyze_all
-from cutaway.analysis.whole import figures_of_part
+from cutaway.analysis.population import plotting as plots
+from cutaway.analysis.population.whole import analyze as analyze_all
+from cutaway.analysis.population.whole import figures_of_part
 from cutaway.cli.answering import Answer, Asked
 from cutaway.cli.candidate_answers import CANDIDATES
 from cutaway.errors import ConfigurationError

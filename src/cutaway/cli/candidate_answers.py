@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cutaway.analysis import Figure, Population
-from cutaway.analysis import plotting as plots
-from cutaway.analysis.candidates import RANKED
-from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.population import plotting as plots
+from cutaway.analysis.population.candidates import RANKED
+from cutaway.analysis.samples.ranked import Ranked
 from cutaway.cli.answering import Answer, Asked
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.evaluation.progress import Listener

@@ -172,7 +172,7 @@ def _corrections(model: Any, hook: Any, dataset: Dataset) -> Overlay:
 def _look_at(run: Run) -> None:
     """Make what the page of the population shows, so that nobody who opens it has to wait."""
     from cutaway.analysis import Population
-    from cutaway.analysis.whole import analyze
+    from cutaway.analysis.population.whole import analyze
 
     with Population.open(run) as population:
         for _ in analyze(population):

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from cutaway.analysis.population.whole import Part
 from cutaway.analysis.report import Content, Drawn, Fix, Head, Series, Tested, scores_of, small_figure
 from cutaway.analysis.report.cards import Room
-from cutaway.analysis.whole import Part
 from cutaway.cli.run_facts import Facts, show_facts
 from cutaway.errors import CutawayError
 from cutaway.run.findings import Finding
@@ -79,8 +79,8 @@ def _samples(run: Run, evaluation: int | None, seed: int, progress: Listener | N
 
 
 def _fill(found: _Samples, population: Population, run: Run, seed: int, progress: Listener | None) -> None:
-    from cutaway.analysis.plotting import previews_of
-    from cutaway.analysis.whole import analyze
+    from cutaway.analysis.population.plotting import previews_of
+    from cutaway.analysis.population.whole import analyze
 
     origin = population.origin
     if origin is not None:
@@ -102,7 +102,7 @@ def _fill(found: _Samples, population: Population, run: Run, seed: int, progress
 
 
 def _figures(population: Population, part: Part, seed: int) -> list[Drawn]:
-    from cutaway.analysis.whole import figures_of_part
+    from cutaway.analysis.population.whole import figures_of_part
 
     most = MOST_FIGURES.get(part.analysis, 0)
     if not most:

@@ -8,12 +8,12 @@ import pytest
 
 from cutaway import registry
 from cutaway.analysis import Population, analyze
-from cutaway.analysis.applicability import analyses
-from cutaway.analysis.whole import figures_of_part
+from cutaway.analysis.population.applicability import analyses
+from cutaway.analysis.population.whole import figures_of_part
 
 TOY = """
 import pyarrow as pa
-from cutaway.analysis.contract import Analysis, Part
+from cutaway.analysis.population.contract import Analysis, Part
 
 class Norms(Analysis):
     name = "norms"

@@ -30,7 +30,7 @@ def animals(home: Path) -> Path:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the parts that take no time; the analyses have their own tests."""
-    from cutaway.analysis import whole
+    from cutaway.analysis.population import whole
 
     kept = [one for one in whole.analyses() if one.name in ("confusion", "curve", "batches")]
     monkeypatch.setattr(whole, "analyses", lambda: kept)
@@ -116,7 +116,7 @@ def test_tests_that_cannot_be_read_are_said(cutaway: Cutaway, animals: Path) -> 
 def test_what_one_analysis_raises_keeps_the_others(
     cutaway: Cutaway, animals: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cutaway.analysis import whole
+    from cutaway.analysis.population import whole
 
     def fail(*_: object) -> whole.Part:
         raise EvaluationError("the latent vectors are gone.")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cutaway.analysis.applicability import no_labels, too_few
-from cutaway.analysis.contract import RankedAnalysis
-from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.population.applicability import no_labels, too_few
+from cutaway.analysis.population.contract import RankedAnalysis
 from cutaway.analysis.samples import Samples
+from cutaway.analysis.samples.ranked import Ranked
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
-    from cutaway.analysis.candidates import Candidates
-    from cutaway.analysis.origin import Origin
+    from cutaway.analysis.population.candidates import Candidates
+    from cutaway.analysis.samples.origin import Origin
 
 __all__ = ["Ambiguous"]
 
@@ -28,6 +28,6 @@ class Ambiguous(RankedAnalysis):
 
     def rank(self, population: Candidates, seed: int, progress: Listener | None) -> Ranked:
         """Return the samples, the least clear first."""
-        from cutaway.analysis.ambiguous import find_ambiguous
+        from cutaway.analysis.classes.ambiguous import find_ambiguous
 
         return find_ambiguous(population.samples, population.nearest(progress))

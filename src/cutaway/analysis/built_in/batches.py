@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cutaway.analysis.contract import Analysis, Draw, Part
+from cutaway.analysis.population.contract import Analysis, Draw, Part
 from cutaway.analysis.samples import Samples
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
-    from cutaway.analysis.origin import Origin
-    from cutaway.analysis.population import Population
+    from cutaway.analysis.population.population import Population
+    from cutaway.analysis.samples.origin import Origin
 
 __all__ = ["BatchesOfTraining"]
 
@@ -35,6 +35,6 @@ class BatchesOfTraining(Analysis):
 
     def figures(self, population: Population, part: Part, seed: int) -> dict[str, Draw]:
         """Return both curves."""
-        from cutaway.analysis.plotting import plot_batches
+        from cutaway.analysis.population.plotting import plot_batches
 
         return {"batches": lambda: plot_batches(population.batches())}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from cutaway.analysis.applicability import all_the_same, too_few
-from cutaway.analysis.contract import MOST_SAID, Analysis, Draw, Part
+from cutaway.analysis.population.applicability import all_the_same, too_few
+from cutaway.analysis.population.contract import MOST_SAID, Analysis, Draw, Part
 from cutaway.analysis.samples import Samples
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
-    from cutaway.analysis.origin import Origin
-    from cutaway.analysis.population import Population
+    from cutaway.analysis.population.population import Population
+    from cutaway.analysis.samples.origin import Origin
 
 __all__ = ["ClustersOfMap"]
 
@@ -51,6 +51,6 @@ class ClustersOfMap(Analysis):
 
     def figures(self, population: Population, part: Part, seed: int) -> dict[str, Draw]:
         """Return the map, coloured by cluster."""
-        from cutaway.analysis.plotting import plot_clusters
+        from cutaway.analysis.population.plotting import plot_clusters
 
         return {"clusters": lambda: plot_clusters(population, population.clusters(seed=seed), seed=seed)}

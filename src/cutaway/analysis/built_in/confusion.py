@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cutaway.analysis.applicability import no_labels
-from cutaway.analysis.contract import Analysis, Draw, Part
+from cutaway.analysis.population.applicability import no_labels
+from cutaway.analysis.population.contract import Analysis, Draw, Part
 from cutaway.analysis.samples import CORRECT, PREDICTION, SUBSET, Samples
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
-    from cutaway.analysis.origin import Origin
-    from cutaway.analysis.population import Population
+    from cutaway.analysis.population.population import Population
+    from cutaway.analysis.samples.origin import Origin
 
 __all__ = ["ConfusionOfClasses"]
 
@@ -38,6 +38,6 @@ class ConfusionOfClasses(Analysis):
 
     def figures(self, population: Population, part: Part, seed: int) -> dict[str, Draw]:
         """Return the matrix."""
-        from cutaway.analysis.plotting import plot_confusion
+        from cutaway.analysis.population.plotting import plot_confusion
 
         return {"confusion": lambda: plot_confusion(population.confusion())}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from cutaway.analysis.contract import MOST_SAID, Analysis, Draw, Part
+from cutaway.analysis.population.contract import MOST_SAID, Analysis, Draw, Part
 from cutaway.analysis.samples import LOSS, Samples
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
@@ -15,8 +15,8 @@ from cutaway.evaluation.progress import Listener
 if TYPE_CHECKING:
     from cutaway.analysis.curves import Curve
     from cutaway.analysis.figures import Figure
-    from cutaway.analysis.origin import Origin
-    from cutaway.analysis.population import Population
+    from cutaway.analysis.population.population import Population
+    from cutaway.analysis.samples.origin import Origin
 
 __all__ = ["CurvesOfMetadata"]
 
@@ -68,6 +68,6 @@ def _outcome(population: Population) -> str:
 
 
 def _drawn(population: Population, x: str, y: str) -> Figure:
-    from cutaway.analysis.plotting import plot_curve
+    from cutaway.analysis.population.plotting import plot_curve
 
     return plot_curve(population.curve(x, y))

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.applicability import no_vector
-from cutaway.analysis.contract import Analysis, Draw, Part
+from cutaway.analysis.population.applicability import no_vector
+from cutaway.analysis.population.contract import Analysis, Draw, Part
 from cutaway.analysis.samples import Samples
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
     from cutaway.analysis.figures import Figure
-    from cutaway.analysis.origin import Origin
-    from cutaway.analysis.population import Population
+    from cutaway.analysis.population.population import Population
+    from cutaway.analysis.samples.origin import Origin
 
 __all__ = ["MapOfSamples"]
 
@@ -60,6 +60,6 @@ class MapOfSamples(Analysis):
 
 
 def _drawn(population: Population, seed: int) -> Figure:
-    from cutaway.analysis.plotting import plot_map
+    from cutaway.analysis.population.plotting import plot_map
 
     return plot_map(population, population.map(seed=seed))

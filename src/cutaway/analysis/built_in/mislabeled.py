@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cutaway.analysis.applicability import no_labels
-from cutaway.analysis.contract import RankedAnalysis
-from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.population.applicability import no_labels
+from cutaway.analysis.population.contract import RankedAnalysis
 from cutaway.analysis.samples import LABEL, Samples
+from cutaway.analysis.samples.ranked import Ranked
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
-    from cutaway.analysis.candidates import Candidates
-    from cutaway.analysis.origin import Origin
+    from cutaway.analysis.population.candidates import Candidates
+    from cutaway.analysis.samples.origin import Origin
 
 __all__ = ["Mislabeled"]
 

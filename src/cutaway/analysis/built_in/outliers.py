@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cutaway.analysis.applicability import too_few
-from cutaway.analysis.contract import RankedAnalysis
-from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.population.applicability import too_few
+from cutaway.analysis.population.contract import RankedAnalysis
 from cutaway.analysis.samples import Samples
+from cutaway.analysis.samples.ranked import Ranked
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
-    from cutaway.analysis.candidates import Candidates
-    from cutaway.analysis.origin import Origin
+    from cutaway.analysis.population.candidates import Candidates
+    from cutaway.analysis.samples.origin import Origin
 
 __all__ = ["Outliers"]
 
@@ -28,6 +28,6 @@ class Outliers(RankedAnalysis):
 
     def rank(self, population: Candidates, seed: int, progress: Listener | None) -> Ranked:
         """Return the samples, the farthest first."""
-        from cutaway.analysis.outliers import find_outliers
+        from cutaway.analysis.neighbours.outliers import find_outliers
 
         return find_outliers(population.samples, population.nearest(progress))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cutaway.analysis.applicability import no_labels
-from cutaway.analysis.contract import Analysis, Draw, Part, ranked_figures
+from cutaway.analysis.population.applicability import no_labels
+from cutaway.analysis.population.contract import Analysis, Draw, Part, ranked_figures
 from cutaway.analysis.samples import LABEL, SUBSET, Samples
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
-    from cutaway.analysis.origin import Origin
-    from cutaway.analysis.population import Population
+    from cutaway.analysis.population.population import Population
+    from cutaway.analysis.samples.origin import Origin
 
 __all__ = ["ToLabel"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cutaway.analysis.applicability import no_vector
-from cutaway.analysis.contract import Analysis, Draw, Part
+from cutaway.analysis.population.applicability import no_vector
+from cutaway.analysis.population.contract import Analysis, Draw, Part
 from cutaway.analysis.samples import Samples
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
-    from cutaway.analysis.origin import Origin
-    from cutaway.analysis.population import Population
+    from cutaway.analysis.population.population import Population
+    from cutaway.analysis.samples.origin import Origin
 
 __all__ = ["UnitsOfLatents"]
 
@@ -34,6 +34,6 @@ class UnitsOfLatents(Analysis):
 
     def figures(self, population: Population, part: Part, seed: int) -> dict[str, Draw]:
         """Return the samples that drive each unit."""
-        from cutaway.analysis.plotting import plot_units
+        from cutaway.analysis.population.plotting import plot_units
 
         return {"units": lambda: plot_units(population, population.units())}

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cutaway.analysis.false_shares import holm
+from cutaway.analysis.statistics.false_shares import holm
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
 from cutaway.errors import MissingExtraError
 

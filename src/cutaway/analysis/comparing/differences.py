@@ -13,7 +13,7 @@ from cutaway.analysis.comparing.comparison import Difference
 from cutaway.analysis.comparing.outcomes import Outcomes
 from cutaway.analysis.comparing.paired import adjusted, flips_test, paired_interval, signed_rank_test
 from cutaway.analysis.comparing.slicing import Condition
-from cutaway.analysis.intervals import mean_interval
+from cutaway.analysis.statistics.intervals import mean_interval
 from cutaway.arrays import BoolArray, Float64Array
 
 __all__ = ["LEVEL", "accuracy_difference", "loss_difference", "slice_table"]

@@ -7,8 +7,8 @@ import pyarrow as pa
 
 from cutaway.analysis.comparing.joining import Joined, texts
 from cutaway.analysis.comparing.outcomes import Outcomes
-from cutaway.analysis.ranked import Ranked
 from cutaway.analysis.samples import LABEL, SUBSET, Samples
+from cutaway.analysis.samples.ranked import Ranked
 from cutaway.arrays import Float64Array, IndexArray
 
 __all__ = ["flip_table", "loss_change_table"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from cutaway.analysis.false_shares import false_shares
-from cutaway.analysis.intervals import share_interval
+from cutaway.analysis.statistics.false_shares import false_shares
+from cutaway.analysis.statistics.intervals import share_interval
 from cutaway.arrays import Float64Array
 from cutaway.errors import MissingExtraError
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.coding import coded, most_frequent
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE
+from cutaway.analysis.samples.coding import coded, most_frequent
 from cutaway.arrays import BoolArray
 
 __all__ = ["Condition", "conditions", "sliceable"]

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from cutaway.analysis.intervals import mean_interval, share_interval
+from cutaway.analysis.statistics.intervals import mean_interval, share_interval
 from cutaway.arrays import Float64Array, IndexArray, Int64Array
 
 __all__ = ["Spacing", "bin_numbers", "summed_up"]

@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.coding import Coded, coded, left_out, most_frequent
 from cutaway.analysis.curves.binning import Spacing, bin_numbers, summed_up
 from cutaway.analysis.curves.strength import FEWEST, Strength, rank_correlation, rank_share
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, Samples
+from cutaway.analysis.samples.coding import Coded, coded, left_out, most_frequent
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from cutaway.analysis.intervals import Z95
+from cutaway.analysis.statistics.intervals import Z95
 from cutaway.arrays import Float64Array, Int64Array
 from cutaway.errors import MissingExtraError
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cutaway.analysis.false_shares import false_shares
-from cutaway.analysis.nearest import Nearest
+from cutaway.analysis.neighbours.nearest import Nearest
+from cutaway.analysis.statistics.false_shares import false_shares
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
 
 __all__ = ["FEWEST", "Pairs", "close_pairs"]

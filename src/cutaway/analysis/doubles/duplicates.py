@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.coding import left_out
 from cutaway.analysis.doubles.close import FEWEST, Pairs, close_pairs
 from cutaway.analysis.doubles.equal import firsts_by_content, firsts_by_vector, speaking
 from cutaway.analysis.doubles.groups import Groups, best_first
 from cutaway.analysis.doubles.telling import reason_of, words_about
-from cutaway.analysis.nearest import Nearest
-from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import LABEL, SUBSET, Samples
+from cutaway.analysis.samples.coding import left_out
+from cutaway.analysis.samples.ranked import Ranked
 from cutaway.arrays import Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 

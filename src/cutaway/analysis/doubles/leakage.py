@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.doubles.groups import ORDER
-from cutaway.analysis.ranked import Ranked
 from cutaway.analysis.samples import CORRECT, SAMPLE, SUBSET, Samples
+from cutaway.analysis.samples.ranked import Ranked
 
 __all__ = ["find_leakage"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cutaway.analysis.comparing.paired import paired_interval
-from cutaway.analysis.intervals import mean_interval
+from cutaway.analysis.statistics.intervals import mean_interval
 from cutaway.arrays import BoolArray
 from cutaway.errors import AnalysisUnavailable
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.fixing.gain import Gain, gain_over_samples, gain_without_interval
-from cutaway.analysis.run_samples import answer_of
+from cutaway.analysis.samples.from_run import answer_of
 from cutaway.errors import CutawayError
 from cutaway.run import Run
 from cutaway.run.evaluations import Evaluation, evaluations

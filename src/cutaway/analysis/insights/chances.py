@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from cutaway.analysis.intervals import Z95, share_interval
+from cutaway.analysis.statistics.intervals import Z95, share_interval
 from cutaway.arrays import Float64Array
 from cutaway.errors import MissingExtraError
 

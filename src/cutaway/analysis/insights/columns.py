@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.coding import coded, most_frequent
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET, Samples
+from cutaway.analysis.samples.coding import coded, most_frequent
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
 
 __all__ = ["Described", "Region", "described", "describing", "regions_of", "short"]

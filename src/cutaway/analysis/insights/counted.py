@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from cutaway.analysis.insights.chances import ALARMS
 from cutaway.analysis.insights.columns import Described
-from cutaway.analysis.ranked import Ranked
 from cutaway.analysis.samples import Samples
+from cutaway.analysis.samples.ranked import Ranked
 from cutaway.arrays import BoolArray
 from cutaway.errors import MissingExtraError
 

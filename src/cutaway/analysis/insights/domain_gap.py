@@ -8,7 +8,6 @@ from itertools import combinations
 
 import numpy as np
 
-from cutaway.analysis.false_shares import holm
 from cutaway.analysis.insights.chances import ALARMS
 from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.insights.drifting import Drift, Separation, column_drift, latent_separation
@@ -16,8 +15,9 @@ from cutaway.analysis.insights.judging import FEWEST, TRAINING, Judged, subsets_
 from cutaway.analysis.insights.reweighting import as_if_mixed
 from cutaway.analysis.insights.values import Insight
 from cutaway.analysis.insights.wording import figures, percent, told
-from cutaway.analysis.nearest import Nearest
+from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import Samples
+from cutaway.analysis.statistics.false_shares import holm
 from cutaway.arrays import BoolArray
 
 __all__ = ["domain_gaps"]

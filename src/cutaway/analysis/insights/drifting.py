@@ -8,7 +8,7 @@ import numpy as np
 
 from cutaway.analysis.insights.chances import normal_tail
 from cutaway.analysis.insights.columns import Described
-from cutaway.analysis.nearest import Nearest
+from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.arrays import BoolArray
 from cutaway.errors import MissingExtraError
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from cutaway.analysis.curves.strength import Strength, rank_correlation, rank_share
-from cutaway.analysis.false_shares import holm
 from cutaway.analysis.insights.chances import ALARMS, mean_difference
 from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.insights.judging import Judged, clipped
 from cutaway.analysis.insights.values import Insight
 from cutaway.analysis.insights.wording import figures, listed, percent, told
 from cutaway.analysis.samples import Samples
+from cutaway.analysis.statistics.false_shares import holm
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
 
 __all__ = ["explaining_columns"]

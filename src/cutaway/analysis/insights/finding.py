@@ -19,9 +19,9 @@ from cutaway.analysis.insights.overfitting import overall_gap, overfitted_region
 from cutaway.analysis.insights.regions import all_regions
 from cutaway.analysis.insights.values import Insight, Insights
 from cutaway.analysis.insights.wording import listed
-from cutaway.analysis.nearest import Nearest
-from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import LABEL, Samples
+from cutaway.analysis.samples.ranked import Ranked
 from cutaway.arrays import BoolArray, Int64Array
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.evaluation.progress import Listener

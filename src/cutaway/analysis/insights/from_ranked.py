@@ -13,8 +13,8 @@ from cutaway.analysis.insights.counted import Most, above, most_affected, rows_n
 from cutaway.analysis.insights.judging import Judged, subsets_of
 from cutaway.analysis.insights.values import Insight
 from cutaway.analysis.insights.wording import amount, percent, told
-from cutaway.analysis.ranked import Ranked
 from cutaway.analysis.samples import LABEL, SUBSET, Samples
+from cutaway.analysis.samples.ranked import Ranked
 from cutaway.arrays import BoolArray
 
 __all__ = ["LIKELY", "insights_from_ranked"]

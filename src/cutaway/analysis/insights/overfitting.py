@@ -12,8 +12,8 @@ from cutaway.analysis.insights.columns import Region
 from cutaway.analysis.insights.judging import Judged
 from cutaway.analysis.insights.values import Insight
 from cutaway.analysis.insights.wording import change, told
-from cutaway.analysis.intervals import Z95
 from cutaway.analysis.samples import Samples
+from cutaway.analysis.statistics.intervals import Z95
 from cutaway.arrays import BoolArray, Float64Array
 
 __all__ = ["overall_gap", "overfitted_regions"]

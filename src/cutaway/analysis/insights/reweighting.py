@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cutaway.analysis.insights.columns import Described
-from cutaway.analysis.intervals import Z95
+from cutaway.analysis.statistics.intervals import Z95
 from cutaway.arrays import BoolArray, Float64Array
 
 __all__ = ["Mixed", "as_if_mixed"]

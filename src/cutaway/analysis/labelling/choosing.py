@@ -13,8 +13,8 @@ from cutaway.analysis.labelling.chosen import Chosen, chosen_table, chosen_words
 from cutaway.analysis.labelling.covering import Cover, Pick
 from cutaway.analysis.labelling.pool import Pool, pool_of
 from cutaway.analysis.labelling.weighing import crowding, uncertainty
-from cutaway.analysis.ranked import Ranked
 from cutaway.analysis.samples import Samples
+from cutaway.analysis.samples.ranked import Ranked
 from cutaway.arrays import BoolArray, Float32Array, Float64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
 from cutaway.evaluation.progress import Listener

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cutaway.analysis.intervals import Z95, share_interval
 from cutaway.analysis.labelling.calibration import carried_mean, carried_share, confidence_scores
 from cutaway.analysis.labelling.novelty import unlike_share
 from cutaway.analysis.labelling.pool import TRAINING, unlabelled
 from cutaway.analysis.samples import CORRECT, SUBSET, Samples
+from cutaway.analysis.statistics.intervals import Z95, share_interval
 from cutaway.arrays import BoolArray, Float64Array
 from cutaway.errors import AnalysisUnavailable
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cutaway.analysis.coding import left_out
 from cutaway.analysis.samples import LABEL, SUBSET, Samples
+from cutaway.analysis.samples.coding import left_out
 from cutaway.arrays import BoolArray, IndexArray
 from cutaway.errors import AnalysisUnavailable
 

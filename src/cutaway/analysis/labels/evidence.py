@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cutaway.analysis.coding import Coded
 from cutaway.analysis.counting import Counter
 from cutaway.analysis.labels.held_out import HELD_OUT, held_out_margins
 from cutaway.analysis.labels.ridge import fit_ridge
 from cutaway.analysis.labels.visits import Visits, read_visits
 from cutaway.analysis.labels.votes import VOTERS, Votes, count_votes
-from cutaway.analysis.nearest import Nearest
+from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import SUBSET, Samples
+from cutaway.analysis.samples.coding import Coded
 from cutaway.arrays import Float32Array, Float64Array, IndexArray, Int64Array
 from cutaway.evaluation.progress import Listener
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.coding import Coded, coded, left_out
 from cutaway.analysis.labels.calibrating import Calibrated, calibrate
 from cutaway.analysis.labels.evidence import Evidence, gather
 from cutaway.analysis.labels.ridge import WIDEST
 from cutaway.analysis.labels.words import HOOK, reason_of, words_of
-from cutaway.analysis.nearest import Nearest
-from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import LABEL, PREDICTION, SAMPLE, SUBSET, Samples
+from cutaway.analysis.samples.coding import Coded, coded, left_out
+from cutaway.analysis.samples.ranked import Ranked
 from cutaway.arrays import BoolArray, Float64Array, IndexArray
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cutaway.analysis.intervals import share_interval
+from cutaway.analysis.statistics.intervals import share_interval
 from cutaway.errors import ConfigurationError
 
 __all__ = ["BINS", "calibration_error", "reliability"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cutaway.analysis.dynamics import Dynamics
+from cutaway.analysis.samples.dynamics import Dynamics
 from cutaway.arrays import Float64Array, Int64Array
 
 __all__ = ["Visits", "read_visits"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cutaway.analysis.nearest import Nearest
+from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.arrays import Float64Array, Int64Array
 
 __all__ = ["VOTERS", "Votes", "count_votes"]

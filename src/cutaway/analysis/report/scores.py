@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from cutaway.analysis.intervals import mean_interval, share_interval
 from cutaway.analysis.report.values import Score
 from cutaway.analysis.samples import CORRECT, LOSS, SUBSET, Samples
+from cutaway.analysis.statistics.intervals import mean_interval, share_interval
 from cutaway.arrays import BoolArray
 
 __all__ = ["scores_of"]

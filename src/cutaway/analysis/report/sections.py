@@ -8,6 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from cutaway.analysis.figures.words import counted, number, sentence
+from cutaway.analysis.population.whole import Part
 from cutaway.analysis.report.cards import Room, gallery, pairs
 from cutaway.analysis.report.drawing import interval, line
 from cutaway.analysis.report.insight_list import insight_list
@@ -24,7 +25,6 @@ from cutaway.analysis.report.summary import (
 from cutaway.analysis.report.tables import facts_list, folded, rows_table, table_of
 from cutaway.analysis.report.texts import cells, html
 from cutaway.analysis.report.values import Content, Drawn, Score, Series, Tested
-from cutaway.analysis.whole import Part
 from cutaway.run.findings import Finding
 
 __all__ = ["SECTIONS", "Section", "notes_of"]

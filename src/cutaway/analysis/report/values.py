@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cutaway.analysis.whole import Part
+from cutaway.analysis.population.whole import Part
 from cutaway.run.findings import Finding
 
 __all__ = ["Content", "Drawn", "Fix", "Head", "Score", "Series", "Tested"]

@@ -9,11 +9,11 @@ import numpy as np
 
 from cutaway.analysis.filters import parse_filter
 from cutaway.analysis.filters.condition import CLUSTER
-from cutaway.analysis.intervals import mean_interval, share_interval
 from cutaway.analysis.samples import CORRECT, Samples
 from cutaway.analysis.slice_tests.measuring import metric_values, slice_rows, subset_rows
 from cutaway.analysis.slice_tests.slice_test import ACCURACY, ERROR, FEWEST, SliceTest
 from cutaway.analysis.slice_tests.text import parse_test
+from cutaway.analysis.statistics.intervals import mean_interval, share_interval
 from cutaway.errors import ConfigurationError
 
 __all__ = ["slice_test_of"]

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 
 from cutaway.analysis.filters import Filter, parse_filter, rows_where
 from cutaway.analysis.filters.condition import CLUSTER
-from cutaway.analysis.intervals import Z95, mean_interval, share_interval
 from cutaway.analysis.samples import CORRECT, LABEL, SUBSET, Samples
 from cutaway.analysis.slice_tests.slice_test import ACCURACY, ALL, ERROR, SliceTest
+from cutaway.analysis.statistics.intervals import Z95, mean_interval, share_interval
 from cutaway.arrays import BoolArray, Float64Array
 from cutaway.errors import ConfigurationError, did_you_mean
 

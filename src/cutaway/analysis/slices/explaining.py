@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cutaway.analysis.false_shares import holm
 from cutaway.analysis.slices.features import Feature
 from cutaway.analysis.slices.outcome import Target, as_numbers, measured_rows, target_of
 from cutaway.analysis.slices.reading import Columns, as_table, features_of
+from cutaway.analysis.statistics.false_shares import holm
 from cutaway.arrays import Float64Array, Int64Array
 from cutaway.errors import MissingExtraError
 

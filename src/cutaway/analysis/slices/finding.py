@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cutaway.analysis.coding import left_out
 from cutaway.analysis.counting import Counter
 from cutaway.analysis.filters import rows_where
+from cutaway.analysis.samples.coding import left_out
 from cutaway.analysis.slices.features import Feature
 from cutaway.analysis.slices.measuring import clipped, difference, in_words
 from cutaway.analysis.slices.multiplicity import DEALS, level_of

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cutaway.analysis.intervals import Z95, share_interval
+from cutaway.analysis.statistics.intervals import Z95, share_interval
 from cutaway.arrays import BoolArray, Float64Array
 
 __all__ = ["Difference", "clipped", "difference", "in_words"]

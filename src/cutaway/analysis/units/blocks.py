@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cutaway.analysis.coding import left_out
 from cutaway.analysis.samples import Samples
+from cutaway.analysis.samples.coding import left_out
 from cutaway.arrays import Float32Array
 from cutaway.errors import AnalysisUnavailable
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from cutaway.analysis.coding import Coded
+from cutaway.analysis.samples.coding import Coded
 from cutaway.arrays import BoolArray, Float32Array, Float64Array, Int64Array
 
 __all__ = ["SERVES", "ClassComparison", "Compared"]

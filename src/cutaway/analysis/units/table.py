@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.coding import Coded, coded
 from cutaway.analysis.counting import Counter
 from cutaway.analysis.samples import LABEL, PREDICTION, Samples
+from cutaway.analysis.samples.coding import Coded, coded
 from cutaway.analysis.units.blocks import left_out_rows, refuse_nothing, unit_blocks
 from cutaway.analysis.units.serving import ClassComparison
 from cutaway.arrays import Float32Array, IndexArray

@@ -9,10 +9,10 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from cutaway.analysis.applicability import analyses
-from cutaway.analysis.origin import chosen_evaluation
-from cutaway.analysis.population import Population
-from cutaway.analysis.whole import Part, analyze
+from cutaway.analysis.population.applicability import analyses
+from cutaway.analysis.population.population import Population
+from cutaway.analysis.population.whole import Part, analyze
+from cutaway.analysis.samples.origin import chosen_evaluation
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, StorageError
 from cutaway.evaluation import evaluate
 from cutaway.evaluation.reopening import reopen

@@ -9,7 +9,7 @@ from cutaway.errors import ConfigurationError, did_you_mean
 __all__ = ["ANALYSES", "SIMILAR", "analysis_of", "command_of"]
 
 SIMILAR = "similar"
-# As `cutaway.analysis.whole` names them, each with the word of `cutaway analyze`. Loading that module takes seconds.
+# As `cutaway.analysis` names them, each with the word of `cutaway analyze`. Loading that module takes seconds.
 ANALYSES = {
     "map": "map",
     "clusters": "clusters",

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cutaway.analysis.neighbours.similar import rows_in_region
 from cutaway.analysis.samples import LABEL, LOSS, PREDICTION
-from cutaway.analysis.similar import rows_in_region
 from cutaway.arrays import BoolArray, IndexArray
 from cutaway.errors import ConfigurationError
 from cutaway.studio.populations.coding import numbers

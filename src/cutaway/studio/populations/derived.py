@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cutaway.analysis.run_samples import read_probabilities
+from cutaway.analysis.samples.from_run import read_probabilities
 from cutaway.errors import OverlayError
 from cutaway.run.decisions import decisions_stamp, read_decisions
 from cutaway.run.evaluations import Evaluation

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.curves.strength import rank_correlation_value, rank_share_value
-from cutaway.analysis.sample_tables import sample_table
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET
+from cutaway.analysis.samples.tables import sample_table
 from cutaway.arrays import Float64Array, Int64Array
 from cutaway.studio.answers.texts import is_text, readable_texts
 from cutaway.studio.populations import derived

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.applicability import what_applies
-from cutaway.analysis.sample_tables import ERROR
+from cutaway.analysis.population.applicability import what_applies
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SUBSET, Samples
+from cutaway.analysis.samples.tables import ERROR
 from cutaway.run.analyses import JOINT
 from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.selections import selections

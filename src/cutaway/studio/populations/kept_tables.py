@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cutaway.analysis.candidates import RANKED
-from cutaway.analysis.kept_ranked import is_ranked
-from cutaway.analysis.population_map import MAP, is_map, map_positions
+from cutaway.analysis.population.candidates import RANKED
+from cutaway.analysis.population.kept_ranked import is_ranked
+from cutaway.analysis.population.map import MAP, is_map, map_positions
 from cutaway.analysis.samples import SAMPLE
 from cutaway.run.analyses import AnalysisName, KeptTable, read_about, read_table
 

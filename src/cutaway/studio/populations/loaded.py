@@ -17,10 +17,10 @@ import pyarrow.compute as pc
 
 from cutaway.analysis.filters import Filter, parse_filter, rows_where
 from cutaway.analysis.filters.matching import known_column
-from cutaway.analysis.origin import Origin
-from cutaway.analysis.population_map import map_kind
-from cutaway.analysis.sample_tables import sample_columns, sample_table
+from cutaway.analysis.population.map import map_kind
 from cutaway.analysis.samples import CORRECT, LABEL, PREDICTION, SAMPLE
+from cutaway.analysis.samples.origin import Origin
+from cutaway.analysis.samples.tables import sample_columns, sample_table
 from cutaway.arrays import BoolArray
 from cutaway.run.analyses import KeptTable
 from cutaway.run.evaluations import Evaluation

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cutaway.analysis.population_map import map_positions
+from cutaway.analysis.population.map import map_positions
 from cutaway.arrays import Float32Array
 from cutaway.run.analyses import KeptTable
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cutaway.analysis.population_map import map_kind
+from cutaway.analysis.population.map import map_kind
 from cutaway.arrays import Float32Array
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.studio.answers.errors import Refusal

@@ -9,10 +9,10 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cutaway.analysis.origin import chosen_evaluation
-from cutaway.analysis.run_samples import answer_of
-from cutaway.analysis.sample_tables import sample_table
 from cutaway.analysis.samples import CORRECT
+from cutaway.analysis.samples.from_run import answer_of
+from cutaway.analysis.samples.origin import chosen_evaluation
+from cutaway.analysis.samples.tables import sample_table
 from cutaway.errors import CutawayError
 from cutaway.run.evaluations import Evaluation
 

@@ -10,8 +10,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 
-from cutaway.analysis.origin import Origin, chosen_evaluation
-from cutaway.analysis.run_samples import answer_of, default_space
+from cutaway.analysis.samples.from_run import answer_of, default_space
+from cutaway.analysis.samples.origin import Origin, chosen_evaluation
 from cutaway.errors import EvaluationError
 from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.identity import Run

@@ -11,7 +11,7 @@ from scipy.stats import fisher_exact
 from sklearn.metrics import mutual_info_score
 
 from cutaway.analysis.clusters.splits import FALSE_ALARMS, Split, compare_splits, splits_of
-from cutaway.analysis.false_shares import holm
+from cutaway.analysis.statistics.false_shares import holm
 
 
 def _split(yes: np.ndarray) -> Split:

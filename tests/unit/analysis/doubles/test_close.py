@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from cutaway.analysis.doubles.close import close_pairs
-from cutaway.analysis.nearest import Nearest, nearest_of
 from cutaway.analysis.neighbours import build_index
+from cutaway.analysis.neighbours.nearest import Nearest, nearest_of
 from cutaway.analysis.samples import Samples
 
 

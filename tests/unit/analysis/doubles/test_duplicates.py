@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from cutaway.analysis.doubles import find_duplicates, find_leakage
-from cutaway.analysis.nearest import Nearest, nearest_of
 from cutaway.analysis.neighbours import build_index
-from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.neighbours.nearest import Nearest, nearest_of
 from cutaway.analysis.samples import Samples
+from cutaway.analysis.samples.ranked import Ranked
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 

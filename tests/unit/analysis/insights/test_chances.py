@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutaway.analysis.false_shares import holm
 from cutaway.analysis.insights.chances import mean_difference, normal_tail, share_difference
+from cutaway.analysis.statistics.false_shares import holm
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))

@@ -6,7 +6,7 @@ import numpy as np
 
 from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.insights.drifting import column_drift, latent_separation
-from cutaway.analysis.nearest import Nearest
+from cutaway.analysis.neighbours.nearest import Nearest
 
 EMPTY = np.zeros(0, np.int64)
 

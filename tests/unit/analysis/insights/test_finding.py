@@ -10,9 +10,9 @@ import pytest
 
 from cutaway.analysis import Population
 from cutaway.analysis.insights import find_insights, insight_findings, insight_table
-from cutaway.analysis.nearest import Nearest
-from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import Samples
+from cutaway.analysis.samples.ranked import Ranked
 from cutaway.errors import ConfigurationError
 from cutaway.evaluation.progress import Progress
 from tests.analysis.insight_populations import made, no_neighbours

@@ -10,7 +10,7 @@ import pytest
 
 from cutaway.analysis.insights import KINDS, Insight, Insights, insight_findings, insight_table
 from cutaway.analysis.insights.folding import folded
-from cutaway.analysis.ranked import Ranked
+from cutaway.analysis.samples.ranked import Ranked
 
 
 def rows(start: int, stop: int) -> np.ndarray:

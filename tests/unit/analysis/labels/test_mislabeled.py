@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cutaway.analysis.dynamics import Dynamics
 from cutaway.analysis.labels import find_mislabeled
-from cutaway.analysis.nearest import Nearest, nearest_of
 from cutaway.analysis.neighbours import build_index
+from cutaway.analysis.neighbours.nearest import Nearest, nearest_of
 from cutaway.analysis.samples import Samples
+from cutaway.analysis.samples.dynamics import Dynamics
 from cutaway.errors import AnalysisUnavailable
 
 

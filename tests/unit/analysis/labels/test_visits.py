@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from cutaway.analysis.dynamics import Dynamics
 from cutaway.analysis.labels.visits import read_visits
+from cutaway.analysis.samples.dynamics import Dynamics
 
 
 def _seen(smoothing: float = 0.0) -> tuple[Dynamics, np.ndarray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cutaway.analysis.labels.votes import count_votes
-from cutaway.analysis.nearest import Nearest
+from cutaway.analysis.neighbours.nearest import Nearest
 
 
 def test_the_most_frequent_other_label_is_counted_beside_the_own() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from cutaway.analysis.population.whole import Part
 from cutaway.analysis.report import Content, Drawn, Fix, Head, Made, Score, Series, Tested, make_report
-from cutaway.analysis.whole import Part
 from cutaway.run import Finding
 from tests.unit.analysis.figures.made import png
 

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from cutaway.analysis.population.whole import Part
 from cutaway.analysis.report import Content, Head
 from cutaway.analysis.report.sections import SECTIONS
-from cutaway.analysis.whole import Part
 from cutaway.run import Finding
 from tests.unit.analysis.figures.reading_pages import Page
 from tests.unit.analysis.report.made import content, ranked, report

@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
+from cutaway.analysis.population.whole import Part
 from cutaway.analysis.report import Content, Head, Score, scores_of
 from cutaway.analysis.report.drawing import interval, line, share
 from cutaway.analysis.report.summary import ends_of, interval_words, percent, summary_of, suspected
 from cutaway.analysis.samples import Samples
-from cutaway.analysis.whole import Part
 from cutaway.run import Finding
 from tests.unit.analysis.report.made import content, ranked
 

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 from cutaway.analysis import Population
-from cutaway.analysis.intervals import share_interval
 from cutaway.analysis.samples import Samples
 from cutaway.analysis.slice_tests import Verdict, parse_test, run_tests
 from cutaway.analysis.slice_tests.running import figure
+from cutaway.analysis.statistics.intervals import share_interval
 from tests.unit.analysis.kinds import KINDS, evaluated_kind
 
 

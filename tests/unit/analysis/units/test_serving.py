@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from cutaway.analysis.coding import Coded
+from cutaway.analysis.samples.coding import Coded
 from cutaway.analysis.units.serving import ClassComparison
 
 floats = st.sampled_from([-3.5, -1e-30, -0.0, 0.0, 1e-40, 0.5, 2.0, 1e30]) | st.floats(-10, 10, width=32)

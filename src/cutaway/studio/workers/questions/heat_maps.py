@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from cutaway.analysis.asking_heat_maps import IN_TURN
 from cutaway.analysis.heat_maps.drawing import drawn_map
 from cutaway.analysis.heat_maps.making import heat_map, layers_with_places
 from cutaway.analysis.heat_maps.methods import METHODS, method_for
 from cutaway.analysis.heat_maps.places import chosen_input, input_axes, named_arrays
 from cutaway.analysis.heat_maps.values import HeatMap, Sanity
-from cutaway.analysis.population import Population
+from cutaway.analysis.population.asking_heat_maps import IN_TURN
+from cutaway.analysis.population.population import Population
 from cutaway.arrays import Array
 from cutaway.dataset.rendering.typed import array_data
 from cutaway.errors import AnalysisUnavailable, CutawayError

@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from cutaway.analysis.neighbours import Index, build_index
 from cutaway.analysis.neighbours.index import EXACT_ROWS
-from cutaway.analysis.origin import open_origin
-from cutaway.analysis.population_index import population_index
-from cutaway.analysis.run_samples import read_latents
+from cutaway.analysis.neighbours.similar import Similar, find_similar
+from cutaway.analysis.population.index import population_index
 from cutaway.analysis.samples import SAMPLE, Samples
-from cutaway.analysis.similar import Similar, find_similar
+from cutaway.analysis.samples.from_run import read_latents
+from cutaway.analysis.samples.origin import open_origin
 from cutaway.errors import EvaluationError
 
 __all__ = ["Latents", "similar_value"]

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from cutaway.analysis.origin import chosen_evaluation
-from cutaway.analysis.population import Population
+from cutaway.analysis.population.population import Population
+from cutaway.analysis.samples.origin import chosen_evaluation
 from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.errors import BindingError, ConfigurationError, did_you_mean

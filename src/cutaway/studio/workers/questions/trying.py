@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cutaway.analysis.asking_model import output_of
-from cutaway.analysis.population import Population
-from cutaway.analysis.run_samples import Answer
+from cutaway.analysis.population.asking_model import output_of
+from cutaway.analysis.population.population import Population
+from cutaway.analysis.samples.from_run import Answer
 from cutaway.arrays import Array
 from cutaway.dataset.default_visualizers import guess_visualizer
 from cutaway.errors import ConfigurationError, CutawayError, did_you_mean

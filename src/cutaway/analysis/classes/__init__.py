@@ -1,0 +1,1 @@
+"""Samples among the classes that they are labelled with and predicted as."""

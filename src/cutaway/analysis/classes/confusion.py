@@ -1,0 +1,170 @@
+"""Which classes a model takes for which: counts, precision and recall by class. Sparse, so ten thousand classes fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cutaway.analysis.samples import LABEL, PREDICTION, Samples
+from cutaway.analysis.samples.coding import Coded, coded, left_out, most_frequent
+from cutaway.analysis.statistics.intervals import share_interval
+from cutaway.arrays import Int64Array
+from cutaway.errors import AnalysisUnavailable, ConfigurationError
+
+__all__ = ["MOST_CLASSES", "Confusion", "confusion"]
+
+
+ANALYSIS = "confusion matrix"
+# A matrix of more is no longer looked at as a whole, and of 10,000 classes takes 800 MB.
+MOST_CLASSES = 1_000
+# A matrix for each value of a column with more is not what anybody asked for.
+MOST_PARTS = 100
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """What the samples of each class were taken for.
+
+    `pairs` has a row for each pair of classes that occurs: label, prediction, count, and `share`, the part of the
+    samples with that label. `by_class` has a row for each class: its `support` (samples with that label), how often it
+    was `predicted`, how often rightly (`correct`), `precision` and `recall`, each with a 95 % interval by Wilson
+    (`precision_low` and so on), and `f1`, their harmonic mean, which has no such interval. A share of nothing is null.
+    `accuracy` is that of all samples, with its interval. `parts` holds one confusion for each value of the column
+    that it was split by.
+    """
+
+    classes: tuple[str, ...]
+    pairs: pa.Table
+    by_class: pa.Table
+    accuracy: float
+    low: float
+    high: float
+    count: int
+    missing: int
+    notes: tuple[str, ...] = ()
+    parts: Mapping[str, Confusion] = field(default_factory=dict)
+
+    def matrix(self) -> Int64Array:
+        """Return the counts, true classes in rows and predictions in columns, both in the order of `classes`."""
+        width = len(self.classes)
+        if width > MOST_CLASSES:
+            raise AnalysisUnavailable(
+                ANALYSIS,
+                f"{width:,} classes make {width**2:,} cells, and {MOST_CLASSES:,} classes are the most. "
+                "`pairs` has the cells that are not 0, `most_confused()` the largest.",
+            )
+        place = {name: number for number, name in enumerate(self.classes)}
+        counts = np.zeros((width, width), np.int64)
+        rows = ([place[one] for one in self.pairs[side].to_pylist()] for side in (LABEL, PREDICTION))
+        counts[tuple(rows)] = self.pairs["count"].to_numpy()
+        return counts
+
+    def most_confused(self, top: int = 20) -> pa.Table:
+        """Return the pairs of different classes that occur most often, as rows of `pairs`."""
+        if top < 1:
+            raise ConfigurationError(f"`top >= 1` must hold, but got top={top}.")
+        wrong = self.pairs.filter(pc.not_equal(self.pairs[LABEL], self.pairs[PREDICTION]))
+        # Stable, so that pairs as frequent as each other keep the order of the classes.
+        order = np.argsort(-wrong["count"].to_numpy(), kind="stable")[:top]
+        return wrong.take(pa.array(order))
+
+    def words(self) -> str:
+        """Say how often the model is right, and what it confuses most."""
+        said = f"accuracy {self.accuracy:.4f} [{self.low:.4f}, {self.high:.4f}], {self.count:,} samples"
+        for worst in self.most_confused(1).to_pylist():
+            part = f"{_times(worst['count'])}, {worst['share']:.1%} of its samples"
+            said += f"; most often {worst[LABEL]!r} is taken for {worst[PREDICTION]!r}: {part}"
+        return said
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def confusion(samples: Samples, *, by: str | None = None) -> Confusion:
+    """Return what the samples of each class were taken for, where asked also for each value of column `by`.
+
+    Raises `AnalysisUnavailable` where samples do not have one class each: multi-label, regression, segmentation.
+    """
+    for column in (LABEL, PREDICTION):
+        if not samples.has(column):
+            raise AnalysisUnavailable(
+                ANALYSIS,
+                f"the samples have no {column!r}. It needs one true and one predicted class for each sample; data "
+                "without labels, multi-label, regression and segmentation have none.",
+            )
+    truth = coded(LABEL, samples.column(LABEL), samples.classes)
+    answers = coded(PREDICTION, samples.column(PREDICTION), truth.names)
+    classes = answers.names
+    parts = None if by is None else _parts(by, coded(by, samples.column(by)))
+    return _confusion(classes, truth.codes, answers.codes, parts)
+
+
+def _parts(name: str, values: Coded) -> Coded:
+    present = len(np.unique(values.codes[values.codes >= 0]))
+    if present > MOST_PARTS:
+        raise AnalysisUnavailable(
+            ANALYSIS, f"column {name!r} has {present:,} different values, and {MOST_PARTS} are the most to split by."
+        )
+    return most_frequent(values, MOST_PARTS)[0]
+
+
+def _confusion(classes: tuple[str, ...], truth: Int64Array, answers: Int64Array, parts: Coded | None) -> Confusion:
+    known = (truth >= 0) & (answers >= 0)
+    reasons = {"without a label": int((truth < 0).sum()), "without a prediction": int(((truth >= 0) & ~known).sum())}
+    notes, rows = left_out(len(truth), reasons), int(known.sum())
+    if not rows:
+        raise AnalysisUnavailable(ANALYSIS, f"no sample has both a label and a prediction. {' '.join(notes)}".strip())
+    cells, counts = np.unique(truth[known] * len(classes) + answers[known], return_counts=True)
+    true, named = cells // len(classes), cells % len(classes)
+    support = np.bincount(truth[known], minlength=len(classes))
+    predicted = np.bincount(answers[known], minlength=len(classes))
+    correct = np.bincount(true[true == named], counts[true == named], minlength=len(classes)).astype(np.int64)
+    names = pa.array(classes, pa.string())
+    pairs = pa.table(
+        {
+            LABEL: names.take(pa.array(true)),
+            PREDICTION: names.take(pa.array(named)),
+            "count": counts,
+            "share": counts / support[true],
+        }
+    )
+    right = int(correct.sum())
+    low, high = (float(side) for side in share_interval(right, rows))
+    if len(classes) > MOST_CLASSES:
+        notes += (
+            f"{len(classes):,} classes have no whole matrix; `pairs` has the {len(cells):,} cells that are not 0.",
+        )
+    split, more = ({}, ()) if parts is None else _split(classes, truth[known], answers[known], parts.of(known))
+    by_class = _by_class(names, support, predicted, correct)
+    return Confusion(classes, pairs, by_class, right / rows, low, high, rows, len(truth) - rows, notes + more, split)
+
+
+def _split(
+    classes: tuple[str, ...], truth: Int64Array, answers: Int64Array, parts: Coded
+) -> tuple[dict[str, Confusion], tuple[str, ...]]:
+    rows = {name: parts.codes == number for number, name in enumerate(parts.names)}
+    found = {name: _confusion(classes, truth[own], answers[own], None) for name, own in rows.items() if own.any()}
+    without = int((parts.codes < 0).sum())
+    return found, (f"Samples that belong to no part: {without:,}.",) if without else ()
+
+
+def _by_class(names: pa.Array, support: Int64Array, predicted: Int64Array, correct: Int64Array) -> pa.Table:
+    columns: dict[str, pa.Array] = {
+        "class": names,
+        "support": pa.array(support),
+        "predicted": pa.array(predicted),
+        "correct": pa.array(correct),
+    }
+    for name, total in (("precision", predicted), ("recall", support)):
+        low, high = share_interval(correct, total)
+        share = correct / np.maximum(total, 1)
+        for column, values in ((name, share), (f"{name}_low", low), (f"{name}_high", high)):
+            columns[column] = pa.array(values, mask=total == 0)
+    both = support + predicted
+    columns["f1"] = pa.array(2 * correct / np.maximum(both, 1), mask=both == 0)
+    return pa.table(columns)

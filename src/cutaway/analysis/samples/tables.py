@@ -1,0 +1,123 @@
+"""The samples of an evaluation as one table, without latent vectors: whole, or some columns by name.
+
+Reads only what is asked for, so that one column of a million samples costs one column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET
+from cutaway.analysis.samples.run_tables import METADATA, as_written, joined_tables
+from cutaway.errors import EvaluationError
+from cutaway.run.evaluations import Evaluation
+
+__all__ = ["ERROR", "Answer", "sample_columns", "sample_table"]
+
+ERROR = "error"
+_KEPT = (METADATA, "metric.", "loss.")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The prediction that analyses are about, the ground truth beside it, and the classes that it tells apart.
+
+    Where there is no class for each sample, `classes` is empty and `reason` says why.
+    """
+
+    prediction: str | None
+    truth: str | None
+    classes: tuple[str, ...] = ()
+    probabilities: bool = False
+    reason: str = ""
+
+    @property
+    def label_column(self) -> str:
+        """Where the classes of the ground truth stand in a subset's file."""
+        return f"ground_truth.{self.truth}.label"
+
+    @property
+    def prediction_column(self) -> str:
+        """Where the classes of the prediction stand in a subset's file."""
+        return f"prediction.{self.prediction}.label"
+
+
+def sample_columns(evaluation: Evaluation, subsets: Sequence[str], answer: Answer) -> list[str]:
+    """Return the names of the columns that `sample_table` gives, without reading them."""
+    found: dict[str, None] = {}
+    for subset in subsets:
+        found |= dict.fromkeys(_made_from(evaluation.column_names(subset), subset, answer))
+    # The same place wherever a column comes from; what failed is told last.
+    first = [SAMPLE, SUBSET, LABEL, PREDICTION, CORRECT, LOSS]
+    return [*(one for one in first if one in found), *(one for one in found if one not in (*first, ERROR)), ERROR]
+
+
+def sample_table(
+    evaluation: Evaluation, subsets: Sequence[str], answer: Answer, columns: Collection[str] | None = None
+) -> pa.Table:
+    """Return the samples of some subsets, one after the other; all columns, or those of `columns` that there are.
+
+    Raises `EvaluationError` where a file is damaged, or not as Cutaway writes it.
+    """
+    joined = joined_tables([_table(evaluation, name, answer, columns) for name in subsets])
+    if columns is None:
+        return joined
+    return joined.select([name for name in columns if name in joined.column_names])
+
+
+def _made_from(names: Sequence[str], subset: str, answer: Answer) -> dict[str, tuple[str, ...]]:
+    """Return the columns of a table by name, each with those of the file that it is made from."""
+    missing = {"id", ERROR} - set(names)
+    if missing:
+        raise EvaluationError(
+            f"The table of {subset!r} lacks {' and '.join(sorted(missing))}: Cutaway did not write it. Evaluate again."
+        )
+    label, predicted = answer.label_column, answer.prediction_column
+    made: dict[str, tuple[str, ...]] = {SAMPLE: ("id",), SUBSET: ("id",)}
+    if answer.classes and label in names:
+        made[LABEL] = (label,)
+    if answer.classes and predicted in names:
+        made[PREDICTION] = (predicted,)
+    if LABEL in made and PREDICTION in made:
+        made[CORRECT] = (label, predicted)
+    if LOSS in names:
+        made[LOSS] = (LOSS,)
+    kept = [name for name in names if name.startswith(_KEPT)]
+    losses = [name for name in kept if name.startswith("loss.")]
+    # The only loss is the loss; it would be told twice.
+    made |= {name: (name,) for name in kept if len(losses) > 1 or name not in losses}
+    made[ERROR] = (ERROR,)
+    return made
+
+
+def _table(evaluation: Evaluation, subset: str, answer: Answer, columns: Collection[str] | None) -> pa.Table:
+    names = evaluation.column_names(subset)
+    made = _made_from(names, subset, answer)
+    if columns is not None:
+        made = {name: sources for name, sources in made.items() if name in columns}
+    needed = {one for sources in made.values() for one in sources}
+    if made.keys() <= {SUBSET}:
+        rows = evaluation.count(subset)
+        return pa.table({name: pa.repeat(pa.scalar(subset), rows) for name in made} or {SUBSET: _nulls(rows)})
+    # Each name once: a file of somebody else's may have a column twice, and Arrow then gives both.
+    whole = evaluation.table(subset, [name for name in dict.fromkeys(names) if name in needed])
+    label, predicted = answer.label_column, answer.prediction_column
+    whole = as_written(whole, subset, (label, predicted) if answer.classes else ())
+    texts = {name: whole[name].cast(pa.string()) for name in (label, predicted) if name in needed}
+    plain = {SUBSET: pa.repeat(pa.scalar(subset), whole.num_rows), LABEL: texts.get(label)}
+    plain[PREDICTION] = texts.get(predicted)
+    if CORRECT in made:
+        plain[CORRECT] = pc.equal(texts[label], texts[predicted])
+    table: dict[str, Any] = {
+        name: plain[name] if name in plain else whole[sources[0]] for name, sources in made.items()
+    }
+    return pa.table(table)
+
+
+def _nulls(rows: int) -> pa.Array:
+    return pa.nulls(rows, pa.string())
