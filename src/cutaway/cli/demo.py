@@ -1,71 +1,24 @@
-"""`cutaway demo`: trains small networks on scikit-learn's digits with the hook attached, and tells what it saw."""
+"""`cutaway demo`: prints what the demo tells, and ends with the studio where somebody sits at a terminal."""
 
 from __future__ import annotations
 
-import contextlib
-import copy
-import os
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from statistics import median
-from typing import TYPE_CHECKING, Annotated, Any
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlencode
 
 import typer
 
-from cutaway.cli.demo_planting import TRAINING_IMAGES
 from cutaway.cli.opening import shown_path
-from cutaway.errors import ConfigurationError, MissingExtraError
+from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from torch import nn
-    from torch.utils.data import DataLoader
+    from cutaway.trial.summary import Facts
 
-    from cutaway.cli.demo_labels import Digits
-    from cutaway.run import Run
-    from cutaway.torch import Hook
+__all__ = ["demo", "end_with_the_studio", "population_page"]
 
-__all__ = ["Cost", "demo", "train", "train_sick"]
-
-BATCH = 64
-# Epochs that are also trained without the hook, before and after, to measure what the hook costs.
-COMPARED_EPOCHS = range(2, 9)
-QUIET_SECONDS = 2.0
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What the hook cost: medians over triples of an epoch without it, with it until all was written, and without it.
-
-    `noise` is by how much two epochs without it differed: what cannot be told apart from nothing. `busy` says that no
-    core was free for the writer when the training began.
-    """
-
-    watched_seconds: float
-    bare_seconds: float
-    noise: float
-    triples: int
-    busy: bool = False
-
-    @classmethod
-    def of(cls, triples: list[tuple[float, float, float]], *, busy: bool = False) -> Cost | None:
-        """Return the cost, or None where nothing was measured."""
-        if not triples:
-            return None
-        watched = median(one[1] for one in triples)
-        bare = median(seconds for one in triples for seconds in (one[0], one[2]))
-        noise = median(abs(one[0] / one[2] - 1) for one in triples)
-        return cls(watched, bare, noise, len(triples), busy)
-
-
-@dataclass(frozen=True)
-class Trained:
-    """A finished training: its run, what the hook cost, and the label and prediction of every training sample."""
-
-    run: Run
-    cost: Cost | None
-    labels: list[int]
-    predictions: list[int]
+# The dots that the network sees among those of another digit are the labels that were planted.
+_IN_SIGHT = {"color": "label", "where": "metadata.planted = true"}
 
 
 def demo(
@@ -78,187 +31,50 @@ def demo(
     Then the same network with one sick layer, and which rule caught it; and with wrong labels, which of them were found
     and what fixing them bought. In a terminal it ends with the studio, the page over all of it.
     """
-    from cutaway.cli.demo_labels import fix_labels, what_fixing_bought
-    from cutaway.cli.demo_report import print_report, what_it_saw
-    from cutaway.cli.demo_rules import what_rules_say
-    from cutaway.cli.demo_studio import end_with_the_studio
+    from cutaway.cli.demo_pages import print_report
     from cutaway.cli.output import Screen, emit_json
+    from cutaway.demo import tell
 
     if epochs < 1:
         raise ConfigurationError(f"`--epochs >= 1` must hold, but got --epochs {epochs}. `cutaway demo` takes 30.")
     say = Screen(stderr=True).line
     say("Loading PyTorch and scikit-learn's 1,797 digits of 8 x 8 pixels ...")
-    with _one_thread():
-        trained = train(epochs, say)
-        sick = train_sick(say)
-        planted, fixed = fix_labels(_digits(), say)
-        labels = what_fixing_bought(planted, fixed)
-    report = {
-        **what_it_saw(trained),
-        "watched": what_rules_say(trained.run),
-        "sick": what_rules_say(sick),
-        "labels": labels,
-    }
+    seen = tell(epochs, say)
+    report = _paths_shown(seen)
+    report["next"] = [f"cutaway tensors {report['path']}", f"cutaway runs show {report['path']}"]
     if as_json:
         emit_json(report)
     else:
         print_report(report)
-        end_with_the_studio(planted.path)
+        end_with_the_studio(seen["labels"]["path"])
 
 
-def train(epochs: int, say: Callable[[str], None]) -> Trained:
-    """Train with the hook attached; the lines that a user would add to their own loop are marked."""
-    torch, load_digits = _imports()
-    import cutaway.torch as smd  # ours
-
-    busy = os.getloadavg()[0] > (os.cpu_count() or 1) - 1
-    torch.manual_seed(7)
-    digits = load_digits()
-    images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
-    labels = torch.tensor(digits.target)
-    training, test = _loaders(torch, images, labels)
-    model, criterion = _network(torch), torch.nn.CrossEntropyLoss()
-    twin = copy.deepcopy(model)
-    optimizer, twins = (torch.optim.SGD(net.parameters(), lr=0.02, momentum=0.9) for net in (model, twin))
-
-    with smd.Hook(name="demo") as hook:  # ours
-        hook.set_mode(smd.modes.TRAIN)  # ours
-        hook.register_module(model)  # ours
-        hook.register_loss(criterion)  # ours
-        hook.register_optimizer(optimizer)  # ours
-        seen, tested = hook.samples(training), hook.samples(test, subset="test")  # ours
-        run = hook.run
-        assert run is not None
-        say(f"Training a CNN for {epochs} epochs into {shown_path(run.path)} ...")
-        triples, told = list[tuple[float, float, float]](), time.monotonic()
-        for epoch in range(epochs):
-            compared = epoch in COMPARED_EPOCHS
-            before = _epoch(twin, criterion, twins, training) if compared else 0.0
-            seconds = _epoch(model, criterion, optimizer, seen, hook)
-            if compared:
-                triples.append((before, seconds, _epoch(twin, criterion, twins, training)))
-            accuracy = _evaluate(torch, model, criterion, tested, hook)
-            if time.monotonic() - told > QUIET_SECONDS:
-                say(f"  epoch {epoch + 1} of {epochs}: {accuracy:.1%} of the test digits are read right")
-                told = time.monotonic()
-    with torch.no_grad():
-        predictions = model(images[:TRAINING_IMAGES]).argmax(1)
-    return Trained(run, Cost.of(triples, busy=busy), labels[:TRAINING_IMAGES].tolist(), predictions.tolist())
+def _paths_shown(facts: Facts) -> Facts:
+    """Write every path as short as it can be used from here."""
+    shown = {key: _paths_shown(value) if isinstance(value, dict) else value for key, value in facts.items()}
+    return {key: shown_path(value) if isinstance(value, Path) else value for key, value in shown.items()}
 
 
-def train_sick(say: Callable[[str], None]) -> Run:
-    """Train the same network with one sick layer, for a moment."""
-    from cutaway.cli.demo_rules import EPOCHS, sicken
+def end_with_the_studio(run: Path) -> None:
+    """Open the studio on the samples of a run, its planted labels in sight, with all runs beside it.
 
-    torch, load_digits = _imports()
-    import cutaway.torch as smd
+    Unless nobody could see it: nobody waits for a page that is served to a log file.
+    """
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return
+    from cutaway.cli.output import Screen
+    from cutaway.cli.studio import studio
 
-    torch.manual_seed(7)
-    digits = load_digits()
-    images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
-    training, test = _loaders(torch, images, torch.tensor(digits.target))
-    model, criterion = _network(torch), torch.nn.CrossEntropyLoss()
-    sicken(torch, model)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.02, momentum=0.9)
-    say("Training it again with a sick layer ...")
-    with smd.Hook(name="demo-sick", include_collections=["relu_outputs"]) as hook:
-        hook.set_mode(smd.modes.TRAIN)
-        hook.register_module(model)
-        hook.register_loss(criterion)
-        hook.register_optimizer(optimizer)
-        seen, tested = hook.samples(training), hook.samples(test, subset="test")
-        for _ in range(EPOCHS):
-            _epoch(model, criterion, optimizer, seen, hook)
-            _evaluate(torch, model, criterion, tested, hook)
-        assert hook.run is not None
-        return hook.run
-
-
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    """Give torch one thread: the network is too small for more, and a busy machine slows two of them down."""
-    torch, _ = _imports()
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
+    screen = Screen()
+    screen.line()
     try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
+        studio(run.parent, page=population_page(run))
+    except ConfigurationError as error:
+        screen.line(str(error))
 
 
-def _epoch(
-    model: nn.Module, criterion: nn.Module, optimizer: Any, loader: DataLoader[Any], hook: Hook | None = None
-) -> float:
-    """Train one epoch and return its seconds, with all that the hook had to write."""
-    model.train()
-    began = time.perf_counter()
-    for images, labels in loader:
-        optimizer.zero_grad()
-        loss = criterion(model(images), labels)
-        loss.backward()
-        optimizer.step()
-    if hook is not None:
-        hook.flush()
-    return time.perf_counter() - began
+def population_page(run: Path) -> str:
+    """Return the address of the population of a run, below the studio's own."""
+    from cutaway.studio.index.places import run_id
 
-
-def _evaluate(torch: Any, model: nn.Module, criterion: nn.Module, loader: DataLoader[Any], hook: Hook) -> float:
-    """Return the share of the test digits that are read right; the hook counts these as EVAL steps."""
-    import cutaway.torch as smd
-
-    model.eval()
-    hook.set_mode(smd.modes.EVAL)
-    right, total = 0, 0
-    with torch.no_grad():
-        for images, labels in loader:
-            scores = model(images)
-            criterion(scores, labels)
-            right += int((scores.argmax(1) == labels).sum())
-            total += len(labels)
-    hook.save_scalar("accuracy", right / total)
-    hook.set_mode(smd.modes.TRAIN)
-    return right / total
-
-
-def _imports() -> tuple[Any, Callable[[], Any]]:
-    try:
-        import torch
-        from sklearn.datasets import load_digits
-    except ImportError as error:
-        raise MissingExtraError("The demo", "demo") from error
-    return torch, load_digits
-
-
-def _digits() -> Digits:
-    from cutaway.cli.demo_labels import Digits
-
-    torch, load_digits = _imports()
-    digits = load_digits()
-    images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
-    return Digits(images, digits.target.astype("int64"), TRAINING_IMAGES)
-
-
-def _loaders(torch: Any, images: Any, labels: Any) -> tuple[DataLoader[Any], DataLoader[Any]]:
-    data = torch.utils.data
-    halves = (slice(None, TRAINING_IMAGES), slice(TRAINING_IMAGES, None))
-    training, test = (data.TensorDataset(images[half], labels[half]) for half in halves)
-    return data.DataLoader(training, batch_size=BATCH, shuffle=True), data.DataLoader(test, batch_size=BATCH)
-
-
-def _network(torch: Any) -> nn.Module:
-    nn = torch.nn
-
-    class Net(nn.Module):  # type: ignore[name-defined,misc]  # torch arrives as an argument, to be imported late
-        def __init__(self) -> None:
-            super().__init__()
-            self.conv1, self.relu1 = nn.Conv2d(1, 16, 3, padding=1), nn.ReLU()
-            self.conv2, self.relu2 = nn.Conv2d(16, 32, 3, padding=1), nn.ReLU()
-            self.pool = nn.MaxPool2d(2)
-            self.fc1, self.relu3 = nn.Linear(32 * 4 * 4, 64), nn.ReLU()
-            self.fc2 = nn.Linear(64, 10)
-
-        def forward(self, images: Any) -> Any:
-            hidden = self.pool(self.relu2(self.conv2(self.relu1(self.conv1(images)))))
-            return self.fc2(self.relu3(self.fc1(hidden.flatten(1))))
-
-    return Net()
+    return f"runs/{run_id(run.name, run.name)}/population?{urlencode(_IN_SIGHT)}"

@@ -160,6 +160,9 @@ def reopen_dataset(evaluation: Evaluation) -> tuple[Dataset, list[str]]:
     path = Path(entry)
     if not path.is_absolute() or _is_of_a_run(path.resolve(), evaluation):
         raise BindingError(f"The run names {entry!r} as its binding, which is not run from there. {GIVE_DATASET}")
+    if not path.exists() and entry.endswith("/cutaway/cli/demo_binding/leap_binder.py"):
+        # Runs of `cutaway demo` name its binding where it stood until it moved.
+        path = path.parents[2] / "demo" / "binding" / path.name
     if not path.exists():
         raise BindingError(
             f"The binding {entry!r} that made evaluation {evaluation.number} is gone. Bring it back. {GIVE_DATASET}"

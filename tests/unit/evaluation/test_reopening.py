@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+import cutaway
 from cutaway.dataset import load_entry
 from cutaway.evaluation import evaluate
 from cutaway.evaluation.reopening import reopen_dataset
-from cutaway.run.evaluations import Evaluation, evaluations
+from cutaway.run.evaluations import Evaluation, evaluations, write_source
 from scripts.requirements import ROOT
 
 EXAMPLE = ROOT / "examples" / "bind_digits"
@@ -26,8 +27,8 @@ def binding(tmp_path: Path) -> Path:
     return folder
 
 
-def evaluated(path: Path, run: Path) -> Evaluation:
-    result = evaluate(load_entry(path).dataset(), EXAMPLE / "model.onnx", run, subsets=["test"], workers=1)
+def evaluated(path: Path, run: Path, subset: str = "test") -> Evaluation:
+    result = evaluate(load_entry(path).dataset(), EXAMPLE / "model.onnx", run, subsets=[subset], workers=1)
     return evaluations(result.run)[-1]
 
 
@@ -45,3 +46,14 @@ def test_a_binding_that_was_changed_is_said(binding: Path, tmp_path: Path, file:
         changed.write("\n# another line\n")
     [note] = reopen_dataset(evaluation)[1]
     assert "changed since the evaluation" in note
+
+
+def test_a_run_of_the_demo_from_before_its_binding_moved_is_opened_by_the_one_that_is_there(tmp_path: Path) -> None:
+    package = Path(cutaway.__file__).parent
+    evaluation = evaluated(package / "demo" / "binding" / "leap_binder.py", tmp_path / "run", "validation")
+    content = evaluation.run.document("samples/0/source.json")
+    assert content is not None
+    content["binding"]["entry_file"] = str(package / "cli" / "demo_binding" / "leap_binder.py")
+    write_source(evaluation, content)
+    dataset, _ = reopen_dataset(evaluations(evaluation.run)[-1])
+    assert Path(dataset.source["entry_file"]) == package / "demo" / "binding" / "leap_binder.py"

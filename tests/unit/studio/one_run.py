@@ -26,6 +26,7 @@ class Asked:
         self.client = client
 
     def id_of(self, name: str) -> str:
+        self.studio.index._first_done.wait(60)  # on a busy machine the index's own patience may end before its look
         return next(row.id for row in self.studio.index.table().rows if row.name == name)
 
     def get(self, run: str, path: str = "", **params: Any) -> Response:

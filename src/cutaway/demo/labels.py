@@ -13,21 +13,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cutaway.arrays import Float32Array, Int64Array
-from cutaway.cli.demo_planting import SHARE, planted_labels
-from cutaway.cli.opening import shown_path
+from cutaway.demo.planting import SHARE, planted_labels
 from cutaway.run.overlays import DROP, LABEL, OVERLAY_VARIABLE, write_overlay
 
 if TYPE_CHECKING:
-    from cutaway.cli.run_facts import Facts
     from cutaway.dataset import Dataset
     from cutaway.run import Run
     from cutaway.run.overlays import Overlay
+    from cutaway.trial.summary import Facts
 
 __all__ = ["Digits", "Fixed", "fix_labels", "what_fixing_bought"]
 
 SEED = 0  # of the run that stays, and of the binding that brings its samples back
 SEEDS = 5
-BINDING = Path(__file__).parent / "demo_binding" / "leap_binder.py"
+BINDING = Path(__file__).parent / "binding" / "leap_binder.py"
 EPOCHS = 30
 NAMES = [str(digit) for digit in range(10)]
 BATCH = 64
@@ -92,7 +91,7 @@ def what_fixing_bought(run: Run, results: list[Fixed]) -> Facts:
     }
     return {
         "run": run.name,
-        "path": shown_path(run.path),
+        "path": run.path,
         "share": SHARE,
         "seeds": [asdict(one) for one in results],
         **counts,

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from cutaway.arrays import Float32Array
-from cutaway.cli.demo_planting import TRAINING_IMAGES, planted_labels
 from cutaway.dataset import (
     DatasetMetadataType,
     DataStateType,
@@ -22,8 +21,9 @@ from cutaway.dataset import (
     tensorleap_metadata,
     tensorleap_preprocess,
 )
+from cutaway.demo.planting import TRAINING_IMAGES, planted_labels
 
-SEED = 0  # as in `demo_labels`, whose run these samples belong to
+SEED = 0  # as in `cutaway.demo.labels`, whose run these samples belong to
 CLASSES = [str(digit) for digit in range(10)]
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cutaway.cli.opening import shown_path
-
 if TYPE_CHECKING:
-    from cutaway.cli.run_facts import Facts
     from cutaway.run import Run
+    from cutaway.trial.summary import Facts
 
 __all__ = ["EPOCHS", "PLANTED", "sicken", "what_rules_say"]
 
@@ -35,7 +33,7 @@ def what_rules_say(run: Run) -> Facts:
         last = list(watcher.rounds(follow=False))[-1]
     looked = sum(one.status in (Status.SILENT, Status.FIRED) for one in last.watched)
     return {
-        "path": shown_path(run.path),
+        "path": run.path,
         "rules": len(last.watched),
         "looked": looked,
         "health": health_of(run).to_dict(),

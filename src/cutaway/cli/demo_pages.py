@@ -1,61 +1,24 @@
-"""What the demo tells at its end: read back from the run folder, as any other process would."""
+"""What `cutaway demo` prints."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from rich.text import Text
 
-from cutaway.arrays import Float64Array
-from cutaway.cli.demo_rules import PLANTED
 from cutaway.cli.grid import Cell, GridColumn
-from cutaway.cli.opening import shown_path
 from cutaway.cli.output import Screen
 from cutaway.cli.words import count, number, size
-from cutaway.run import run_sizes
-from cutaway.run.schemas import VALUES
-from cutaway.trial import create_trial
-from cutaway.trial.summary import scalar_facts
+from cutaway.demo.rules import PLANTED
 
 if TYPE_CHECKING:
-    from cutaway.cli.demo import Trained
-    from cutaway.cli.run_facts import Facts
+    from cutaway.trial.summary import Facts
 
-__all__ = ["print_report", "what_it_saw"]
+__all__ = ["print_report"]
 
-GRADIENT = "gradient/"
-HARDEST = 4
 # Where equal epochs differ by more than this, a ratio would be a lie.
 MOST_NOISE = 0.1
-
-
-def what_it_saw(trained: Trained) -> Facts:
-    """Read the run back and return what is worth telling."""
-    trial = create_trial(str(trained.run.path))
-    statistics, scalars = trial.statistics(), scalar_facts(trial.scalars())
-    gradients = _gradients(statistics)
-    return {
-        "run": trained.run.name,
-        "path": shown_path(trained.run.path),
-        "steps": len(trial.step_table()),
-        "loss": _scalar(scalars, "loss", "TRAIN"),
-        "accuracy": _scalar(scalars, "accuracy", "EVAL"),
-        "gradients": {"largest": gradients[0], "smallest": gradients[-1]},
-        "zeros": _zeros(statistics),
-        "statistics_rows": len(statistics),
-        "bytes": sum(run_sizes(trained.run).values()),
-        "cost": None if trained.cost is None else asdict(trained.cost),
-        "hardest": _hardest(trained),
-        "next": [
-            f"cutaway tensors {shown_path(trained.run.path)}",
-            f"cutaway runs show {shown_path(trained.run.path)}",
-        ],
-    }
 
 
 def print_report(report: Facts) -> None:
@@ -90,7 +53,7 @@ def print_report(report: Facts) -> None:
     told = ("what every tensor did, a line each", "the run on one page")
     labels = report["labels"]["path"]
     commands = [
-        (f"cutaway studio {shown_path(Path(report['path']).parent)}", "all of it as a page"),
+        (f"cutaway studio {Path(report['path']).parent}", "all of it as a page"),
         *zip(report["next"], told, strict=True),
         (f"cutaway watch {report['sick']['path']}", "all rules again"),
         (f"cutaway analyze {labels} mislabeled", "which labels are wrong, and why"),
@@ -142,46 +105,6 @@ def _verdict(watched: Facts) -> str:
     if watched["health"]["verdict"] == "healthy":
         return f"{watched['looked']} looked at every step and found nothing; {lacked} lack what they need"
     return f"{watched['health']['sentence']}: {', '.join(one['code'] for one in watched['health']['telling'])}"
-
-
-def _gradients(statistics: pa.Table) -> list[Facts]:
-    """Return each parameter with the median l2 norm of its gradient, the largest first."""
-    rows = statistics.filter(pc.starts_with(statistics["tensor"], GRADIENT))
-    grouped = rows.group_by("tensor").aggregate([("l2", "approximate_median")])
-    found = [
-        {"tensor": name.removeprefix(GRADIENT), "l2": norm}
-        for name, norm in zip(grouped["tensor"].to_pylist(), grouped["l2_approximate_median"].to_pylist(), strict=True)
-    ]
-    return sorted(found, key=lambda one: -one["l2"])
-
-
-def _zeros(statistics: pa.Table) -> Facts:
-    """Return the gradient of which most was exactly zero, over all steps."""
-    rows = statistics.filter(pc.starts_with(statistics["tensor"], GRADIENT))
-    sums = rows.group_by("tensor").aggregate([("zeros", "sum"), ("size", "sum")]).to_pylist()
-    shares = {row["tensor"].removeprefix(GRADIENT): row["zeros_sum"] / max(row["size_sum"], 1) for row in sums}
-    most = max(shares, key=lambda name: shares[name])
-    return {"tensor": most, "share": shares[most]}
-
-
-def _hardest(trained: Trained) -> list[Facts]:
-    """Return the training samples with the highest loss over the second half of the training."""
-    values = trained.run.table(VALUES).read()
-    values = values.filter(pc.equal(values["name"], "loss"))
-    late = values.filter(pc.greater_equal(values["step"], pc.divide(pc.max(values["step"]), 2)))
-    means = late.group_by("sample").aggregate([("value", "mean")])
-    losses: Float64Array = means["value_mean"].to_numpy()
-    found = []
-    for i in np.argsort(-losses)[:HARDEST]:
-        sample = means["sample"][int(i)].as_py()
-        index = int(sample.partition("/")[2])
-        guess = {"label": trained.labels[index], "prediction": trained.predictions[index]}
-        found.append({"sample": sample, "loss": float(losses[i]), **guess})
-    return found
-
-
-def _scalar(scalars: list[Facts], name: str, mode: str) -> Facts:
-    return next(one for one in scalars if (one["name"], one["mode"]) == (name, mode))
 
 
 def _norm(gradient: Facts) -> str:
