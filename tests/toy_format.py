@@ -23,7 +23,7 @@ import pytest
 from cutaway.arrays import Array
 from cutaway.errors import AnalysisUnavailable, LayerUnavailable, UnsafeModel
 from cutaway.models.backend import Arrays, Gradient, Question
-from cutaway.models.description import Layer, ModelDescription, TensorSpec, Training
+from cutaway.models.description import Layer, ModelDescription, SavedTraining, TensorSpec
 from cutaway.models.random_weights import shuffled_all
 
 ENTRY_POINTS = "[cutaway.model_formats]\ntoy = tests.toy_format:open_toy\n"
@@ -71,7 +71,7 @@ class ToyBackend:
             (TensorSpec("scores", (None, classes), channel_axis=1),),
             (Layer("hidden", "Dense", (None, hidden)), Layer("scores", "Dense")),
             latent_layer="hidden",
-            training=Training({"name": "mse"}, "sgd", ("accuracy",)),
+            training=SavedTraining({"name": "mse"}, "sgd", ("accuracy",)),
             notes=tuple(notes),
             about={"threads": os.environ.get("OMP_NUM_THREADS"), "cwd": str(Path.cwd())},
         )

@@ -9,7 +9,7 @@ import pytest
 
 from cutaway.rules import Rule, StopTraining
 from cutaway.rules.built_in.vanishing_gradient import VanishingGradient
-from cutaway.rules.watcher import Round, Watcher
+from cutaway.rules.watcher import Watcher, WatchStatus
 from cutaway.run import Run, RunState
 from cutaway.run.control import pending
 from cutaway.run.schemas import FINDINGS
@@ -23,8 +23,8 @@ def watched(run: Run, *rules: type[Rule], action: str | None = None) -> tuple[Wa
     return Watcher(trial, made), made
 
 
-def once(watcher: Watcher) -> Round:
-    return list(watcher.rounds(follow=False))[-1]
+def once(watcher: Watcher) -> WatchStatus:
+    return list(watcher.looks(follow=False))[-1]
 
 
 def rows(run: Run) -> list[str]:
@@ -66,10 +66,10 @@ def test_a_watcher_follows_until_the_training_ends(tmp_path: Path) -> None:
             script.end()
 
     with Watcher(trial, [VanishingGradient(trial)], sleep=sleep) as watcher:
-        rounds = list(watcher.rounds(follow=True))
-    assert [finding.where["step"] for one in rounds for finding in one.findings] == [5]
-    assert rounds[-1].state is RunState.FINISHED
-    assert rounds[-1].newest == 9
+        statuses = list(watcher.looks(follow=True))
+    assert [finding.where["step"] for one in statuses for finding in one.findings] == [5]
+    assert statuses[-1].state is RunState.FINISHED
+    assert statuses[-1].newest == 9
     assert len(naps) == 6
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from cutaway.cli.output import Screen
     from cutaway.rules.actions.action import Action
-    from cutaway.rules.watcher import Round, Watcher
+    from cutaway.rules.watcher import Watcher, WatchStatus
     from cutaway.run import Run
     from cutaway.run.findings import Severity
 
@@ -84,7 +84,7 @@ def watch(
         rule.add_actions(actions[rule.rule_name])
     with Watcher(trial, chosen) as watcher:
         if as_json:
-            last = _as_lines(watcher.rounds(follow=follow), follow=follow)
+            last = _as_lines(watcher.looks(follow=follow), follow=follow)
             emit_json(_summary(opened, watcher, last))
         else:
             _as_pages(screen, opened, watcher, follow=follow)
@@ -146,18 +146,18 @@ def _actions(rules: Sequence[str], texts: Sequence[str]) -> dict[str, list[Actio
     return found
 
 
-def _as_lines(rounds: Iterator[Round], *, follow: bool) -> Round:
+def _as_lines(statuses: Iterator[WatchStatus], *, follow: bool) -> WatchStatus:
     from cutaway.cli.output import emit_json
     from cutaway.cli.watch_pages import finding_object
 
-    for one in rounds:
+    for one in statuses:
         if follow:
             for finding in one.findings:
                 emit_json(finding_object(finding), one_line=True)
     return one
 
 
-def _summary(run: Run, watcher: Watcher, last: Round) -> dict[str, object]:
+def _summary(run: Run, watcher: Watcher, last: WatchStatus) -> dict[str, object]:
     from cutaway.cli.opening import shown_path
     from cutaway.cli.watch_pages import finding_object
 
@@ -184,7 +184,7 @@ def _as_pages(screen: Screen, run: Run, watcher: Watcher, *, follow: bool) -> No
         _live(screen, seen, watcher)
     else:
         told = time.monotonic()
-        for one in watcher.rounds(follow=follow):
+        for one in watcher.looks(follow=follow):
             seen.add(one)
             if follow:
                 for finding in one.findings:
@@ -203,6 +203,6 @@ def _live(screen: Screen, seen: object, watcher: Watcher) -> None:
 
     assert isinstance(seen, WatchRecord)
     with Live(console=screen.console, auto_refresh=False, transient=True) as live:
-        for one in watcher.rounds(follow=True):
+        for one in watcher.looks(follow=True):
             seen.add(one)
             live.update(Group(*live_page(screen, seen)), refresh=True)

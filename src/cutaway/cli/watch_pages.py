@@ -1,4 +1,4 @@
-"""How `cutaway watch` looks in a terminal, in a log and as JSON. Gets rounds and prints; runs no rule."""
+"""How `cutaway watch` looks in a terminal, in a log and as JSON. Gets statuses and prints; runs no rule."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from cutaway.cli.grid import Cell, GridColumn, fit
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import STATE_STYLES, Screen, heading
 from cutaway.cli.words import count, printable
-from cutaway.rules.evaluation import Status, Watched
-from cutaway.rules.watcher import Round
+from cutaway.rules.runner import Status, Watched
+from cutaway.rules.watcher import WatchStatus
 from cutaway.run.findings import Finding
 
 if TYPE_CHECKING:
@@ -33,15 +33,15 @@ FRAME_LINES = 4
 
 
 class WatchRecord:
-    """What a watch has seen so far: its last round, and every new finding."""
+    """What a watch has seen so far: its last status, and every new finding."""
 
     def __init__(self, run: str) -> None:
         self.run = run
-        self.last: Round | None = None
+        self.last: WatchStatus | None = None
         self.findings: list[Finding] = []
 
-    def add(self, one: Round) -> None:
-        """Take in a round."""
+    def add(self, one: WatchStatus) -> None:
+        """Take in how things stand after a look."""
         self.last = one
         self.findings += one.findings
 
@@ -129,7 +129,7 @@ def _order_words(counts: dict[str, int]) -> list[str]:
     return [name for name in ("fired", "broken", "silent", "waiting", "skipped") if name in counts]
 
 
-def _head(last: Round, name: str) -> Text:
+def _head(last: WatchStatus, name: str) -> Text:
     step = "no step yet" if last.newest < 0 else f"step {last.newest:,}"
     head = Text(printable(name), style="bold").append("  ")
     return head.append(str(last.state), style=f"not bold {STATE_STYLES[str(last.state)]}").append(

@@ -35,7 +35,7 @@ from cutaway.dataset.enums import (
     MetricDirection,
 )
 from cutaway.dataset.functions import Field, LatentSpace, Loss, Metric, Visualizer
-from cutaway.dataset.preprocessing import Part, prepare
+from cutaway.dataset.preprocessing import SubsetPart, prepare
 from cutaway.dataset.signatures import check_takes, signature_of
 from cutaway.dataset.spaces import latent_space
 from cutaway.dataset.visualizing import check_heatmap, check_visualizer_type
@@ -75,7 +75,7 @@ class Binder:
         self.integration_test: Callable[..., Any] | None = None
         self.batch_size_to_validate: int | None = None
         self._lock = threading.RLock()
-        self._parts: dict[str, list[Part]] | None = None
+        self._parts: dict[str, list[SubsetPart]] | None = None
 
     def __repr__(self) -> str:
         # Without its address: the reference shows the binder of the process, and must not change with it.
@@ -321,7 +321,7 @@ class Binder:
             raise BindingError(f"`batch_size >= 1` must hold, but got batch_size={batch_size!r}.")
         self.batch_size_to_validate = batch_size
 
-    def parts(self) -> dict[str, list[Part]]:
+    def parts(self) -> dict[str, list[SubsetPart]]:
         """Return the samples by subset, from the preprocess functions, which are called the first time only."""
         with self._lock:
             if self._parts is None:

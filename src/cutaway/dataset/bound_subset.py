@@ -15,7 +15,7 @@ from cutaway.dataset.current import using
 from cutaway.dataset.declarations import MetadataFunction, overlap
 from cutaway.dataset.enums import DataStateType, Role
 from cutaway.dataset.metadata_values import Unusable, metadata_columns
-from cutaway.dataset.preprocessing import Part
+from cutaway.dataset.preprocessing import SubsetPart
 from cutaway.dataset.responses import PreprocessResponse, SampleId, SamplePreprocessResponse
 from cutaway.dataset.subset import Scalar, sample_id
 from cutaway.errors import BindingError, EncoderError, did_you_mean
@@ -35,7 +35,7 @@ class BoundSubset:
     functions themselves allow it.
     """
 
-    def __init__(self, binder: Binder, name: str, parts: Sequence[Part]) -> None:
+    def __init__(self, binder: Binder, name: str, parts: Sequence[SubsetPart]) -> None:
         self.name = name
         self._binder = binder
         self._parts = list(parts)
@@ -135,7 +135,7 @@ class BoundSubset:
         number = bisect_right(self._ends, index)
         return number, index - (self._ends[number - 1] if number else 0)
 
-    def _find(self, index: int) -> tuple[Part, int]:
+    def _find(self, index: int) -> tuple[SubsetPart, int]:
         number, position = self._locate(index)
         return self._parts[number], position
 

@@ -16,14 +16,14 @@ from cutaway.errors import BindingError
 if TYPE_CHECKING:
     from cutaway.dataset.binder import Binder
 
-__all__ = ["Part", "check_responses", "prepare"]
+__all__ = ["SubsetPart", "check_responses", "prepare"]
 
 _ORDER = tuple(DataStateType)
 _MANDATORY = (DataStateType.training, DataStateType.validation)
 
 
 @dataclass(frozen=True)
-class Part:
+class SubsetPart:
     """The samples that one preprocess function gives to one subset.
 
     `ids` are those that are used. `prefix` stands before them in the ids that everybody else sees; it is empty unless
@@ -40,7 +40,7 @@ class Part:
         return f"{self.prefix}{self.ids[position]}"
 
 
-def prepare(binder: Binder) -> dict[str, list[Part]]:
+def prepare(binder: Binder) -> dict[str, list[SubsetPart]]:
     """Return the parts of every subset, in the order training, validation, test, unlabeled."""
     if all(one.unlabeled for one in binder.subset_functions):
         raise BindingError(
@@ -48,7 +48,7 @@ def prepare(binder: Binder) -> dict[str, list[Part]]:
             "`@tensorleap_preprocess()`, or call `set_preprocess(function)`."
         )
     several = sum(one.name is not None for one in binder.subset_functions) > 1
-    found: dict[DataStateType, list[Part]] = {}
+    found: dict[DataStateType, list[SubsetPart]] = {}
     for one in binder.subset_functions:
         with using(binder):
             responses = _call(one)
@@ -58,7 +58,7 @@ def prepare(binder: Binder) -> dict[str, list[Part]]:
                     f"{_where(one.function)}the subset {state.value} is returned by two preprocess functions."
                 )
             prefix = f"{one.name}/" if several else ""
-            part = Part(one.name, response, _share(response.sample_ids, one.ratio), prefix)
+            part = SubsetPart(one.name, response, _share(response.sample_ids, one.ratio), prefix)
             found.setdefault(state, []).append(part)
     missing = [state.value for state in _MANDATORY if state not in found]
     if missing:

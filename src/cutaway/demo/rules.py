@@ -22,15 +22,15 @@ def sicken(torch: Any, model: Any) -> None:
 
 def what_rules_say(run: Run) -> Facts:
     """Let all rules look at a finished run, as `cutaway watch` does, and return how it is."""
-    from cutaway.rules.evaluation import Status
     from cutaway.rules.health import health_of
     from cutaway.rules.making import make_rules
+    from cutaway.rules.runner import Status
     from cutaway.rules.watcher import Watcher
     from cutaway.trial import Trial
 
     trial = Trial(run)
     with Watcher(trial, make_rules(trial=trial)) as watcher:
-        last = list(watcher.rounds(follow=False))[-1]
+        last = list(watcher.looks(follow=False))[-1]
     looked = sum(one.status in (Status.SILENT, Status.FIRED) for one in last.watched)
     return {
         "path": run.path,

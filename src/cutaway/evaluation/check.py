@@ -21,8 +21,17 @@ from cutaway.evaluation.checks.binding import bring_dataset, judge_subsets
 from cutaway.evaluation.checks.determinism import judge_determinism
 from cutaway.evaluation.checks.functions import FunctionInputs, judge_functions
 from cutaway.evaluation.checks.leakage import SPLIT, judge_leakage
-from cutaway.evaluation.checks.limited import Limited
-from cutaway.evaluation.checks.looking import METADATA, Asked, Inspection, Seen, asked_of, good, look, pick
+from cutaway.evaluation.checks.limited import LimitedCalls
+from cutaway.evaluation.checks.looking import (
+    METADATA,
+    Inspection,
+    SampleCall,
+    SampleFunction,
+    call_on_samples,
+    sample_functions,
+    spread_positions,
+    succeeded,
+)
 from cutaway.evaluation.checks.model_loading import MODEL, bring_model
 from cutaway.evaluation.checks.scanning import Scan, judge_unread, scan
 from cutaway.evaluation.checks.sheet import Sheet
@@ -33,7 +42,7 @@ from cutaway.models import Model
 
 __all__ = ["check"]
 
-Looked = dict[tuple[str, str], list[Seen]]
+Looked = dict[tuple[str, str], list[SampleCall]]
 
 
 def check(
@@ -57,7 +66,7 @@ def check(
         if value < least or (value == 0 and name == "timeout"):
             raise ConfigurationError(f"`{name} {'>' if name == 'timeout' else '>='} {least}` must hold, got {value!r}.")
     start = time.perf_counter()
-    one = _Check(samples, seed, scan_seconds, Limited(timeout), trust=trust)
+    one = _BindingCheck(samples, seed, scan_seconds, LimitedCalls(timeout), trust=trust)
     with captured_prints() as printed:
         try:
             one.run(binding, model)
@@ -66,10 +75,10 @@ def check(
     return one.report(printed.text, time.perf_counter() - start)
 
 
-class _Check:
+class _BindingCheck:
     """One check underway: what was read, seen and concluded so far."""
 
-    def __init__(self, samples: int, seed: int, scan_seconds: float, call: Limited, *, trust: bool) -> None:
+    def __init__(self, samples: int, seed: int, scan_seconds: float, call: LimitedCalls, *, trust: bool) -> None:
         self.sheet = Sheet()
         self.call = call
         self._samples, self._seed, self._scan_seconds, self._trust = samples, seed, scan_seconds, trust
@@ -90,7 +99,7 @@ class _Check:
             return
         judge_subsets(self.sheet, self._dataset)
         inspection = Inspection(self.sheet, self._dataset, self.call, self._seed)
-        asked = asked_of(self._dataset)
+        asked = sample_functions(self._dataset)
         self._look(inspection, asked)
         self._compare(self._dataset, asked)
         start = time.perf_counter()
@@ -126,10 +135,10 @@ class _Check:
             seconds=seconds,
         )
 
-    def _look(self, inspection: Inspection, asked: Sequence[Asked]) -> None:
+    def _look(self, inspection: Inspection, asked: Sequence[SampleFunction]) -> None:
         dataset = inspection.dataset
         self._positions = {
-            name: pick(len(subset), self._samples, self._seed) for name, subset in dataset.subsets.items()
+            name: spread_positions(len(subset), self._samples, self._seed) for name, subset in dataset.subsets.items()
         }
         for one in asked:
             if one.kind != METADATA:
@@ -137,20 +146,20 @@ class _Check:
             else:
                 for field in dataset.metadata:
                     self.sheet.row(METADATA, field.name)
-            seen = look(inspection, one, self._positions)
+            seen = call_on_samples(inspection, one, self._positions)
             self._looked[one.row] = seen
             judge_failures(self.sheet, one, seen)
             if one.kind == METADATA:
                 judge_metadata(self.sheet, dataset.metadata, seen)
             else:
                 judge_encoder(self.sheet, one, seen)
-            if good(seen):
+            if succeeded(seen):
                 judge_speed(self.sheet, one, seen)
                 judge_determinism(inspection, one, seen)
 
-    def _compare(self, dataset: Dataset, asked: Sequence[Asked]) -> None:
+    def _compare(self, dataset: Dataset, asked: Sequence[SampleFunction]) -> None:
         """Compare samples with each other, unless an encoder failed for every sample of them."""
-        broken = next((one for one in asked if one.kind != METADATA and not good(self._looked[one.row])), None)
+        broken = next((one for one in asked if one.kind != METADATA and not succeeded(self._looked[one.row])), None)
         if broken is not None or not len(dataset):
             reason = "there are no samples" if broken is None else f"{broken.kind} {broken.name!r} failed"
             self.sheet.skip(*SPLIT, reason)

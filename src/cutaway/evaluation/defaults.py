@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cutaway.arrays import Array
-from cutaway.models import Training
+from cutaway.models import SavedTraining
 from cutaway.run.sources import Pair
 
 __all__ = ["default_loss", "default_metric", "look_at_pair", "loss_of_training"]
@@ -73,7 +73,7 @@ def default_metric(pair: Pair) -> str | None:
     return "MeanAbsoluteError" if pair.comparable else None
 
 
-def loss_of_training(training: Training) -> str | None:
+def loss_of_training(training: SavedTraining) -> str | None:
     """Return which of our losses a model was trained with, where it carried one and it is one of ours.
 
     >>> loss_of_training(Training(loss="sparse_categorical_crossentropy"))

@@ -28,7 +28,7 @@ from cutaway.evaluation.predicting import Predicted, Predictor
 from cutaway.evaluation.prepared import Prepared
 from cutaway.evaluation.preparing import Preparing, Span
 from cutaway.evaluation.progress import Listener, Progress
-from cutaway.evaluation.rows import Found, make_rows
+from cutaway.evaluation.rows import BatchResults, make_rows
 from cutaway.evaluation.scoring import Bound, Values, score, total_loss
 from cutaway.run.evaluations import LATENT
 from cutaway.run.sample_writer import SampleWriter
@@ -154,11 +154,11 @@ class Pass:
         self.failed += sum(error is not None for error in batch.errors)
         self._tell()
 
-    def _found(self, batch: Prepared, predicted: Predicted) -> Found:
+    def _found(self, batch: Prepared, predicted: Predicted) -> BatchResults:
         good = predicted.good
         places = batch.positions[good] if len(good) else batch.positions[:0]
         if not len(places):
-            return Found(places)
+            return BatchResults(places)
         subset = self.encoding.dataset.subsets[batch.subset]
         arrays = _arrays(batch, predicted)
         values = Values(arrays, subset, (batch.start + places).tolist())
@@ -177,7 +177,7 @@ class Pass:
         if self.drawing is not None and self.drawing.needs_predictions:
             self._draw(batch, places, self.drawing, arrays)
         columns |= label_columns(plan.labels, arrays)
-        return Found(places, predicted.outputs, columns, spaces, int(predicted.not_finite.sum()))
+        return BatchResults(places, predicted.outputs, columns, spaces, int(predicted.not_finite.sum()))
 
     def _draw_early(self, batch: Prepared) -> None:
         """Draw, in the threads that encode, what does not wait for the model."""

@@ -23,11 +23,11 @@ from cutaway.run.sample_columns import (
     vector_column,
 )
 
-__all__ = ["Found", "make_rows"]
+__all__ = ["BatchResults", "make_rows"]
 
 
 @dataclass
-class Found:
+class BatchResults:
     """What an evaluation found out about a batch; every array has a row for each sample at `places` in the batch."""
 
     places: IndexArray
@@ -37,7 +37,7 @@ class Found:
     not_finite: int = 0
 
 
-def make_rows(batch: Prepared, found: Found) -> pa.RecordBatch:
+def make_rows(batch: Prepared, found: BatchResults) -> pa.RecordBatch:
     """Return one row for each sample of a batch, also for those that failed."""
     size = len(batch)
     fields = [pa.field("id", pa.string()), pa.field("hash", pa.string()), pa.field("index", pa.int64())]

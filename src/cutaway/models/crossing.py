@@ -15,7 +15,7 @@ from cutaway import errors
 from cutaway.arrays import Array
 from cutaway.errors import CutawayError, ModelError
 from cutaway.models.backend import Arrays, Question
-from cutaway.models.description import Layer, ModelDescription, TensorSpec, Training
+from cutaway.models.description import Layer, ModelDescription, SavedTraining, TensorSpec
 from cutaway.models.shared_arrays import DTYPES
 
 __all__ = [
@@ -55,7 +55,7 @@ def description_from(given: Any) -> ModelDescription:
         outputs=tuple(_spec(one) for one in _list(given.get("outputs"))),
         layers=tuple(_layer(one) for one in _list(given.get("layers"))),
         latent_layer=None if latent is None else _text(latent),
-        training=Training(
+        training=SavedTraining(
             training.get("loss"),
             training.get("optimizer"),
             tuple(_text(one) for one in _list(training.get("metrics", []))),

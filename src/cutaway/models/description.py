@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Layer", "ModelDescription", "TensorSpec", "Training"]
+__all__ = ["Layer", "ModelDescription", "SavedTraining", "TensorSpec"]
 
 Shape = tuple[int | None, ...]
 
@@ -49,7 +49,7 @@ class Layer:
 
 
 @dataclass(frozen=True)
-class Training:
+class SavedTraining:
     """What a model file carried of its training, as text and plain values for people; empty where it carried none."""
 
     loss: Any = None
@@ -70,7 +70,7 @@ class ModelDescription:
     outputs: tuple[TensorSpec, ...]
     layers: tuple[Layer, ...] = ()
     latent_layer: str | None = None
-    training: Training = field(default_factory=Training)
+    training: SavedTraining = field(default_factory=SavedTraining)
     differentiable: str = ""
     notes: tuple[str, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)

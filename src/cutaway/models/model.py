@@ -18,7 +18,7 @@ from cutaway.errors import (
 )
 from cutaway.models.backend import LOSSES, Arrays, Backend, Gradient, Question
 from cutaway.models.batches import Batch, fitted, given_axes, portions, rows_of
-from cutaway.models.description import Layer, ModelDescription, TensorSpec, Training
+from cutaway.models.description import Layer, ModelDescription, SavedTraining, TensorSpec
 from cutaway.models.latents import choose_layer, pooled
 from cutaway.models.random_weights import RANDOM_WEIGHTS
 
@@ -68,7 +68,7 @@ class Model:
         return self.description.layers
 
     @property
-    def training(self) -> Training:
+    def training(self) -> SavedTraining:
         """The loss, optimizer and metrics that the model carried."""
         return self.description.training
 

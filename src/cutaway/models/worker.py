@@ -28,7 +28,7 @@ __all__ = ["main"]
 Answer = dict[str, Any]
 
 
-class Worker:
+class ModelWorker:
     """Does what the parent asks for, one thing after the other, for one model."""
 
     def __init__(self, batches: int, results: int) -> None:
@@ -144,7 +144,7 @@ def main(descriptors: list[int]) -> None:
     for one in descriptors:
         os.set_inheritable(one, False)  # noqa: FBT003
     end_with_parent(lifeline)
-    worker = Worker(batches, results)
+    worker = ModelWorker(batches, results)
     while True:
         try:
             request = read_blocking(requests)

@@ -13,7 +13,7 @@ from cutaway.run.findings import BY_ANALYSIS, SEVERITIES, Finding
 from cutaway.run.identity import Run
 from cutaway.run.watches import read_watches
 
-__all__ = ["Health", "Telling", "health_of", "judge_health"]
+__all__ = ["FindingAdvice", "Health", "health_of", "judge_health"]
 
 Verdict = Literal["healthy", "warnings", "sick", "not watched"]
 MOST_TELLING = 3
@@ -45,7 +45,7 @@ SYMPTOMS = (
 
 
 @dataclass(frozen=True)
-class Telling:
+class FindingAdvice:
     """A finding in plain words, and what to try."""
 
     code: str
@@ -64,7 +64,7 @@ class Health:
     since: int | None
     warnings: int
     errors: int
-    telling: Sequence[Telling]
+    telling: Sequence[FindingAdvice]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -133,13 +133,13 @@ def _distance(code: str) -> int:
     return len(CAUSES) + (1 + SYMPTOMS.index(code) if code in SYMPTOMS else 0)
 
 
-def _telling(finding: Finding) -> Telling:
+def _telling(finding: Finding) -> FindingAdvice:
     try:
         advice = what_to_try(registry.load("rules", finding.code))
     except ConfigurationError:
         # Not a rule's, or of a rule that is not installed here.
         advice = ""
-    return Telling(finding.code, finding.severity, _step(finding), finding.message, advice)
+    return FindingAdvice(finding.code, finding.severity, _step(finding), finding.message, advice)
 
 
 def _looked(watches: Sequence[dict[str, Any]]) -> str:

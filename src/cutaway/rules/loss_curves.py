@@ -11,7 +11,7 @@ import numpy as np
 
 from cutaway.arrays import BoolArray
 from cutaway.errors import InsufficientInformationForRuleInvocation
-from cutaway.rules.losses import Loss, loss_names, losses
+from cutaway.rules.losses import LossCurve, loss_names, losses
 from cutaway.rules.selecting import lacking
 from cutaway.rules.training_steps import TrainingSteps
 from cutaway.tensors.modes import ModeKeys
@@ -35,7 +35,9 @@ class LossCurves:
         """Forget which steps were seen."""
         self._training.reset()
 
-    def read(self, reader: TensorReader, start: int, stop: int, tensors: Collection[str] | None = None) -> list[Loss]:
+    def read(
+        self, reader: TensorReader, start: int, stop: int, tensors: Collection[str] | None = None
+    ) -> list[LossCurve]:
         """Return every loss of every mode for `start <= step < stop`; GLOBAL holds the steps of no mode only.
 
         `tensors` names other tensors than the run's losses. Raises `InsufficientInformationForRuleInvocation` where
@@ -63,9 +65,9 @@ class LossCurves:
         return found
 
 
-def training(curves: Iterable[Loss]) -> list[Loss]:
+def training(curves: Iterable[LossCurve]) -> list[LossCurve]:
     """Return the losses of training: the steps of TRAIN and of no mode, together."""
-    parts: dict[str, list[Loss]] = {}
+    parts: dict[str, list[LossCurve]] = {}
     for loss in curves:
         if loss.mode in (ModeKeys.TRAIN, ModeKeys.GLOBAL):
             parts.setdefault(loss.name, []).append(loss)
@@ -81,14 +83,14 @@ def needs_loss(reader: TensorReader) -> InsufficientInformationForRuleInvocation
     )
 
 
-def _part(loss: Loss, mode: ModeKeys, own: BoolArray) -> Loss:
-    return Loss(loss.name, mode, loss.steps[own], loss.values[own], 0)
+def _part(loss: LossCurve, mode: ModeKeys, own: BoolArray) -> LossCurve:
+    return LossCurve(loss.name, mode, loss.steps[own], loss.values[own], 0)
 
 
-def _joined(parts: list[Loss]) -> Loss:
+def _joined(parts: list[LossCurve]) -> LossCurve:
     if len(parts) == 1:
         return parts[0]
     steps = np.concatenate([part.steps for part in parts])
     values = np.concatenate([part.values for part in parts])
     order = np.argsort(steps, kind="stable")
-    return Loss(parts[0].name, ModeKeys.TRAIN, steps[order], values[order], 0)
+    return LossCurve(parts[0].name, ModeKeys.TRAIN, steps[order], values[order], 0)

@@ -13,13 +13,13 @@ from cutaway.rules.selecting import in_collection
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
 
-__all__ = ["Loss", "loss_names", "losses"]
+__all__ = ["LossCurve", "loss_names", "losses"]
 
 # What people call a loss that they save with `hook.save_scalar`.
 _SCALAR = re.compile(r"(?:^|[/_.])loss$", re.IGNORECASE)
 
 
-class Loss(NamedTuple):
+class LossCurve(NamedTuple):
     """One loss in one mode: its steps, ascending, and its values; the first `fresh` lie before the window."""
 
     name: str
@@ -43,7 +43,7 @@ def losses(
     *,
     before: int = 0,
     tensors: Iterable[str] | None = None,
-) -> list[Loss]:
+) -> list[LossCurve]:
     """Return every loss of a mode for `start <= step < stop`, each with up to `before` earlier values.
 
     `tensors` names other tensors of one number than the run's losses.
@@ -54,11 +54,11 @@ def losses(
         for row, name in enumerate(block.names):
             if (block["size"][row] == 1).all():
                 values = np.where(block["nonfinite"][row] > 0, np.nan, block["mean"][row])
-                found.append(Loss(name, mode, block.steps, values, block.fresh))
+                found.append(LossCurve(name, mode, block.steps, values, block.fresh))
     for name in scalars:
         rows = reader.scalar_window(name, 0 if before else start, stop, mode)
         cut = max(int(np.searchsorted(rows["step"], start)) - before, 0)
         steps, values = rows["step"][cut:], rows["value"][cut:]
         if len(steps):
-            found.append(Loss(name, mode, steps, values, int(np.searchsorted(steps, start))))
+            found.append(LossCurve(name, mode, steps, values, int(np.searchsorted(steps, start))))
     return sorted(found, key=lambda loss: loss.name)

@@ -13,7 +13,7 @@ import numpy as np
 
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
 from cutaway.rules.loss_curves import LossCurves, training
-from cutaway.rules.losses import Loss
+from cutaway.rules.losses import LossCurve
 from cutaway.rules.selecting import selected
 from cutaway.rules.training_steps import TrainingSteps
 from cutaway.tensors.reader import TensorReader
@@ -187,7 +187,7 @@ def _middle(shares: Float64Array) -> Float64Array:
     return found
 
 
-def _total(losses: Sequence[Loss], steps: Int64Array) -> Float64Array:
+def _total(losses: Sequence[LossCurve], steps: Int64Array) -> Float64Array:
     """Return the sum of all losses at some steps; NaN where there is none."""
     total, seen = np.zeros(len(steps)), np.zeros(len(steps), bool)
     for loss in losses:

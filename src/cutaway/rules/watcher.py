@@ -16,8 +16,8 @@ from typing import Any
 from cutaway.errors import RunLocked
 from cutaway.rules.actions.action import Action, ask_for
 from cutaway.rules.actions.delivery import Deliveries
-from cutaway.rules.evaluation import RuleEvaluation, Watched
 from cutaway.rules.rule import Rule
+from cutaway.rules.runner import RuleRunner, Watched
 from cutaway.run.findings import SEVERITIES, Finding, Severity, append_findings, stamped
 from cutaway.run.identity import Run
 from cutaway.run.leases import BEAT_SECONDS, Lease, RunState, free_attempt
@@ -26,7 +26,7 @@ from cutaway.run.segments import TableWriter, WriterId
 from cutaway.run.watches import write_watch
 from cutaway.trial import Trial
 
-__all__ = ["POLL_SECONDS", "Round", "Watcher"]
+__all__ = ["POLL_SECONDS", "WatchStatus", "Watcher"]
 
 log = logging.getLogger("cutaway.rules")
 
@@ -47,7 +47,7 @@ _BAD_ENDS = {
 
 
 @dataclass(frozen=True)
-class Round:
+class WatchStatus:
     """How everything stands after one look: the training's state, its newest step, the rules, and what is new."""
 
     state: RunState
@@ -75,7 +75,7 @@ class Watcher:
     ) -> None:
         self.run: Run = trial.run
         self._trial = trial
-        self._evaluation = RuleEvaluation(trial, rules)
+        self._runner = RuleRunner(trial, rules)
         self._sleep, self._clock = sleep, clock
         self._known = {finding.id for finding in self.run.findings()}
         self._told_behind: set[str] = set()
@@ -95,7 +95,7 @@ class Watcher:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def rounds(self, *, follow: bool) -> Iterator[Round]:
+    def looks(self, *, follow: bool) -> Iterator[WatchStatus]:
         """Yield how things stand after every look: until all that is there was looked at, or with `follow` until the
         training has ended.
         """
@@ -110,10 +110,10 @@ class Watcher:
                     return
                 self._sleep(POLL_SECONDS)
 
-    def look(self, state: RunState) -> Round:
+    def look(self, state: RunState) -> WatchStatus:
         """Let every rule look once, record what is new, and ask for what is to be done about it."""
         fresh: list[Finding] = []
-        for one, bare in self._evaluation.look(over=state is not RunState.RUNNING):
+        for one, bare in self._runner.look(over=state is not RunState.RUNNING):
             finding = self._stamped(bare)
             self.worst = _worse(self.worst, finding.severity)
             if finding.id not in self._known:
@@ -127,8 +127,8 @@ class Watcher:
         self._say_behind()
         self._deliver(fresh)
         self._beat(state)
-        newest = self._evaluation.newest
-        return Round(state, newest, self._evaluation.watched, fresh, self._unrecorded)
+        newest = self._runner.newest
+        return WatchStatus(state, newest, self._runner.watched, fresh, self._unrecorded)
 
     def close(self) -> None:
         """Wait a moment for messages on their way, and give the run back."""
@@ -164,7 +164,7 @@ class Watcher:
                 except RunLocked:
                     number += 1
             self._writer = self.run.writer(FINDINGS, who)
-            actions = [action for one in self._evaluation.watched for action in one.rule.actions]
+            actions = [action for one in self._runner.watched for action in one.rule.actions]
             self._deliveries = Deliveries(self.run, actions)
         except OSError as error:
             self._unrecorded = str(error)
@@ -200,7 +200,7 @@ class Watcher:
         if words is None:
             return []
         newest = max((attempt.number for attempt in self.run.attempts()), default=0)
-        last = self._evaluation.newest
+        last = self._runner.newest
         key = hashlib.sha256(f"{self.run.id} {newest} training-{state}".encode()).hexdigest()[:32]
         self.worst = "error"
         if key in self._known:
@@ -218,7 +218,7 @@ class Watcher:
         return [finding]
 
     def _say_behind(self) -> None:
-        for one in self._evaluation.watched:
+        for one in self._runner.watched:
             name = one.rule.rule_name
             if one.behind > FAR_BEHIND and name not in self._told_behind:
                 self._told_behind.add(name)
@@ -251,9 +251,9 @@ class Watcher:
         content: dict[str, Any] = {
             "watcher": self._worker,
             "ended": ended,
-            "step": self._evaluation.newest,
+            "step": self._runner.newest,
             "time": time.time(),
-            "rules": [one.to_dict() for one in self._evaluation.watched],
+            "rules": [one.to_dict() for one in self._runner.watched],
         }
         write_watch(self.run.storage, self._worker, content)
 

@@ -58,7 +58,7 @@ class ScriptedRun(RecentSteps):
         self._mode_steps: dict[ModeKeys, int] = {}
         self._before: dict[str, Array] = {}
         self._script: list[HeldStep] = []
-        self._folder: _Folder | None = None
+        self._folder: _RunFolder | None = None
 
     def step(
         self,
@@ -108,7 +108,7 @@ class ScriptedRun(RecentSteps):
 
     def begin(self, path: Path | str) -> Run:
         """Write everything so far, and every further step as it comes, as a running training does."""
-        self._folder = _Folder(Run.create(path, framework="scripted"), self.own_collections)
+        self._folder = _RunFolder(Run.create(path, framework="scripted"), self.own_collections)
         for held in self._script:
             self._folder.add(held)
         return self._folder.run
@@ -135,7 +135,7 @@ class ScriptedRun(RecentSteps):
         return float("nan") if before is None else reference_change(array, before)
 
 
-class _Folder:
+class _RunFolder:
     """A run folder that is being written, as a hook does."""
 
     def __init__(self, run: Run, collections: Collections) -> None:

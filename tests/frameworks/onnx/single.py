@@ -11,9 +11,9 @@ import onnxruntime
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
-from cutaway.frameworks.onnx.checking import Loaded
+from cutaway.frameworks.onnx.checking import CheckedModel
 from cutaway.frameworks.onnx.executor import Executor
-from cutaway.frameworks.onnx.graph import Graph
+from cutaway.frameworks.onnx.graph import OnnxGraph
 
 Array = npt.NDArray[Any]
 
@@ -68,4 +68,4 @@ def expected(case: Case) -> list[Array]:
 
 def executor_of(case: Case) -> Executor:
     """Return our executor of the model."""
-    return Executor(Graph.of(Loaded(model_of(case))))
+    return Executor(OnnxGraph.of(CheckedModel(model_of(case))))

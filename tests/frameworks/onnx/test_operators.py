@@ -11,8 +11,8 @@ import torch
 from onnx import TensorProto
 from torch import Tensor
 
-from cutaway.frameworks.onnx.checking import Loaded
-from cutaway.frameworks.onnx.graph import Graph
+from cutaway.frameworks.onnx.checking import CheckedModel
+from cutaway.frameworks.onnx.graph import OnnxGraph
 from cutaway.frameworks.onnx.operators import FAMILIES, WITHOUT_GRADIENT, find, known
 from cutaway.frameworks.onnx.support import LIMITS, obstacle_to
 from scripts.reference_onnx import LIMITED, onnx_page
@@ -26,7 +26,7 @@ torch.set_num_threads(1)
 
 def answers(case: Case, inputs: list[Tensor | None]) -> list[Tensor]:
     """What our operator makes of the inputs."""
-    (node,) = Graph.of(Loaded(model_of(case))).nodes
+    (node,) = OnnxGraph.of(CheckedModel(model_of(case))).nodes
     found = find(case.kind)(node, *inputs)
     return list(found) if isinstance(found, tuple | list) else [found]
 
@@ -41,7 +41,7 @@ def _as(values: Array, dtype: str | None) -> Array:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_an_operator_gives_what_onnx_runtime_gives(case: Case) -> None:
-    assert not obstacle_to(Graph.of(Loaded(model_of(case))), "y0")
+    assert not obstacle_to(OnnxGraph.of(CheckedModel(model_of(case))), "y0")
     wanted = expected(case)
     got = answers(case, tensors(case))[: len(wanted)]
     assert len(got) == len(wanted)

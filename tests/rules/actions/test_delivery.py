@@ -18,7 +18,7 @@ import pytest
 from cutaway.errors import StorageError
 from cutaway.rules import Command, Email, Notify, Webhook
 from cutaway.rules.actions import delivery
-from cutaway.rules.actions.channel import SENT, Message, Outcome
+from cutaway.rules.actions.channel import SENT, DeliveryOutcome, Message
 from cutaway.rules.actions.delivery import Deliveries
 from cutaway.run import Finding, Run
 from cutaway.run.claims import Claim, Claims
@@ -348,12 +348,12 @@ class Strange:
     def to_dict(self) -> dict[str, object]:
         return {"by": "strange"}
 
-    def send(self, message: Message) -> Outcome:
+    def send(self, message: Message) -> DeliveryOutcome:
         outcome = self.outcomes[min(len(self.seen), len(self.outcomes) - 1)]
         self.seen.append(message)
         if isinstance(outcome, Exception):
             raise outcome
-        assert isinstance(outcome, Outcome)
+        assert isinstance(outcome, DeliveryOutcome)
         return outcome
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable, LayerUnavailable
-from cutaway.models import Gradient, Layer, Model, ModelDescription, TensorSpec, Training
+from cutaway.models import Gradient, Layer, Model, ModelDescription, SavedTraining, TensorSpec
 from cutaway.models.backend import Arrays, Question
 
 WEIGHTS = np.random.default_rng(7).normal(size=(4, 3)).astype(np.float32)
@@ -17,7 +17,7 @@ WEIGHTS = np.random.default_rng(7).normal(size=(4, 3)).astype(np.float32)
 class LinearBackend:
     """`x @ WEIGHTS`; the latent layer is twice the input. `watch` is called with each batch, and may raise."""
 
-    def __init__(self, watch: Callable[[Array], None] | None = None, training: Training | None = None) -> None:
+    def __init__(self, watch: Callable[[Array], None] | None = None, training: SavedTraining | None = None) -> None:
         self._watch = watch
         self.closed = 0
         self.batches: list[int] = []
@@ -27,7 +27,7 @@ class LinearBackend:
             (TensorSpec("scores", (None, 3), channel_axis=-1),),
             (Layer("twice", "Twice", (None, 4)),),
             "twice",
-            training or Training(),
+            training or SavedTraining(),
         )
 
     def predict(self, batch: Arrays) -> Arrays:
@@ -51,7 +51,7 @@ class LinearBackend:
         self.closed += 1
 
 
-def linear_model(watch: Callable[[Array], None] | None = None, training: Training | None = None) -> Model:
+def linear_model(watch: Callable[[Array], None] | None = None, training: SavedTraining | None = None) -> Model:
     """Return the model."""
     return Model(LinearBackend(watch, training))
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cutaway.evaluation.check import check
 from cutaway.evaluation.check_report import CheckReport
-from cutaway.evaluation.checks.looking import pick
+from cutaway.evaluation.checks.looking import spread_positions
 from cutaway.evaluation.checks.scanning import _order
 from tests.unit.evaluation.bindings import Encode, animals, image, one_hot
 
@@ -33,7 +33,7 @@ class TestSamplesThatCannotBeRead:
 
     def test_one_that_fails_only_when_samples_are_compared_is_told_of(self) -> None:
         lengths = {"training": 600, "validation": 300}
-        unseen = next(i for i in range(300) if i not in {*pick(600, 16, 0), *pick(300, 16, 0)})
+        unseen = next(i for i in range(300) if i not in {*spread_positions(600, 16, 0), *spread_positions(300, 16, 0)})
         report = check(animals(encode_label=self.raising(unseen), lengths=lengths), scan_seconds=60.0)
         assert codes(report) == [("binding-raises", "error")]
         first = report.findings[0]
@@ -147,7 +147,7 @@ class TestClasses:
 
 @given(length=st.integers(0, 300), count=st.integers(1, 40), seed=st.integers(0, 5))
 def test_positions_are_distinct_within_the_subset_and_have_both_ends(length: int, count: int, seed: int) -> None:
-    positions = pick(length, count, seed)
+    positions = spread_positions(length, count, seed)
     assert positions == sorted(set(positions))
     assert len(positions) == min(length, max(count, min(length, 2)))
     assert all(0 <= position < length for position in positions)

@@ -16,7 +16,7 @@ from cutaway.dataset.losses import categorical_crossentropy_from_logits
 from cutaway.dataset.responses import ConfusionMatrixElement, SamplePreprocessResponse
 from cutaway.errors import BindingError, ConfigurationError, LayerUnavailable, RunLocked
 from cutaway.evaluation import Progress, evaluate, evaluations
-from cutaway.models import Training
+from cutaway.models import SavedTraining
 from cutaway.run import Run, RunState
 from cutaway.run.evaluations import claim_evaluations
 from cutaway.run.preview_files import has_previews, previews
@@ -123,7 +123,7 @@ class TestScores:
     def test_the_loss_of_the_model_comes_before_a_guess(self) -> None:
         x, y = samples(20)
         dataset = Dataset.from_arrays({"x": x}, {"y": np.eye(3)[y]})
-        model = linear_model(training=Training(loss="mse"))
+        model = linear_model(training=SavedTraining(loss="mse"))
         evaluation = evaluate(dataset, model)
         assert "loss.MeanSquaredError" in evaluation.table("training").column_names
         assert any("trained with it" in note for note in evaluation.source.score_notes)

@@ -18,7 +18,7 @@ from cutaway.evaluation.defaults import default_loss, default_metric, look_at_pa
 from cutaway.evaluation.labels import Labels, label_columns
 from cutaway.evaluation.scoring import Bound, Values, score, total_loss
 from cutaway.evaluation.thumbnails import thumbnails
-from cutaway.models import Training
+from cutaway.models import SavedTraining
 
 ONE_HOT = np.eye(3, dtype=np.float32)[[0, 2]]
 PROBABILITIES = np.array([[0.2, 0.3, 0.5], [0.1, 0.8, 0.1]], np.float32)
@@ -63,7 +63,7 @@ def test_the_first_batch_decides(
     ],
 )
 def test_the_loss_that_a_model_carried(given: object, name: str | None) -> None:
-    assert loss_of_training(Training(loss=given)) == name
+    assert loss_of_training(SavedTraining(loss=given)) == name
 
 
 def values(rows: int = 4) -> Values:

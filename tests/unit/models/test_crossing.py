@@ -12,7 +12,7 @@ import pytest
 
 from cutaway import errors
 from cutaway.errors import CutawayError, LayerUnavailable, ModelError, UnsafeModel
-from cutaway.models import Layer, ModelDescription, TensorSpec, Training
+from cutaway.models import Layer, ModelDescription, SavedTraining, TensorSpec
 from cutaway.models.backend import Question
 from cutaway.models.crossing import (
     BadDescription,
@@ -30,7 +30,7 @@ WHOLE = ModelDescription(
     (TensorSpec("y", (4, 10)),),
     (Layer("a", "Conv2D", (None, 4, 4, 8)), Layer("b", "Dense", None, 1)),
     latent_layer="a",
-    training=Training({"name": "mse", "weight": [0.5]}, "adam", ("accuracy", "loss")),
+    training=SavedTraining({"name": "mse", "weight": [0.5]}, "adam", ("accuracy", "loss")),
     differentiable="No.",
     notes=("odd",),
     about={"opset": 17},

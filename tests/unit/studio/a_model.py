@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cutaway.errors import GradientUnavailable
-from cutaway.models import Gradient, Layer, Model, ModelDescription, TensorSpec, Training
+from cutaway.models import Gradient, Layer, Model, ModelDescription, SavedTraining, TensorSpec
 from cutaway.models.backend import Arrays, Question
 
 
@@ -16,7 +16,7 @@ class _Backend:
         (TensorSpec("kind", (None, 3), channel_axis=-1),),
         (Layer("twice", "Twice", (None, 3)),),
         "twice",
-        Training(),
+        SavedTraining(),
     )
 
     def predict(self, batch: Arrays) -> Arrays:

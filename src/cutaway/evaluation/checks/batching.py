@@ -11,12 +11,12 @@ import numpy as np
 from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.dataset.subset import sample_id
-from cutaway.evaluation.checks.limited import Limited
-from cutaway.evaluation.checks.looking import GROUND_TRUTH, INPUT, ROLES, Asked, Seen, good
+from cutaway.evaluation.checks.limited import LimitedCalls
+from cutaway.evaluation.checks.looking import GROUND_TRUTH, INPUT, ROLES, SampleCall, SampleFunction, succeeded
 
 __all__ = ["SmallBatch", "clean_positions", "small_batches"]
 
-Looked = Mapping[tuple[str, str], Sequence[Seen]]
+Looked = Mapping[tuple[str, str], Sequence[SampleCall]]
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class SmallBatch:
         return len(self.positions)
 
 
-def clean_positions(seen: Sequence[Seen]) -> set[tuple[str, int]]:
+def clean_positions(seen: Sequence[SampleCall]) -> set[tuple[str, int]]:
     """Return subset and position of the samples with which nothing was wrong: of the usual shape, and finite."""
     well = [
         one
-        for one in good(seen)
+        for one in succeeded(seen)
         if one.summary is not None and all(problem.severity != "error" for problem in one.summary.problems)
     ]
     if not well:
@@ -46,7 +46,9 @@ def clean_positions(seen: Sequence[Seen]) -> set[tuple[str, int]]:
     return {(one.subset, one.index) for one in well if one.summary and (one.summary.shape, one.summary.dtype) == usual}
 
 
-def small_batches(dataset: Dataset, asked: Sequence[Asked], looked: Looked, call: Limited) -> list[SmallBatch]:
+def small_batches(
+    dataset: Dataset, asked: Sequence[SampleFunction], looked: Looked, call: LimitedCalls
+) -> list[SmallBatch]:
     """Return a batch of each subset, of samples whose inputs all came through well; empty where there are none."""
     inputs = [one for one in asked if one.kind == INPUT]
     truths = [one for one in asked if one.kind == GROUND_TRUTH]
@@ -67,7 +69,7 @@ def small_batches(dataset: Dataset, asked: Sequence[Asked], looked: Looked, call
 
 
 def _batch(
-    dataset: Dataset, name: str, positions: Sequence[int], asked: Sequence[Asked], call: Limited
+    dataset: Dataset, name: str, positions: Sequence[int], asked: Sequence[SampleFunction], call: LimitedCalls
 ) -> list[SmallBatch]:
     """Encode the samples once more: what was looked at was not kept. Empty where one fails this time."""
     subset = dataset.subsets[name]

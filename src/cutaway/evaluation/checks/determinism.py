@@ -5,7 +5,15 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from cutaway.evaluation.checks.looking import METADATA, Asked, Inspection, Seen, ask, function_of, good
+from cutaway.evaluation.checks.looking import (
+    METADATA,
+    Inspection,
+    SampleCall,
+    SampleFunction,
+    call_on_sample,
+    function_of_column,
+    succeeded,
+)
 
 __all__ = ["judge_determinism"]
 
@@ -14,9 +22,9 @@ REPEATED = 4
 SECONDS = 5.0
 
 
-def judge_determinism(inspection: Inspection, asked: Asked, seen: Sequence[Seen]) -> None:
+def judge_determinism(inspection: Inspection, asked: SampleFunction, seen: Sequence[SampleCall]) -> None:
     """Ask for some of the samples once more in their order, then in another; a sample must hash to what it was."""
-    chosen = _chosen(good(seen))
+    chosen = _chosen(succeeded(seen))
     differing = _differing(inspection, asked, chosen)
     code, when = "binding-random", "when it is asked for again"
     if not differing:
@@ -30,7 +38,7 @@ def judge_determinism(inspection: Inspection, asked: Asked, seen: Sequence[Seen]
     row, what = asked.row, f"{asked.kind.capitalize()} {asked.name!r}"
     if asked.kind == METADATA:
         column = next((name for name, value in first.metadata.items() if again.metadata.get(name) != value), "")
-        row, what = (METADATA, function_of(column, inspection.dataset.metadata)), f"Metadata {column!r}"
+        row, what = (METADATA, function_of_column(column, inspection.dataset.metadata)), f"Metadata {column!r}"
     fix = (
         "Augmentation and random numbers belong into training, not into the binding; or seed them by the index."
         if code == "binding-random"
@@ -48,9 +56,9 @@ def judge_determinism(inspection: Inspection, asked: Asked, seen: Sequence[Seen]
     )
 
 
-def _chosen(seen: Sequence[Seen]) -> list[Seen]:
+def _chosen(seen: Sequence[SampleCall]) -> list[SampleCall]:
     """Some samples of each subset, as many as can be asked for twice in a few seconds."""
-    chosen: list[Seen] = []
+    chosen: list[SampleCall] = []
     taken: dict[str, int] = {}
     seconds = 0.0
     for one in seen:
@@ -62,10 +70,12 @@ def _chosen(seen: Sequence[Seen]) -> list[Seen]:
     return chosen
 
 
-def _differing(inspection: Inspection, asked: Asked, chosen: Sequence[Seen]) -> list[tuple[Seen, Seen]]:
-    differing: list[tuple[Seen, Seen]] = []
+def _differing(
+    inspection: Inspection, asked: SampleFunction, chosen: Sequence[SampleCall]
+) -> list[tuple[SampleCall, SampleCall]]:
+    differing: list[tuple[SampleCall, SampleCall]] = []
     for one in chosen:
-        again = ask(inspection.dataset.subsets[one.subset], asked, one.index, inspection.call)
+        again = call_on_sample(inspection.dataset.subsets[one.subset], asked, one.index, inspection.call)
         if again.failure is not None and again.failure.late:
             return differing
         if again.digest != one.digest:

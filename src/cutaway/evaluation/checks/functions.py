@@ -15,7 +15,7 @@ from cutaway.dataset.functions import Function, Visualizer
 from cutaway.errors import BindingError
 from cutaway.evaluation.arguments import GROUND_TRUTH, INPUT, PREDICTION, Sources, wire_arguments
 from cutaway.evaluation.checks.batching import SmallBatch
-from cutaway.evaluation.checks.looking import CallFailure, Inspection, failure_of
+from cutaway.evaluation.checks.looking import CallFailure, Inspection, why_call_failed
 from cutaway.evaluation.checks.places import split_place
 from cutaway.evaluation.checks.results import Result, result_of_batch, result_of_visualizer
 from cutaway.evaluation.wiring import Wiring
@@ -110,7 +110,7 @@ def _doubt(function: Function, wires: Mapping[str, str]) -> str:
 def _try(inspection: Inspection, tried: _Tried) -> bool:
     """Call a function on one batch, or a visualizer on its first sample; whether it did well."""
     outcome = inspection.call(tried.question(inspection.dataset))
-    failure = failure_of(outcome, inspection.call.seconds)
+    failure = why_call_failed(outcome, inspection.call.seconds)
     if failure is not None:
         shapes = ", ".join(f"{name} {np.shape(value)}" for name, value in tried.arguments.items())
         code = "function-timeout" if failure.late else "function-raises"

@@ -13,25 +13,25 @@ from cutaway.dataset.enums import Role
 from cutaway.dataset.functions import Field, MetadataField
 from cutaway.dataset.subset import Scalar, Subset, sample_id
 from cutaway.errors import EncoderError, place_of
-from cutaway.evaluation.checks.limited import Limited, Outcome
+from cutaway.evaluation.checks.limited import CallOutcome, LimitedCalls
 from cutaway.evaluation.checks.sheet import Sheet
 
 __all__ = [
     "GROUND_TRUTH",
     "INPUT",
     "METADATA",
-    "Asked",
     "CallFailure",
     "Inspection",
-    "Seen",
-    "ask",
-    "asked_of",
-    "failure_of",
-    "function_of",
-    "good",
+    "SampleCall",
+    "SampleFunction",
+    "call_on_sample",
+    "call_on_samples",
+    "function_of_column",
     "labels_of",
-    "look",
-    "pick",
+    "sample_functions",
+    "spread_positions",
+    "succeeded",
+    "why_call_failed",
 ]
 
 INPUT, GROUND_TRUTH, METADATA = "input", "ground truth", "metadata"
@@ -48,12 +48,12 @@ class Inspection:
 
     sheet: Sheet
     dataset: Dataset
-    call: Limited
+    call: LimitedCalls
     seed: int = 0
 
 
 @dataclass(frozen=True)
-class Asked:
+class SampleFunction:
     """A function of a sample: an encoder by its name, or all metadata of a sample at once."""
 
     kind: str
@@ -78,7 +78,7 @@ class CallFailure:
 
 
 @dataclass(frozen=True)
-class Seen:
+class SampleCall:
     """One call: of which sample, how long it took, and what came back of it."""
 
     subset: str
@@ -91,12 +91,12 @@ class Seen:
     failure: CallFailure | None = None
 
 
-def asked_of(dataset: Dataset) -> list[Asked]:
+def sample_functions(dataset: Dataset) -> list[SampleFunction]:
     """Return what there is to call: inputs, ground truths, and the metadata in one."""
-    asked = [Asked(INPUT, one.name, one) for one in dataset.inputs]
-    asked += [Asked(GROUND_TRUTH, one.name, one, labels_of(dataset, one)) for one in dataset.ground_truths]
+    asked = [SampleFunction(INPUT, one.name, one) for one in dataset.inputs]
+    asked += [SampleFunction(GROUND_TRUTH, one.name, one, labels_of(dataset, one)) for one in dataset.ground_truths]
     if dataset.metadata:
-        asked.append(Asked(METADATA, "", Field("")))
+        asked.append(SampleFunction(METADATA, "", Field("")))
     return asked
 
 
@@ -110,13 +110,13 @@ def labels_of(dataset: Dataset, truth: Field) -> tuple[str, ...]:
     return same[0].labels if same else ()
 
 
-def function_of(column: str, declared: Sequence[MetadataField]) -> str:
+def function_of_column(column: str, declared: Sequence[MetadataField]) -> str:
     """Return the metadata function that a column comes from: of its name, or `<name>_<key>`; the longest that fits."""
     fitting = [one.name for one in declared if column == one.name or column.startswith(f"{one.name}_")]
     return max(fitting, key=len, default=column)
 
 
-def pick(length: int, count: int, seed: int) -> list[int]:
+def spread_positions(length: int, count: int, seed: int) -> list[int]:
     """Return positions to look at: the first, the last, and some between, the same for the same seed.
 
     >>> pick(3, 10, 0), pick(0, 10, 0), pick(1000, 4, 0)[0], pick(1000, 4, 0)[-1], len(pick(1000, 4, 0))
@@ -129,9 +129,11 @@ def pick(length: int, count: int, seed: int) -> list[int]:
     return sorted({0, *between, length - 1})
 
 
-def look(inspection: Inspection, asked: Asked, positions: Mapping[str, Sequence[int]]) -> list[Seen]:
+def call_on_samples(
+    inspection: Inspection, asked: SampleFunction, positions: Mapping[str, Sequence[int]]
+) -> list[SampleCall]:
     """Call one function at positions of every subset that it is for; one that is late again and again is left alone."""
-    seen: list[Seen] = []
+    seen: list[SampleCall] = []
     late = 0
     spent = 0.0
     dataset = inspection.dataset
@@ -144,31 +146,31 @@ def look(inspection: Inspection, asked: Asked, positions: Mapping[str, Sequence[
                 return seen
             if spent > SECONDS and index not in (where[0], where[-1]):
                 continue
-            seen.append(ask(subset, asked, index, inspection.call))
+            seen.append(call_on_sample(subset, asked, index, inspection.call))
             spent += seen[-1].seconds
             failure = seen[-1].failure
             late += failure is not None and failure.late
     return seen
 
 
-def ask(subset: Subset, asked: Asked, index: int, call: Limited) -> Seen:
+def call_on_sample(subset: Subset, asked: SampleFunction, index: int, call: LimitedCalls) -> SampleCall:
     """Call one function on one sample."""
     outcome = call(_question(subset, asked, index))
     sample = sample_id(subset.name, subset.ids(index, index + 1)[0])
-    failure = failure_of(outcome, call.seconds)
+    failure = why_call_failed(outcome, call.seconds)
     if failure is not None:
-        return Seen(subset.name, index, sample, outcome.seconds, failure=failure)
+        return SampleCall(subset.name, index, sample, outcome.seconds, failure=failure)
     if asked.kind == METADATA:
         values = dict(outcome.value)
-        return Seen(subset.name, index, sample, outcome.seconds, digest_of_scalars(values), metadata=values)
+        return SampleCall(subset.name, index, sample, outcome.seconds, digest_of_scalars(values), metadata=values)
     looked = summary(outcome.value, asked.declared)
     if asked.labels:
         wrong = label_problems(outcome.value, asked.labels, asked.declared)
         looked = replace(looked, problems=(*looked.problems, *wrong))
-    return Seen(subset.name, index, sample, outcome.seconds, looked.digest, looked)
+    return SampleCall(subset.name, index, sample, outcome.seconds, looked.digest, looked)
 
 
-def failure_of(outcome: Outcome, limit: float) -> CallFailure | None:
+def why_call_failed(outcome: CallOutcome, limit: float) -> CallFailure | None:
     """Say why a call gave nothing, in somebody's own words and line where it raised."""
     error = outcome.error
     if outcome.late:
@@ -180,12 +182,12 @@ def failure_of(outcome: Outcome, limit: float) -> CallFailure | None:
     return CallFailure(f"{type(error).__name__}: {error}".rstrip(": "), place_of(error))
 
 
-def _question(subset: Subset, asked: Asked, index: int) -> Callable[[], Any]:
+def _question(subset: Subset, asked: SampleFunction, index: int) -> Callable[[], Any]:
     if asked.kind == METADATA:
         return lambda: subset.metadata(index)
     return lambda: subset.encode(ROLES[asked.kind], asked.name, index)
 
 
-def good(seen: Iterable[Seen]) -> list[Seen]:
+def succeeded(seen: Iterable[SampleCall]) -> list[SampleCall]:
     """Return the calls that gave something."""
     return [one for one in seen if one.failure is None]

@@ -19,8 +19,8 @@ from cutaway.dataset.checks import class_of
 from cutaway.dataset.content import content_hash
 from cutaway.dataset.functions import Field
 from cutaway.dataset.subset import Subset, sample_id
-from cutaway.evaluation.checks.limited import Limited
-from cutaway.evaluation.checks.looking import GROUND_TRUTH, INPUT, ROLES, CallFailure, failure_of, labels_of
+from cutaway.evaluation.checks.limited import LimitedCalls
+from cutaway.evaluation.checks.looking import GROUND_TRUTH, INPUT, ROLES, CallFailure, labels_of, why_call_failed
 from cutaway.evaluation.checks.sheet import Sheet
 
 __all__ = ["Scan", "Scanned", "judge_unread", "scan"]
@@ -79,7 +79,7 @@ class Scan:
         return f"all {whole:,} samples" if read == whole else f"{read:,} of {whole:,} samples"
 
 
-def scan(dataset: Dataset, call: Limited, seconds: float, seed: int) -> Scan:
+def scan(dataset: Dataset, call: LimitedCalls, seconds: float, seed: int) -> Scan:
     """Read samples of all subsets until all are read or the time is up."""
     found = Scan(dataset, {name: [] for name in dataset.subsets})
     deadline = time.monotonic() + seconds
@@ -93,7 +93,7 @@ def scan(dataset: Dataset, call: Limited, seconds: float, seed: int) -> Scan:
         outcome = call(lambda s=subset, i=index, t=truths, a=asked: _read(dataset, s, i, t, a))  # type: ignore[misc]
         if outcome.late:
             break
-        failure = failure_of(outcome, call.seconds)
+        failure = why_call_failed(outcome, call.seconds)
         if failure is not None:
             failures += 1
             found.unread.append(Unread(name, index, asked[-1], failure))

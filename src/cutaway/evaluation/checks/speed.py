@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from cutaway.evaluation.checks.looking import METADATA, Asked, Seen, good
+from cutaway.evaluation.checks.looking import METADATA, SampleCall, SampleFunction, succeeded
 from cutaway.evaluation.checks.sheet import Sheet
 
 __all__ = ["MANY", "judge_speed", "seconds_of"]
@@ -16,13 +16,13 @@ MANY = 100_000
 SLOW = 0.1
 
 
-def seconds_of(seen: Sequence[Seen]) -> float | None:
+def seconds_of(seen: Sequence[SampleCall]) -> float | None:
     """Return the time of one call: the median, since the first call often opens files and imports packages."""
-    times = [one.seconds for one in good(seen)]
+    times = [one.seconds for one in succeeded(seen)]
     return statistics.median(times) if times else None
 
 
-def judge_speed(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
+def judge_speed(sheet: Sheet, asked: SampleFunction, seen: Sequence[SampleCall]) -> None:
     """Note the time of a function, and tell of one that makes a large data set take hours."""
     seconds = seconds_of(seen)
     if seconds is None:

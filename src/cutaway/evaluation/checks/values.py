@@ -10,7 +10,14 @@ from typing import Any
 from cutaway.dataset.checks import Problem, is_missing
 from cutaway.dataset.functions import MetadataField
 from cutaway.dataset.subset import Scalar
-from cutaway.evaluation.checks.looking import INPUT, METADATA, Asked, Seen, function_of, good
+from cutaway.evaluation.checks.looking import (
+    INPUT,
+    METADATA,
+    SampleCall,
+    SampleFunction,
+    function_of_column,
+    succeeded,
+)
 from cutaway.evaluation.checks.sheet import Sheet
 from cutaway.run.findings import Severity
 
@@ -24,9 +31,9 @@ MOST_SAMPLES = 5
 MOSTLY = 0.5
 
 
-def judge_failures(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
+def judge_failures(sheet: Sheet, asked: SampleFunction, seen: Sequence[SampleCall]) -> None:
     """Tell of the calls that raised or did not return, each cause once, with the first sample that shows it."""
-    groups: dict[tuple[bool, str, str], list[Seen]] = {}
+    groups: dict[tuple[bool, str, str], list[SampleCall]] = {}
     for one in seen:
         if one.failure is not None:
             groups.setdefault((one.failure.late, one.failure.name, one.failure.place), []).append(one)
@@ -39,7 +46,7 @@ def judge_failures(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
         if late:
             fix = "Find out what it waits for (a download, a lock?), or allow more with `--timeout`."
         else:
-            fix = "Repair that line" + (", or leave the sample out in preprocess." if good(seen) else ".")
+            fix = "Repair that line" + (", or leave the sample out in preprocess." if succeeded(seen) else ".")
         sheet.find(
             "binding-timeout" if late else "binding-raises",
             "error",
@@ -53,9 +60,9 @@ def judge_failures(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
         )
 
 
-def judge_encoder(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
+def judge_encoder(sheet: Sheet, asked: SampleFunction, seen: Sequence[SampleCall]) -> None:
     """Tell what is wrong with the arrays of an encoder: one against the others, and each for itself."""
-    well = good(seen)
+    well = succeeded(seen)
     if not well:
         return
     first = well[0].summary
@@ -68,14 +75,14 @@ def judge_encoder(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
         _scales(sheet, asked, well)
 
 
-def judge_metadata(sheet: Sheet, declared: Sequence[MetadataField], seen: Sequence[Seen]) -> None:
+def judge_metadata(sheet: Sheet, declared: Sequence[MetadataField], seen: Sequence[SampleCall]) -> None:
     """Tell of metadata that is missing, always the same, or of several types."""
-    columns: dict[str, list[tuple[Scalar, Seen]]] = {}
-    for one in good(seen):
+    columns: dict[str, list[tuple[Scalar, SampleCall]]] = {}
+    for one in succeeded(seen):
         for name, value in one.metadata.items():
             columns.setdefault(name, []).append((value, one))
     for field in declared:
-        mine = {name: values for name, values in columns.items() if function_of(name, declared) == field.name}
+        mine = {name: values for name, values in columns.items() if function_of_column(name, declared) == field.name}
         if not mine:
             if not sheet.failed(METADATA, field.name):
                 failed = any(one.failure is not None for one in seen)
@@ -89,9 +96,9 @@ def judge_metadata(sheet: Sheet, declared: Sequence[MetadataField], seen: Sequen
             _column(sheet, (METADATA, field.name), name, values)
 
 
-def _shapes(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
+def _shapes(sheet: Sheet, asked: SampleFunction, seen: Sequence[SampleCall]) -> None:
     for code, word, attribute in (("binding-shape", "shape", "shape"), ("binding-dtype", "dtype", "dtype")):
-        kinds: dict[Any, list[Seen]] = {}
+        kinds: dict[Any, list[SampleCall]] = {}
         for one in seen:
             kinds.setdefault(getattr(one.summary, attribute), []).append(one)
         if len(kinds) < 2:
@@ -119,8 +126,8 @@ def _shapes(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
         )
 
 
-def _problems(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
-    found: dict[str, list[tuple[Problem, Seen]]] = {}
+def _problems(sheet: Sheet, asked: SampleFunction, seen: Sequence[SampleCall]) -> None:
+    found: dict[str, list[tuple[Problem, SampleCall]]] = {}
     for one in seen:
         assert one.summary is not None
         for problem in one.summary.problems:
@@ -140,7 +147,7 @@ def _problems(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
         )
 
 
-def _constant(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
+def _constant(sheet: Sheet, asked: SampleFunction, seen: Sequence[SampleCall]) -> None:
     if len(seen) >= ENOUGH and len({one.digest for one in seen}) == 1:
         message = f"{_the(*asked.row)} is the same for all {len(seen)} samples that were looked at"
         fix = "Use the index that the encoder is given: it seems to return one sample whatever is asked for."
@@ -164,7 +171,7 @@ def _constant(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
         )
 
 
-def _scales(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
+def _scales(sheet: Sheet, asked: SampleFunction, seen: Sequence[SampleCall]) -> None:
     largest: dict[str, list[float]] = {}
     for one in seen:
         if one.summary is not None and one.summary.largest > 0:
@@ -182,7 +189,7 @@ def _scales(sheet: Sheet, asked: Asked, seen: Sequence[Seen]) -> None:
         sheet.find("binding-range-differs", "warning", message, fix, row=asked.row, subset=high, evidence=typical)
 
 
-def _column(sheet: Sheet, row: tuple[str, str], name: str, values: Sequence[tuple[Scalar, Seen]]) -> None:
+def _column(sheet: Sheet, row: tuple[str, str], name: str, values: Sequence[tuple[Scalar, SampleCall]]) -> None:
     missing = [one for value, one in values if is_missing(value)]
     present = [value for value, _ in values if not is_missing(value)]
     if missing:
@@ -219,9 +226,9 @@ def _the(kind: str, name: str) -> str:
     return f"{kind.capitalize()} {name!r}"
 
 
-def _how_many(some: Sequence[Seen], seen: Sequence[Seen], verb: str = "failed") -> str:
+def _how_many(some: Sequence[SampleCall], seen: Sequence[SampleCall], verb: str = "failed") -> str:
     return "" if len(some) < 2 else f" ({len(some)} of {len(seen)} samples {verb})"
 
 
-def _samples(seen: Sequence[Seen]) -> list[str]:
+def _samples(seen: Sequence[SampleCall]) -> list[str]:
     return [one.sample for one in seen[:MOST_SAMPLES]]

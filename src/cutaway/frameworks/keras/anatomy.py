@@ -17,7 +17,7 @@ from keras import layers as kinds
 from cutaway.errors import ModelError
 from cutaway.models.description import Layer, TensorSpec
 
-__all__ = ["Anatomy", "Call", "anatomy_of_graph", "channel_axis_of", "graph_of", "head_input", "unique"]
+__all__ = ["KerasAnatomy", "LayerCall", "anatomy_of_graph", "channel_axis_of", "graph_of", "head_input", "unique"]
 
 Shape = tuple[int | None, ...]
 # Images have rows, columns and channels beside the samples.
@@ -28,7 +28,7 @@ _HEADS = (kinds.Dense, kinds.EinsumDense, kinds.Conv1D, kinds.Conv2D, kinds.Conv
 
 
 @dataclass(frozen=True)
-class Call:
+class LayerCall:
     """One call of one layer in a forward pass: `index` is which of its calls, for layers that are used again."""
 
     name: str
@@ -44,12 +44,12 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Anatomy:
+class KerasAnatomy:
     """A model as its engine needs it; `structure` is how its inputs are put together for a call."""
 
     inputs: tuple[TensorSpec, ...]
     outputs: tuple[TensorSpec, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[LayerCall, ...]
     structure: Any
     latent: str | None
     traceable: bool
@@ -68,7 +68,7 @@ def graph_of(model: Any) -> Any:
     return model if own is not None and own.__module__.startswith("keras.") else None
 
 
-def anatomy_of_graph(graph: Any) -> Anatomy:
+def anatomy_of_graph(graph: Any) -> KerasAnatomy:
     """Return the anatomy of a functional graph."""
     calls = list(_calls(graph, "", Counter()))
     first = any(getattr(call.operation, "data_format", None) == "channels_first" for call in calls)
@@ -81,7 +81,7 @@ def anatomy_of_graph(graph: Any) -> Anatomy:
     batch = inputs[0].shape[0]
     shown = tuple(call for call in calls if call.shape and call.shape[0] in (None, batch))
     structure = getattr(graph, "_inputs_struct", graph.inputs)
-    return Anatomy(inputs, outputs, shown, structure, _latent_of_graph(graph, shown), traceable=True)
+    return KerasAnatomy(inputs, outputs, shown, structure, _latent_of_graph(graph, shown), traceable=True)
 
 
 def class_axis(rank: int, *, first: bool) -> int | None:
@@ -111,7 +111,7 @@ def unique(names: Sequence[str]) -> list[str]:
     return numbered
 
 
-def head_input(calls: Sequence[Call]) -> str | None:
+def head_input(calls: Sequence[LayerCall]) -> str | None:
     """Return the call whose value goes into the last layer that computes something, in a plain chain of calls."""
     at = len(calls) - 1
     while at > 0 and isinstance(calls[at].operation, _PASSES):
@@ -123,7 +123,7 @@ def head_input(calls: Sequence[Call]) -> str | None:
     return calls[at].name if calls else None
 
 
-def _calls(graph: Any, prefix: str, count: Counter[int]) -> Iterator[Call]:
+def _calls(graph: Any, prefix: str, count: Counter[int]) -> Iterator[LayerCall]:
     """The calls of a graph in the order in which they happen, those of models within it before their own."""
     named: Counter[str] = Counter()
     for depth in sorted(graph._nodes_by_depth, reverse=True):
@@ -140,7 +140,7 @@ def _calls(graph: Any, prefix: str, count: Counter[int]) -> Iterator[Call]:
             shape = tuple(node.output_tensors[0].shape) if node.output_tensors else None
             # Masks are made by operations whose names change with every loading.
             if shape is not None and not _is_mask(node) and node.output_tensors[0].dtype != "string":
-                yield Call(name, operation, count[id(operation)], shape)
+                yield LayerCall(name, operation, count[id(operation)], shape)
             count[id(operation)] += 1
 
 
@@ -184,7 +184,7 @@ def _output_names(graph: Any) -> list[str]:
     return [str(name) for name in graph.output_names]
 
 
-def _latent_of_graph(graph: Any, calls: Sequence[Call]) -> str | None:
+def _latent_of_graph(graph: Any, calls: Sequence[LayerCall]) -> str | None:
     """The call that makes the input of the head, found from the first output backwards."""
     shown = {(id(call.operation), call.index): call.name for call in calls}
     tensor = _before(graph.outputs[0], graph, _PASSES)
@@ -200,7 +200,7 @@ def _latent_of_graph(graph: Any, calls: Sequence[Call]) -> str | None:
     return shown.get((id(history.operation), history.node_index)) or _by_name(history.operation, calls)
 
 
-def _by_name(operation: Any, calls: Sequence[Call]) -> str | None:
+def _by_name(operation: Any, calls: Sequence[LayerCall]) -> str | None:
     """The call of an operation whose nodes are numbered otherwise, as those of models within others are."""
     return next((call.name for call in reversed(calls) if call.operation is operation), None)
 

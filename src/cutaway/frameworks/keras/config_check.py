@@ -73,7 +73,7 @@ def check_config(config: Mapping[str, Any], keras: Any, custom: Mapping[str, Any
 
     What the model was compiled with is left out: it is shown to people, and never made.
     """
-    check = _Check(keras, custom, path)
+    check = _ConfigurationCheck(keras, custom, path)
     for entry, owner in _entries(config, path):
         check.entry(entry, owner)
     return check.used
@@ -103,7 +103,7 @@ def _name_of(entry: Mapping[str, Any]) -> str:
     return name if isinstance(name, str) and ("inbound_nodes" in entry or isinstance(inner, Mapping)) else ""
 
 
-class _Check:
+class _ConfigurationCheck:
     """One configuration against one set of custom classes."""
 
     def __init__(self, keras: Any, custom: Mapping[str, Any], path: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from cutaway.arrays import Array
-from cutaway.frameworks.keras.anatomy import Anatomy, Call
+from cutaway.frameworks.keras.anatomy import KerasAnatomy, LayerCall
 from cutaway.models.backend import Gradient, Question
 
 __all__ = ["Engine", "engine_for"]
@@ -18,14 +18,14 @@ class Engine(Protocol):
     def predict(self, inputs: Sequence[Array]) -> list[Array]:
         """Return every output."""
 
-    def predict_with(self, inputs: Sequence[Array], calls: Sequence[Call]) -> tuple[list[Array], list[Array]]:
+    def predict_with(self, inputs: Sequence[Array], calls: Sequence[LayerCall]) -> tuple[list[Array], list[Array]]:
         """Return every output, and what some calls return."""
 
-    def gradient(self, inputs: Sequence[Array], question: Question, output: int, wrt: int | Call) -> Gradient:
+    def gradient(self, inputs: Sequence[Array], question: Question, output: int, wrt: int | LayerCall) -> Gradient:
         """Return the gradient of an output, by its number, by the input of a number or by what a call returns."""
 
 
-def engine_for(model: Any, anatomy: Anatomy, backend: str) -> Engine:
+def engine_for(model: Any, anatomy: KerasAnatomy, backend: str) -> Engine:
     """Return the engine for the framework that Keras runs on in this process."""
     if backend == "torch":
         from cutaway.frameworks.keras.torch_engine import TorchEngine

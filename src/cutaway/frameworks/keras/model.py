@@ -8,14 +8,14 @@ from typing import Any
 import keras
 
 from cutaway.errors import GradientUnavailable, LayerUnavailable, ModelError
-from cutaway.frameworks.keras.anatomy import Anatomy, Call, anatomy_of_graph, graph_of
+from cutaway.frameworks.keras.anatomy import KerasAnatomy, LayerCall, anatomy_of_graph, graph_of
 from cutaway.frameworks.keras.engine import Engine, engine_for
 from cutaway.frameworks.keras.importing import SUPPORTED
 from cutaway.frameworks.keras.observing import anatomy_by_observing
 from cutaway.frameworks.keras.random_weights import Reweighted
 from cutaway.frameworks.keras.training import training_of
 from cutaway.models.backend import Arrays, Backend, Gradient, Question
-from cutaway.models.description import ModelDescription, Training
+from cutaway.models.description import ModelDescription, SavedTraining
 
 __all__ = ["KerasBackend", "backend_of", "wrap"]
 
@@ -27,7 +27,7 @@ def wrap(model: Any) -> Backend:
     return backend_of(model, "keras", training_of(model.get_compile_config()))
 
 
-def backend_of(model: Any, format_name: str, training: Training) -> KerasBackend:
+def backend_of(model: Any, format_name: str, training: SavedTraining) -> KerasBackend:
     """Return a backend for a model that came in some format."""
     backend = keras.backend.backend()
     if backend not in SUPPORTED:
@@ -55,10 +55,10 @@ def backend_of(model: Any, format_name: str, training: Training) -> KerasBackend
 class KerasBackend:
     """Names on the outside, an engine of TensorFlow or torch on the inside."""
 
-    def __init__(self, description: ModelDescription, anatomy: Anatomy, model: Any) -> None:
+    def __init__(self, description: ModelDescription, anatomy: KerasAnatomy, model: Any) -> None:
         self._description, self._anatomy, self._model = description, anatomy, model
         self._engine: Engine | None = engine_for(model, anatomy, keras.backend.backend())
-        self._calls: dict[str, Call] = {call.name: call for call in anatomy.calls}
+        self._calls: dict[str, LayerCall] = {call.name: call for call in anatomy.calls}
 
     @property
     def description(self) -> ModelDescription:
@@ -113,7 +113,7 @@ class KerasBackend:
     def _ordered(self, batch: Arrays) -> list[Any]:
         return [batch[spec.name] for spec in self._description.inputs]
 
-    def _call(self, name: str) -> Call:
+    def _call(self, name: str) -> LayerCall:
         if name not in self._calls:
             raise LayerUnavailable(name, list(self._calls))
         return self._calls[name]

@@ -9,7 +9,7 @@ from typing import Any
 import keras
 
 from cutaway.errors import ModelError
-from cutaway.frameworks.keras.anatomy import IMAGE_RANK, Anatomy, Call, class_axis, head_input, unique
+from cutaway.frameworks.keras.anatomy import IMAGE_RANK, KerasAnatomy, LayerCall, class_axis, head_input, unique
 from cutaway.frameworks.keras.taps import first_tensor, tapped
 from cutaway.models.description import TensorSpec
 
@@ -21,7 +21,7 @@ ANY = 8
 MOST_CALLS = 64
 
 
-def anatomy_by_observing(model: Any) -> Anatomy:
+def anatomy_by_observing(model: Any) -> KerasAnatomy:
     """Return the anatomy of a subclassed model that has been built. Raises `ModelError` where it has not."""
     structure = _input_shapes(model)
     names = _input_names(structure, model)
@@ -34,20 +34,20 @@ def anatomy_by_observing(model: Any) -> Anatomy:
     zeros = [keras.ops.zeros([1, *(size or ANY for size in spec.shape[1:])], spec.dtype) for spec in inputs]
     skeleton = _skeleton(structure)
     candidates = list(_candidates(model, ""))
-    seen: list[Call] = []
+    seen: list[LayerCall] = []
 
-    def keep(call: Call, value: Any) -> Any:
+    def keep(call: LayerCall, value: Any) -> Any:
         shape = tuple(value.shape)
         if len(shape) > 0 and shape[0] == 1:
-            seen.append(Call(call.name, call.operation, call.index, (None, *shape[1:]) if fixed else None))
+            seen.append(LayerCall(call.name, call.operation, call.index, (None, *shape[1:]) if fixed else None))
         return value
 
-    every = [Call(name, layer, i) for name, layer in candidates for i in range(MOST_CALLS)]
+    every = [LayerCall(name, layer, i) for name, layer in candidates for i in range(MOST_CALLS)]
     with tapped(every, keep):
         result = model(keras.tree.pack_sequence_as(skeleton, zeros), training=False)
     calls = _named(seen)
     outputs = _outputs(result, fixed=fixed)
-    return Anatomy(inputs, outputs, calls, skeleton, head_input(calls), traceable=False)
+    return KerasAnatomy(inputs, outputs, calls, skeleton, head_input(calls), traceable=False)
 
 
 def _input_shapes(model: Any) -> Any:
@@ -97,9 +97,9 @@ def _candidates(model: Any, prefix: str) -> Iterator[tuple[str, Any]]:
             yield from _candidates(layer, f"{prefix}{layer.name}/")
 
 
-def _named(seen: list[Call]) -> tuple[Call, ...]:
+def _named(seen: list[LayerCall]) -> tuple[LayerCall, ...]:
     names = unique([call.name for call in seen])
-    return tuple(Call(name, c.operation, c.index, c.shape) for name, c in zip(names, seen, strict=True))
+    return tuple(LayerCall(name, c.operation, c.index, c.shape) for name, c in zip(names, seen, strict=True))
 
 
 def _outputs(result: Any, *, fixed: bool) -> tuple[TensorSpec, ...]:

@@ -11,20 +11,20 @@ from typing import Any
 
 import keras
 
-from cutaway.frameworks.keras.anatomy import Call
+from cutaway.frameworks.keras.anatomy import LayerCall
 
 __all__ = ["first_tensor", "tapped"]
 
-Keep = Callable[[Call, Any], Any]
+Keep = Callable[[LayerCall, Any], Any]
 
 
 @contextmanager
-def tapped(calls: Sequence[Call], keep: Keep) -> Iterator[None]:
+def tapped(calls: Sequence[LayerCall], keep: Keep) -> Iterator[None]:
     """Call `keep(call, value)` with what each of the calls returns; the model goes on with what `keep` returns.
 
     Of a layer that returns several tensors it is the first.
     """
-    wanted: dict[int, dict[int, Call]] = {}
+    wanted: dict[int, dict[int, LayerCall]] = {}
     for call in calls:
         wanted.setdefault(id(call.operation), {})[call.index] = call
     operations = {id(call.operation): call.operation for call in calls}
@@ -47,7 +47,7 @@ def first_tensor(result: Any) -> Any:
     return next((part for part in keras.tree.flatten(result) if hasattr(part, "shape")), None)
 
 
-def _watched(call: Callable[..., Any], wanted: dict[int, Call], keep: Keep) -> Callable[..., Any]:
+def _watched(call: Callable[..., Any], wanted: dict[int, LayerCall], keep: Keep) -> Callable[..., Any]:
     count = 0
 
     def watched(*args: Any, **kwargs: Any) -> Any:

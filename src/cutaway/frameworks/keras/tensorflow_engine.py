@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable
-from cutaway.frameworks.keras.anatomy import Anatomy, Call
+from cutaway.frameworks.keras.anatomy import KerasAnatomy, LayerCall
 from cutaway.frameworks.keras.taps import tapped
 from cutaway.frameworks.tensorflow.scores import checked, summed_score
 from cutaway.models.backend import Gradient, Question
@@ -25,7 +25,7 @@ MOST_TRACED = 16
 class TensorFlowEngine:
     """The model as compiled functions: one for predictions, one for each set of layers and each kind of question."""
 
-    def __init__(self, model: Any, anatomy: Anatomy) -> None:
+    def __init__(self, model: Any, anatomy: KerasAnatomy) -> None:
         self._model, self._anatomy = model, anatomy
         self._traced: dict[Any, Callable[..., Any]] = {}
         signature = [tf.TensorSpec(spec.shape, spec.dtype) for spec in anatomy.inputs]
@@ -36,14 +36,14 @@ class TensorFlowEngine:
         """Return every output."""
         return [_array(value) for value in self._predict(_tensors(inputs))]
 
-    def predict_with(self, inputs: Sequence[Array], calls: Sequence[Call]) -> tuple[list[Array], list[Array]]:
+    def predict_with(self, inputs: Sequence[Array], calls: Sequence[LayerCall]) -> tuple[list[Array], list[Array]]:
         """Return every output and what the calls return; all of them in one pass."""
         key = tuple((id(call.operation), call.index) for call in calls)
 
         def ask(tensors: list[Any]) -> list[Any]:
-            values: dict[Call, Any] = {}
+            values: dict[LayerCall, Any] = {}
 
-            def keep(call: Call, value: Any) -> Any:
+            def keep(call: LayerCall, value: Any) -> Any:
                 values[call] = value
                 return value
 
@@ -55,7 +55,7 @@ class TensorFlowEngine:
         count = len(self._anatomy.outputs)
         return found[:count], found[count:]
 
-    def gradient(self, inputs: Sequence[Array], question: Question, output: int, wrt: int | Call) -> Gradient:
+    def gradient(self, inputs: Sequence[Array], question: Question, output: int, wrt: int | LayerCall) -> Gradient:
         """Return the gradient, through a tape that watches one input or what one call returns."""
         spec = self._anatomy.outputs[output]
         shape = (len(inputs[0]), *spec.shape[1:])
@@ -68,7 +68,7 @@ class TensorFlowEngine:
         gradient, value = function(_tensors(inputs), _optional(question.target), _optional(question.labels))
         return Gradient(_array(gradient), _array(value))
 
-    def _differentiated(self, question: Question, output: int, wrt: int | Call) -> Callable[..., Any]:
+    def _differentiated(self, question: Question, output: int, wrt: int | LayerCall) -> Callable[..., Any]:
         axis = self._anatomy.outputs[output].channel_axis
 
         def ask(tensors: list[Any], target: Any, labels: Any) -> tuple[Any, Any]:
@@ -78,7 +78,7 @@ class TensorFlowEngine:
                     watched.append(tensors[wrt])
                     tape.watch(tensors[wrt])
 
-                def keep(_: Call, value: Any) -> Any:
+                def keep(_: LayerCall, value: Any) -> Any:
                     value = tf.identity(value)
                     tape.watch(value)
                     watched.append(value)

@@ -11,7 +11,7 @@ import torch
 
 from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable
-from cutaway.frameworks.keras.anatomy import Anatomy, Call
+from cutaway.frameworks.keras.anatomy import KerasAnatomy, LayerCall
 from cutaway.frameworks.keras.taps import tapped
 from cutaway.frameworks.torch.scores import summed_score
 from cutaway.models.backend import Gradient, Question
@@ -22,7 +22,7 @@ __all__ = ["TorchEngine"]
 class TorchEngine:
     """The model as it is; gradients go to the asked tensor only, never into the parameters."""
 
-    def __init__(self, model: Any, anatomy: Anatomy) -> None:
+    def __init__(self, model: Any, anatomy: KerasAnatomy) -> None:
         self._model, self._anatomy = model, anatomy
 
     def predict(self, inputs: Sequence[Array]) -> list[Array]:
@@ -30,11 +30,11 @@ class TorchEngine:
         with torch.no_grad():
             return [_array(value) for value in self._outputs(_tensors(inputs))]
 
-    def predict_with(self, inputs: Sequence[Array], calls: Sequence[Call]) -> tuple[list[Array], list[Array]]:
+    def predict_with(self, inputs: Sequence[Array], calls: Sequence[LayerCall]) -> tuple[list[Array], list[Array]]:
         """Return every output and what the calls return; all of them in one pass."""
-        values: dict[Call, Array] = {}
+        values: dict[LayerCall, Array] = {}
 
-        def keep(call: Call, value: Any) -> Any:
+        def keep(call: LayerCall, value: Any) -> Any:
             # Copied at once: a later layer may work in place.
             values[call] = _array(value)
             return value
@@ -43,7 +43,7 @@ class TorchEngine:
             outputs = [_array(value) for value in self._outputs(_tensors(inputs))]
         return outputs, [values[call] for call in calls]
 
-    def gradient(self, inputs: Sequence[Array], question: Question, output: int, wrt: int | Call) -> Gradient:
+    def gradient(self, inputs: Sequence[Array], question: Question, output: int, wrt: int | LayerCall) -> Gradient:
         """Return the gradient by one input, or by what one call returns."""
         tensors = _tensors(inputs)
         watched: list[Any] = []
@@ -51,7 +51,7 @@ class TorchEngine:
             tensors[wrt] = _leaf(tensors[wrt], question)
             watched.append(tensors[wrt])
 
-        def keep(_: Call, value: Any) -> Any:
+        def keep(_: LayerCall, value: Any) -> Any:
             watched.append(_leaf(value, question))
             return watched[0]
 

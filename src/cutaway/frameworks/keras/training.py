@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cutaway.models.description import Training
+from cutaway.models.description import SavedTraining
 
 __all__ = ["training_of"]
 
@@ -13,16 +13,16 @@ __all__ = ["training_of"]
 LONGEST = 200
 
 
-def training_of(config: Any) -> Training:
+def training_of(config: Any) -> SavedTraining:
     """Return the loss, the optimizer and the metrics of a `compile_config`, or of the `training_config` of a .h5.
 
     >>> training_of({"optimizer": "adam", "loss": "mse", "metrics": ["mae"]})
     Training(loss='mse', optimizer={'name': 'adam'}, metrics=('mae',))
     """
     if not isinstance(config, Mapping):
-        return Training()
+        return SavedTraining()
     optimizer = config.get("optimizer_config", config.get("optimizer"))
-    return Training(
+    return SavedTraining(
         loss=_plain(config.get("loss")), optimizer=_optimizer(optimizer), metrics=tuple(_names(config.get("metrics")))
     )
 

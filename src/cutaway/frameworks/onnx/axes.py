@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cutaway.frameworks.onnx.graph import Graph, Node
+from cutaway.frameworks.onnx.graph import Node, OnnxGraph
 from cutaway.frameworks.onnx.shapes import Shapes
 
 __all__ = ["IMAGE_RANK", "channel_axes", "input_axis"]
@@ -27,7 +27,7 @@ _LAST = frozenset(
 _KEEPING = frozenset({"Add", "Cast", "Clip", "Div", "Identity", "Mul", "Pad", "Sub"})
 
 
-def input_axis(graph: Graph, name: str, shapes: Shapes) -> tuple[int | None, str]:
+def input_axis(graph: OnnxGraph, name: str, shapes: Shapes) -> tuple[int | None, str]:
     """Return the channel axis of an input and how it was decided."""
     rank = len(shapes.of(name) or ())
     if rank < IMAGE_RANK:
@@ -59,7 +59,7 @@ def _moves_channels_forward(node: Node, rank: int, shapes: Shapes) -> bool:
     return before[-1] == 1 and before[1] != 1 and after[1:] == (1, *before[1:-1])
 
 
-def channel_axes(graph: Graph, shapes: Shapes) -> dict[str, int]:
+def channel_axes(graph: OnnxGraph, shapes: Shapes) -> dict[str, int]:
     """Return the channel axis of every tensor that has one, as far as the graph tells."""
     axes: dict[str, int] = {}
     for name in graph.inputs:

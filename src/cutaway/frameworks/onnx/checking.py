@@ -1,7 +1,7 @@
 """Makes a model of the bytes of an ONNX file, after looking at everything that could mislead a reader of it.
 
-What leaves here is a `Loaded`: the graph with its small tensors, and the large weights as arrays. Nothing is read from
-a file again, so what was checked is what is used.
+What leaves here is a `CheckedModel`: the graph with its small tensors, and the large weights as arrays. Nothing is read
+from a file again, so what was checked is what is used.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cutaway.frameworks.onnx.reading import MOST_BYTES, read_whole
 from cutaway.frameworks.onnx.structure import check_structure, graphs_of, put_in_order, tensors_of
 from cutaway.frameworks.onnx.tensors import NUMBERS, array_of, check_content
 
-__all__ = ["Loaded", "checked", "parsed", "read_checked"]
+__all__ = ["CheckedModel", "checked", "parsed", "read_checked"]
 
 # A constant that a graph blows up by itself, beyond what any real model has.
 MOST_MADE_BYTES = 2**32
@@ -33,14 +33,14 @@ _NO_FILE = "cutaway: given in memory"
 
 
 @dataclass(frozen=True)
-class Loaded:
+class CheckedModel:
     """A checked model: `proto` without its large weights, which `weights` has by name."""
 
     proto: onnx.ModelProto
     weights: dict[str, Array] = field(default_factory=dict)
 
 
-def read_checked(path: Path, *, trust: bool) -> Loaded:
+def read_checked(path: Path, *, trust: bool) -> CheckedModel:
     """Read and check an ONNX file. Raises `ModelFormatError` or `UnsafeModel`, which say what is wrong with it."""
     return checked(parsed(read_whole(path), path), path, trust=trust)
 
@@ -56,7 +56,7 @@ def parsed(data: bytes, path: Path) -> onnx.ModelProto:
     return model
 
 
-def checked(model: onnx.ModelProto, path: Path, *, trust: bool) -> Loaded:
+def checked(model: onnx.ModelProto, path: Path, *, trust: bool) -> CheckedModel:
     """Check a parsed model, bring its external data in, put its functions in place and its nodes in order."""
     check_structure(model, path)
     external = []
@@ -73,7 +73,7 @@ def checked(model: onnx.ModelProto, path: Path, *, trust: bool) -> Loaded:
         _check_what_constants_become(model, path)
     for graph, _ in graphs_of(model):
         put_in_order(graph, path)
-    return Loaded(model, _taken_out(model.graph))
+    return CheckedModel(model, _taken_out(model.graph))
 
 
 def _with_functions_in_place(model: onnx.ModelProto, path: Path) -> onnx.ModelProto:

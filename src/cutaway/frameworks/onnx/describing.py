@@ -11,8 +11,8 @@ import onnx
 
 from cutaway.errors import ModelFormatError
 from cutaway.frameworks.onnx.axes import channel_axes, input_axis
-from cutaway.frameworks.onnx.checking import Loaded
-from cutaway.frameworks.onnx.graph import Graph
+from cutaway.frameworks.onnx.checking import CheckedModel
+from cutaway.frameworks.onnx.graph import OnnxGraph
 from cutaway.frameworks.onnx.layers import find_layers
 from cutaway.frameworks.onnx.rewriting import Outputs
 from cutaway.frameworks.onnx.shapes import Run, Shapes
@@ -20,11 +20,11 @@ from cutaway.frameworks.onnx.support import obstacle_to
 from cutaway.frameworks.onnx.tensors import NUMBERS
 from cutaway.models.description import Layer, ModelDescription, TensorSpec
 
-__all__ = ["Described", "describe"]
+__all__ = ["OnnxDescription", "describe"]
 
 
 @dataclass(frozen=True)
-class Described:
+class OnnxDescription:
     """A description, the tensor behind each layer's name, and what keeps each output from having gradients."""
 
     description: ModelDescription
@@ -32,7 +32,7 @@ class Described:
     obstacles: dict[str, str]
 
 
-def describe(loaded: Loaded, graph: Graph, outputs: Outputs, run: Run, path: Path) -> Described:
+def describe(loaded: CheckedModel, graph: OnnxGraph, outputs: Outputs, run: Run, path: Path) -> OnnxDescription:
     """Describe a model; `run` is asked for two small batches where the graph alone does not tell shapes."""
     shapes = Shapes(loaded.proto, graph.inputs)
     notes = list(outputs.notes)
@@ -58,7 +58,7 @@ def describe(loaded: Loaded, graph: Graph, outputs: Outputs, run: Run, path: Pat
         notes=(*notes, *_class_axes(specs, axes), *left_out, *_notes(obstacles, hopeless=hopeless)),
         about=_about(loaded, graph, outputs),
     )
-    return Described(description, {one.name: one.tensor for one in layers}, obstacles)
+    return OnnxDescription(description, {one.name: one.tensor for one in layers}, obstacles)
 
 
 def _output(value: onnx.ValueInfoProto, shapes: Shapes, axes: dict[str, int], path: Path) -> TensorSpec:
@@ -90,7 +90,7 @@ def _dtype(value: onnx.ValueInfoProto, path: Path) -> str:
     return NUMBERS[number]
 
 
-def _obstacle(graph: Graph, spec: TensorSpec) -> str:
+def _obstacle(graph: OnnxGraph, spec: TensorSpec) -> str:
     if np.dtype(spec.dtype).kind != "f":
         return f"Output {spec.name!r} is {spec.dtype}: only floating-point numbers have gradients."
     return obstacle_to(graph, spec.name)
@@ -101,7 +101,7 @@ def _notes(obstacles: dict[str, str], *, hopeless: bool) -> list[str]:
     return [] if hopeless else [reason for reason in obstacles.values() if reason]
 
 
-def _about(loaded: Loaded, graph: Graph, outputs: Outputs) -> dict[str, Any]:
+def _about(loaded: CheckedModel, graph: OnnxGraph, outputs: Outputs) -> dict[str, Any]:
     model = loaded.proto
     about: dict[str, Any] = {
         "producer": f"{model.producer_name} {model.producer_version}".strip(),

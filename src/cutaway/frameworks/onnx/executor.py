@@ -10,7 +10,7 @@ from torch import Tensor
 from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable
 from cutaway.frameworks.onnx.dtypes import as_tensor
-from cutaway.frameworks.onnx.graph import Graph, Node, taken_by
+from cutaway.frameworks.onnx.graph import Node, OnnxGraph, taken_by
 from cutaway.frameworks.onnx.operators import find, known
 from cutaway.frameworks.onnx.support import INSTEAD
 
@@ -25,7 +25,7 @@ _FAILURES = (RuntimeError, ValueError, TypeError, IndexError, KeyError, Attribut
 class Executor:
     """A graph on torch. What depends on constants only is computed once."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: OnnxGraph) -> None:
         self._graph = graph
         self._constants: Values = {}
         for node in graph.nodes:
@@ -99,7 +99,7 @@ def _results(node: Node, inputs: Sequence[Tensor | None], outside: Values) -> Va
 
 def _branch(node: Node, inputs: Sequence[Tensor | None], outside: Values) -> list[Tensor]:
     condition = inputs[0]
-    chosen: Graph = node.attributes["then_branch" if condition is not None and bool(condition) else "else_branch"]
+    chosen: OnnxGraph = node.attributes["then_branch" if condition is not None and bool(condition) else "else_branch"]
     values = {**outside, **{name: as_tensor(array) for name, array in chosen.constants.items()}}
     for inner in chosen.nodes:
         if inner.kind == "Constant":

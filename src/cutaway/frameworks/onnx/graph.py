@@ -11,10 +11,10 @@ import onnx
 from onnx import helper
 
 from cutaway.arrays import Array
-from cutaway.frameworks.onnx.checking import Loaded
+from cutaway.frameworks.onnx.checking import CheckedModel
 from cutaway.frameworks.onnx.tensors import array_of
 
-__all__ = ["Graph", "Node"]
+__all__ = ["Node", "OnnxGraph"]
 
 _STANDARD = ("", "ai.onnx")
 
@@ -66,7 +66,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Graph:
+class OnnxGraph:
     """The nodes of a graph in order, its constants by name, and the names of its inputs and outputs."""
 
     nodes: tuple[Node, ...]
@@ -75,7 +75,7 @@ class Graph:
     outputs: tuple[str, ...]
 
     @classmethod
-    def of(cls, loaded: Loaded) -> Graph:
+    def of(cls, loaded: CheckedModel) -> OnnxGraph:
         """Return the graph of a checked model."""
         versions = {opset.domain: opset.version for opset in loaded.proto.opset_import}
         versions[""] = versions.get("", versions.get("ai.onnx", 1))
@@ -118,7 +118,7 @@ def taken_by(node: Node) -> set[str]:
     """Return the tensors that a node needs from where it stands, also those that only its inner graphs name."""
     names = {name for name in node.inputs if name}
     for value in node.attributes.values():
-        if isinstance(value, Graph):
+        if isinstance(value, OnnxGraph):
             own = {*value.makers, *value.constants, *value.inputs}
             names |= set(value.outputs) - own
             for inner in value.nodes:
@@ -126,11 +126,11 @@ def taken_by(node: Node) -> set[str]:
     return names
 
 
-def _graph(graph: onnx.GraphProto, versions: Mapping[str, int], weights: Mapping[str, Array]) -> Graph:
+def _graph(graph: onnx.GraphProto, versions: Mapping[str, int], weights: Mapping[str, Array]) -> OnnxGraph:
     constants = {t.name: weights[t.name] if t.name in weights else array_of(t) for t in graph.initializer}
     nodes = tuple(_node(node, versions) for node in graph.node)
     inputs = tuple(value.name for value in graph.input if value.name not in constants)
-    return Graph(nodes, constants, inputs, tuple(value.name for value in graph.output))
+    return OnnxGraph(nodes, constants, inputs, tuple(value.name for value in graph.output))
 
 
 def _node(node: onnx.NodeProto, versions: Mapping[str, int]) -> Node:

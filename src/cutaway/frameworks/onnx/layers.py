@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cutaway.frameworks.onnx.graph import Graph, Node
+from cutaway.frameworks.onnx.graph import Node, OnnxGraph
 from cutaway.frameworks.onnx.shapes import Run, Shapes
 
-__all__ = ["Found", "find_layers"]
+__all__ = ["LayerTensor", "find_layers"]
 
 _RECURRENT = ("GRU", "LSTM", "RNN")
 _WEIGHTED = ("Gemm", "MatMul")
@@ -27,7 +27,7 @@ _MOVING = frozenset({"Gather", "Identity", "Reshape", "Slice", "Squeeze", "Trans
 
 
 @dataclass(frozen=True)
-class Found:
+class LayerTensor:
     """A layer: its name, the operator, and the tensor that has its values."""
 
     name: str
@@ -41,7 +41,7 @@ class _Candidate:
     tensors: list[str]
 
 
-def find_layers(graph: Graph, shapes: Shapes, run: Run) -> tuple[list[Found], str | None, list[str]]:
+def find_layers(graph: OnnxGraph, shapes: Shapes, run: Run) -> tuple[list[LayerTensor], str | None, list[str]]:
     """Return the layers in order, the name of the one that goes into the head, and notes on what was left out."""
     head = _into_head(graph)
     candidates = [_Candidate(node, _tensors(graph, node)) for node in graph.nodes if _is_layer(graph, node)]
@@ -51,19 +51,19 @@ def find_layers(graph: Graph, shapes: Shapes, run: Run) -> tuple[list[Found], st
     unknown = [tensor for tensor in asked if shapes.has_rows_first(tensor) is None]
     reason = shapes.probe(unknown, run)
     place = {name: i for i, node in enumerate(graph.nodes) for name in node.outputs}
-    layers: dict[str, Found] = {}
+    layers: dict[str, LayerTensor] = {}
     taken = set(graph.inputs)
     for one in candidates:
         tensor = next((tensor for tensor in one.tensors if shapes.has_rows_first(tensor)), None)
         if tensor is not None and tensor not in layers:
             name = next(name for name in _names(one.node, tensor) if name not in taken)
             taken.add(name)
-            layers[tensor] = Found(name, one.node.kind, tensor)
+            layers[tensor] = LayerTensor(name, one.node.kind, tensor)
     in_order = sorted(layers.values(), key=lambda layer: place[layer.tensor])
     return in_order, layers[head].name if head in layers else None, _notes(unknown, shapes, reason)
 
 
-def _is_layer(graph: Graph, node: Node) -> bool:
+def _is_layer(graph: OnnxGraph, node: Node) -> bool:
     if graph.fixed.issuperset(node.outputs):
         return False
     if node.kind in _LAYERS:
@@ -75,11 +75,11 @@ def _is_layer(graph: Graph, node: Node) -> bool:
     return node.kind == "Add" and not _constant(graph, node, 0) and not _constant(graph, node, 1)
 
 
-def _constant(graph: Graph, node: Node, place: int) -> bool:
+def _constant(graph: OnnxGraph, node: Node, place: int) -> bool:
     return node.inputs[place] in graph.fixed
 
 
-def _tensors(graph: Graph, node: Node) -> list[str]:
+def _tensors(graph: OnnxGraph, node: Node) -> list[str]:
     """The tensors that may stand for a layer, the best first."""
     first = next(name for name in node.outputs if name)
     if node.kind in _RECURRENT:
@@ -95,7 +95,7 @@ def _tensors(graph: Graph, node: Node) -> list[str]:
     return [first]
 
 
-def _moved(graph: Graph, tensors: list[str]) -> Iterator[str]:
+def _moved(graph: OnnxGraph, tensors: list[str]) -> Iterator[str]:
     seen: set[str] = set()
     while tensors:
         tensor = tensors.pop(0)
@@ -107,7 +107,7 @@ def _moved(graph: Graph, tensors: list[str]) -> Iterator[str]:
         tensors += [name for node in following for name in node.outputs if name]
 
 
-def _into_head(graph: Graph) -> str | None:
+def _into_head(graph: OnnxGraph) -> str | None:
     """The tensor that goes into the last dense layer before the first output; else into the last convolution."""
     for kinds in (_WEIGHTED, ("Conv", "ConvTranspose")):
         for node in reversed(graph.leading_to(graph.outputs[:1])):

@@ -8,8 +8,8 @@ from __future__ import annotations
 import onnx
 from onnx import numpy_helper
 
-from cutaway.frameworks.onnx.checking import Loaded
-from cutaway.frameworks.onnx.graph import Graph
+from cutaway.frameworks.onnx.checking import CheckedModel
+from cutaway.frameworks.onnx.graph import OnnxGraph
 from cutaway.models.random_weights import shuffled_all
 
 __all__ = ["randomised"]
@@ -18,7 +18,7 @@ __all__ = ["randomised"]
 _SIZED = {"Resize", "Upsample", "Range", "OneHot", "Clip", "Pad", "RoiAlign", "NonMaxSuppression", "Cast"}
 
 
-def randomised(loaded: Loaded, graph: Graph, seed: int) -> Loaded:
+def randomised(loaded: CheckedModel, graph: OnnxGraph, seed: int) -> CheckedModel:
     """Return the model with shuffled weights. Raises `AnalysisUnavailable` where it has none that can be shuffled."""
     sizes = {name for node in graph.nodes if node.kind in _SIZED for name in node.inputs}
     weights = {
@@ -30,4 +30,4 @@ def randomised(loaded: Loaded, graph: Graph, seed: int) -> Loaded:
     for tensor in proto.graph.initializer:
         if tensor.name in anew and tensor.name not in loaded.weights:
             tensor.CopyFrom(numpy_helper.from_array(anew[tensor.name], tensor.name))
-    return Loaded(proto, {name: anew.get(name, values) for name, values in loaded.weights.items()})
+    return CheckedModel(proto, {name: anew.get(name, values) for name, values in loaded.weights.items()})

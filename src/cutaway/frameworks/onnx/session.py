@@ -11,9 +11,9 @@ import numpy as np
 
 from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable, LayerUnavailable, MissingExtraError, ModelError
-from cutaway.frameworks.onnx.checking import Loaded, checked, parsed, read_checked
+from cutaway.frameworks.onnx.checking import CheckedModel, checked, parsed, read_checked
 from cutaway.frameworks.onnx.describing import describe
-from cutaway.frameworks.onnx.graph import Graph
+from cutaway.frameworks.onnx.graph import OnnxGraph
 from cutaway.frameworks.onnx.plain_session import PlainSession
 from cutaway.frameworks.onnx.random_weights import randomised
 from cutaway.frameworks.onnx.rewriting import arrange_outputs
@@ -30,7 +30,7 @@ __all__ = ["OnnxBackend", "wrap"]
 class OnnxBackend:
     """A checked model that runs; `ready` is a session of the same model that somebody already made."""
 
-    def __init__(self, loaded: Loaded, path: Path, *, ready: Any = None) -> None:
+    def __init__(self, loaded: CheckedModel, path: Path, *, ready: Any = None) -> None:
         self._executor: Executor | None = None
         outputs = arrange_outputs(loaded.proto.graph)
         self._take(loaded, Sessions(loaded, str(path), ready=None if outputs.changed else ready))
@@ -102,9 +102,9 @@ class OnnxBackend:
         self._sessions.close()
         self._executor = None
 
-    def _take(self, loaded: Loaded, sessions: Sessions) -> None:
+    def _take(self, loaded: CheckedModel, sessions: Sessions) -> None:
         self._loaded, self._sessions = loaded, sessions
-        self._graph = Graph.of(loaded)
+        self._graph = OnnxGraph.of(loaded)
         self._executor = None
 
     def _tensor(self, name: str) -> str:
@@ -145,7 +145,7 @@ def wrap(session: Any) -> Backend:
         return PlainSession(session, str(error))
 
 
-def _source(session: Any) -> tuple[Loaded, Path]:
+def _source(session: Any) -> tuple[CheckedModel, Path]:
     """The model behind a session. Its owner runs it already, so links are followed as ONNX Runtime did."""
     # ONNX Runtime keeps these two without a public name for them.
     path, data = getattr(session, "_model_path", None), getattr(session, "_model_bytes", None)

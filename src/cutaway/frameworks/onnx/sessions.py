@@ -11,7 +11,7 @@ import onnxruntime
 
 from cutaway.arrays import Array
 from cutaway.errors import ModelError, ModelFormatError
-from cutaway.frameworks.onnx.checking import Loaded
+from cutaway.frameworks.onnx.checking import CheckedModel
 from cutaway.models.backend import Arrays
 
 __all__ = ["Sessions"]
@@ -35,7 +35,7 @@ class Sessions:
 
     def __init__(
         self,
-        loaded: Loaded,
+        loaded: CheckedModel,
         path: str,
         *,
         ready: onnxruntime.InferenceSession | None = None,
@@ -61,7 +61,7 @@ class Sessions:
         except _FAILURES as error:
             raise ModelError(f"ONNX Runtime could not run {self._path!r}: {error}") from error
 
-    def of_other_weights(self, loaded: Loaded) -> Sessions:
+    def of_other_weights(self, loaded: CheckedModel) -> Sessions:
         """Return sessions, on the same devices, over a model that differs from this one by its weights only."""
         return Sessions(loaded, self._path, providers=self._providers)
 

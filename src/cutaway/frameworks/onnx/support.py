@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from onnx import TensorProto
 
-from cutaway.frameworks.onnx.graph import Graph, Node
+from cutaway.frameworks.onnx.graph import Node, OnnxGraph
 from cutaway.frameworks.onnx.operators import known
 
 __all__ = ["INSTEAD", "LIMITS", "WITHOUT_TABLE", "obstacle_to"]
@@ -21,7 +21,7 @@ _NUMBERS = frozenset(
 _BROADCASTING = ("Add", "And", "Div", "Equal", "Greater", "Less", "Mul", "Or", "Pow", "Sub", "Xor")
 
 
-def obstacle_to(graph: Graph, output: str) -> str:
+def obstacle_to(graph: OnnxGraph, output: str) -> str:
     """Return what keeps gradients of an output from being taken, or nothing."""
     for node in _with_inner(graph.leading_to([output])):
         if not known(node.kind) and node.kind not in WITHOUT_TABLE:
@@ -36,7 +36,7 @@ def _with_inner(nodes: list[Node]) -> Iterator[Node]:
     for node in nodes:
         yield node
         for value in node.attributes.values():
-            if isinstance(value, Graph):
+            if isinstance(value, OnnxGraph):
                 yield from _with_inner(list(value.nodes))
 
 

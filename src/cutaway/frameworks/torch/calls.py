@@ -15,7 +15,7 @@ import torch
 
 from cutaway.frameworks.torch.taps import Tap
 
-__all__ = ["INPUT", "Call", "as_in_prediction", "calls", "head_of", "watching"]
+__all__ = ["INPUT", "ModuleCall", "as_in_prediction", "calls", "head_of", "watching"]
 
 INPUT = ".input"
 
@@ -26,7 +26,7 @@ _HEADS = (torch.nn.Linear, torch.nn.Bilinear, torch.nn.Conv1d, torch.nn.Conv2d, 
 
 
 @dataclass(frozen=True)
-class Call:
+class ModuleCall:
     """One call of a module during a forward: the name of its output, and the shapes of its first input and output."""
 
     name: str
@@ -78,9 +78,9 @@ def watching(named: Mapping[str, torch.nn.Module], wanted: Mapping[str, str], lo
 
 
 @contextmanager
-def calls(named: Mapping[str, torch.nn.Module]) -> Iterator[list[Call]]:
+def calls(named: Mapping[str, torch.nn.Module]) -> Iterator[list[ModuleCall]]:
     """Note every call of the named modules whose output holds a tensor, in the order of their ends."""
-    found: list[Call] = []
+    found: list[ModuleCall] = []
     counts: dict[str, int] = {}
 
     def note(name: str) -> Callable[..., None]:
@@ -90,7 +90,7 @@ def calls(named: Mapping[str, torch.nn.Module]) -> Iterator[list[Call]]:
             tensor, given = first_tensor(output), first_tensor(args)
             if tensor is not None:
                 shape = () if given is None else tuple(given.shape)
-                found.append(Call(_numbered(name, count), module, shape, tuple(tensor.shape)))
+                found.append(ModuleCall(_numbered(name, count), module, shape, tuple(tensor.shape)))
 
         return after
 
@@ -100,7 +100,7 @@ def calls(named: Mapping[str, torch.nn.Module]) -> Iterator[list[Call]]:
         yield found
 
 
-def head_of(order: list[Call]) -> Call | None:
+def head_of(order: list[ModuleCall]) -> ModuleCall | None:
     """Return the last call of a module with parameters of its own, where that is a linear layer or a convolution."""
     own = [call for call in order if next(call.module.parameters(recurse=False), None) is not None]
     return own[-1] if own and isinstance(own[-1].module, _HEADS) else None

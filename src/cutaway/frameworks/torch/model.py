@@ -15,7 +15,7 @@ from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable, LayerUnavailable, ModelError
 from cutaway.frameworks.torch import answers
 from cutaway.frameworks.torch.arguments import call, named_example, required_inputs, tensors_of
-from cutaway.frameworks.torch.calls import INPUT, Call, as_in_prediction, calls, head_of, watching
+from cutaway.frameworks.torch.calls import INPUT, ModuleCall, as_in_prediction, calls, head_of, watching
 from cutaway.frameworks.torch.names import module_names, unwrap
 from cutaway.frameworks.torch.random_weights import randomised_copy
 from cutaway.frameworks.torch.scores import summed_score
@@ -203,7 +203,7 @@ def _probed(root: torch.nn.Module, arrays: dict[str, Array]) -> ModelDescription
     )
 
 
-def _described_output(name: str, tensor: torch.Tensor, head: Call | None) -> TensorSpec:
+def _described_output(name: str, tensor: torch.Tensor, head: ModuleCall | None) -> TensorSpec:
     """Describe an output; its classes lie last where the head is linear and made a tensor of just this shape."""
     features_last = head is not None and isinstance(head.module, torch.nn.Linear) and head.shape == tensor.shape
     return answers.described(name, tensor, channels_first=not features_last)
@@ -215,7 +215,7 @@ def _left_out(what: str, names: set[str]) -> tuple[str, ...]:
     return (f"Not listed, as it does not have a row for each sample: {what} {', '.join(sorted(names))}.",)
 
 
-def _names(order: list[Call]) -> set[str]:
+def _names(order: list[ModuleCall]) -> set[str]:
     return {call.name for call in order}
 
 

@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-__all__ = ["SENT", "Channel", "Message", "Outcome"]
+__all__ = ["SENT", "Channel", "DeliveryOutcome", "Message"]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DeliveryOutcome:
     """What became of a try: sent, failed (try again), or refused (it can never be sent so)."""
 
     state: Literal["sent", "failed", "refused"]
     reason: str = ""
 
 
-SENT = Outcome("sent")
+SENT = DeliveryOutcome("sent")
 
 
 @dataclass(frozen=True)
@@ -73,5 +73,5 @@ class Channel(Protocol):
     def to_dict(self) -> dict[str, Any]:
         """Return how and where it sends, as JSON values."""
 
-    def send(self, message: Message) -> Outcome:
+    def send(self, message: Message) -> DeliveryOutcome:
         """Try once."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cutaway.errors import ConfigurationError
-from cutaway.rules.actions.channel import SENT, Message, Outcome
+from cutaway.rules.actions.channel import SENT, DeliveryOutcome, Message
 
 __all__ = ["Command"]
 
@@ -59,10 +59,10 @@ class Command:
         """Return the words of the command."""
         return {"by": "command", "argv": list(self.argv), "timeout": self.timeout}
 
-    def send(self, message: Message) -> Outcome:
+    def send(self, message: Message) -> DeliveryOutcome:
         """Run it once."""
         if shutil.which(self.argv[0]) is None:
-            return Outcome("refused", f"there is no program {self.argv[0]!r} that can be run")
+            return DeliveryOutcome("refused", f"there is no program {self.argv[0]!r} that can be run")
         environment = {
             **os.environ,
             "CUTAWAY_FINDING_ID": str(message.finding["id"]),
@@ -79,14 +79,16 @@ class Command:
             )
         except OSError as error:
             never = error.errno in _NEVER
-            return Outcome("refused" if never else "failed", f"{self.label} could not be started: {error.strerror}")
+            return DeliveryOutcome(
+                "refused" if never else "failed", f"{self.label} could not be started: {error.strerror}"
+            )
         try:
             process.communicate(message.to_json(), timeout=self.timeout)
         except subprocess.TimeoutExpired:
             with contextlib.suppress(OSError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            return Outcome("failed", f"{self.label} did not end within {self.timeout:g} s and was killed")
+            return DeliveryOutcome("failed", f"{self.label} did not end within {self.timeout:g} s and was killed")
         if process.returncode:
-            return Outcome("failed", f"{self.label} ended with {process.returncode}")
+            return DeliveryOutcome("failed", f"{self.label} ended with {process.returncode}")
         return SENT

@@ -17,7 +17,7 @@ from typing import Any
 
 from cutaway.errors import RunDamaged
 from cutaway.rules.actions.action import Action
-from cutaway.rules.actions.channel import Channel, Message, Outcome
+from cutaway.rules.actions.channel import Channel, DeliveryOutcome, Message
 from cutaway.rules.actions.notify import Notify
 from cutaway.run.claims import Claim, Claims
 from cutaway.run.control import Inbox, Reply, Request, answer, answer_to
@@ -185,17 +185,17 @@ class Deliveries:
         delivery.reply = Reply("done" if outcome.state == "sent" else "refused", outcome.reason, delivery.step)
         self._answer(delivery, delivery.reply)
 
-    def _tried(self, delivery: _Delivery) -> Outcome:
+    def _tried(self, delivery: _Delivery) -> DeliveryOutcome:
         try:
             delivery.claim.begin()
             outcome = delivery.channel.send(delivery.message)
             if outcome.state == "failed":
                 delivery.claim.pause()
         except OSError as error:
-            return Outcome("failed", str(error))
+            return DeliveryOutcome("failed", str(error))
         except Exception as error:  # noqa: BLE001  # a thread that dies would look like one that waits
             # Its words may hold what the channel keeps to itself.
-            return Outcome("failed", f"{delivery.channel.label} raised {type(error).__name__}")
+            return DeliveryOutcome("failed", f"{delivery.channel.label} raised {type(error).__name__}")
         return outcome
 
     def _answer(self, delivery: _Delivery, reply: Reply) -> None:

@@ -13,7 +13,7 @@ from email.utils import formatdate
 from typing import Any
 
 from cutaway.errors import ConfigurationError
-from cutaway.rules.actions.channel import SENT, Message, Outcome
+from cutaway.rules.actions.channel import SENT, DeliveryOutcome, Message
 
 __all__ = ["PASSWORD_ENV", "Email"]
 
@@ -101,7 +101,7 @@ class Email:
             "timeout": self.timeout,
         }
 
-    def send(self, message: Message) -> Outcome:
+    def send(self, message: Message) -> DeliveryOutcome:
         """Hand it to the server once."""
         try:
             self._hand_over(self._mail(message))
@@ -109,7 +109,7 @@ class Email:
             return self._outcome(error)
         return SENT
 
-    def _outcome(self, error: OSError) -> Outcome:
+    def _outcome(self, error: OSError) -> DeliveryOutcome:
         """Say what an error means; the server's own words are left out, they may quote what it was given."""
         match error:
             case smtplib.SMTPRecipientsRefused():
@@ -117,15 +117,17 @@ class Email:
                 return _verdict(f"{self.host} answered {code} to the address {self.to}", code)
             case smtplib.SMTPAuthenticationError():
                 # Another watcher may know the right password.
-                return Outcome("failed", f"{self.host} answered {error.smtp_code} to the user and password")
+                return DeliveryOutcome("failed", f"{self.host} answered {error.smtp_code} to the user and password")
             case smtplib.SMTPResponseException():
                 return _verdict(f"{self.host} answered {error.smtp_code}", error.smtp_code)
             case smtplib.SMTPNotSupportedError():
-                return Outcome("refused", f"{self.host} cannot do what it is asked: STARTTLS or a login")
+                return DeliveryOutcome("refused", f"{self.host} cannot do what it is asked: STARTTLS or a login")
             case TimeoutError():
-                return Outcome("failed", f"{self.host} did not answer within {self.timeout:g} s")
+                return DeliveryOutcome("failed", f"{self.host} did not answer within {self.timeout:g} s")
             case _:
-                return Outcome("failed", f"{self.host} cannot be reached: {error.strerror or type(error).__name__}")
+                return DeliveryOutcome(
+                    "failed", f"{self.host} cannot be reached: {error.strerror or type(error).__name__}"
+                )
 
     def _hand_over(self, mail: EmailMessage) -> None:
         server: smtplib.SMTP
@@ -156,8 +158,8 @@ class Email:
         return mail
 
 
-def _verdict(reason: str, code: int) -> Outcome:
-    return Outcome("refused" if 500 <= code < 600 else "failed", reason)
+def _verdict(reason: str, code: int) -> DeliveryOutcome:
+    return DeliveryOutcome("refused" if 500 <= code < 600 else "failed", reason)
 
 
 def _is_address(text: str) -> bool:

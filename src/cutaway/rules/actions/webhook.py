@@ -21,7 +21,7 @@ from urllib.request import (
 )
 
 from cutaway.errors import ConfigurationError
-from cutaway.rules.actions.channel import SENT, Message, Outcome
+from cutaway.rules.actions.channel import SENT, DeliveryOutcome, Message
 
 __all__ = ["SECRET_ENV", "Webhook"]
 
@@ -72,12 +72,12 @@ class Webhook:
         """Return what is needed to send again, but no secret."""
         return {"by": "webhook", "url": self.url, "secret_env": self.secret_env, "timeout": self.timeout}
 
-    def send(self, message: Message) -> Outcome:
+    def send(self, message: Message) -> DeliveryOutcome:
         """Post it once."""
         try:
             url = self._resolved()
         except ConfigurationError as error:
-            return Outcome("failed", str(error))
+            return DeliveryOutcome("failed", str(error))
         body = message.to_json()
         headers = {"Content-Type": "application/json", "Idempotency-Key": message.key, "User-Agent": "cutaway"}
         if self._secret:
@@ -89,12 +89,12 @@ class Webhook:
             error.close()
             return _verdict(self.label, error.code)
         except URLError as error:
-            return Outcome("failed", f"{self.label} cannot be reached: {error.reason}")
+            return DeliveryOutcome("failed", f"{self.label} cannot be reached: {error.reason}")
         except TimeoutError:
-            return Outcome("failed", f"{self.label} did not answer within {self.timeout:g} s")
+            return DeliveryOutcome("failed", f"{self.label} did not answer within {self.timeout:g} s")
         except (OSError, HTTPException, ValueError) as error:
             # The words of these errors may quote the URL.
-            return Outcome("failed", f"{self.label} cannot be reached: {type(error).__name__}")
+            return DeliveryOutcome("failed", f"{self.label} cannot be reached: {type(error).__name__}")
 
     @property
     def _secret(self) -> str:
@@ -124,12 +124,14 @@ def _opener() -> OpenerDirector:
     return opener
 
 
-def _verdict(label: str, code: int) -> Outcome:
+def _verdict(label: str, code: int) -> DeliveryOutcome:
     if 300 <= code < 400:
-        return Outcome("refused", f"{label} answered {code} and leads elsewhere; give the address that it leads to")
+        return DeliveryOutcome(
+            "refused", f"{label} answered {code} and leads elsewhere; give the address that it leads to"
+        )
     if 400 <= code < 500 and code not in _PASSING:
-        return Outcome("refused", f"{label} answered {code}")
-    return Outcome("failed", f"{label} answered {code}")
+        return DeliveryOutcome("refused", f"{label} answered {code}")
+    return DeliveryOutcome("failed", f"{label} answered {code}")
 
 
 def _checked(url: str) -> str:

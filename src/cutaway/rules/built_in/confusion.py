@@ -30,7 +30,7 @@ FEWEST = 10
 ERRORS = 3
 
 
-class _Seen(NamedTuple):
+class _WorstClass(NamedTuple):
     """What the matrix says at one step: the class that is worst off, and whether that is too bad."""
 
     step: int
@@ -135,7 +135,7 @@ class Confusion(Rule):
                 f"class {largest}. Leave it out, or set category_no={largest + 1}."
             )
 
-    def _seen(self, pair: ClassTensors, own: Answers) -> _Seen:
+    def _seen(self, pair: ClassTensors, own: Answers) -> _WorstClass:
         """Take in the answers of a step, and say what the matrix looks like then."""
         if not pair.of_loss:
             alone = self._recent[pair, own.mode] = RecentAnswers()
@@ -145,10 +145,10 @@ class Confusion(Rule):
         most = max(SAMPLES, PER_CLASS * recent.classes)
         recent.add(own, most)
         if recent.seen < 4 * most or not recent.has_settled:
-            return _Seen(own.step, fires=False, true=0, taken_for=0, row=np.zeros(1, np.int64))
+            return _WorstClass(own.step, fires=False, true=0, taken_for=0, row=np.zeros(1, np.int64))
         return self._looked(own.step, recent, fewest=FEWEST, errors=ERRORS)
 
-    def _looked(self, step: int, recent: RecentAnswers, *, fewest: int, errors: float) -> _Seen:
+    def _looked(self, step: int, recent: RecentAnswers, *, fewest: int, errors: float) -> _WorstClass:
         matrix = recent.matrix(self.category_no or recent.classes)
         rows = matrix.sum(axis=1)
         judged = rows >= fewest
@@ -160,9 +160,9 @@ class Confusion(Rule):
         high = wrong.max(axis=1) > self.max_off_diag + errors * _error(self.max_off_diag, counts)
         sick = low | high
         true = int(np.argmin(np.where(sick, right, 2.0) if sick.any() else right))
-        return _Seen(step, bool(sick.any()), true, int(wrong[true].argmax()), matrix[true])
+        return _WorstClass(step, bool(sick.any()), true, int(wrong[true].argmax()), matrix[true])
 
-    def _judged(self, pair: ClassTensors, seen: list[_Seen]) -> Judgement:
+    def _judged(self, pair: ClassTensors, seen: list[_WorstClass]) -> Judgement:
         def message(i: int) -> str:
             one = seen[i]
             bound = (

@@ -26,7 +26,7 @@ MOST_CHANNELS = 20
 NOT_TRAINING = (ModeKeys.EVAL.name, ModeKeys.PREDICT.name)
 
 
-class _Part(NamedTuple):
+class _ChannelShares(NamedTuple):
     """The share of positive values per channel (column) at some steps (rows)."""
 
     steps: Int64Array
@@ -98,7 +98,7 @@ class DeadUnits(Rule):
         for name, parts in recorded:
             yield self._judged(name, parts)
 
-    def _judged(self, name: str, parts: Sequence[_Part]) -> Judgement:
+    def _judged(self, name: str, parts: Sequence[_ChannelShares]) -> Judgement:
         steps = np.concatenate([part.steps for part in parts])
         dead: list[BoolArray] = []  # per part, which channels (columns) are dead at which steps (rows)
         for part in parts:
@@ -134,15 +134,15 @@ class DeadUnits(Rule):
         return Judgement.of_one(name, steps, fires, percent, self.threshold_layer, message, evidence)
 
 
-def _recorded(block: StatisticsBlock, name: str, training: BoolArray) -> list[_Part]:
+def _recorded(block: StatisticsBlock, name: str, training: BoolArray) -> list[_ChannelShares]:
     """Return the activity of a tensor's channels in training steps: parts of as many channels each."""
     whole = block.active(name)
     if whole is not None:
-        return [_Part(block.steps[training], whole[training])] if whole.size and training.any() else []
+        return [_ChannelShares(block.steps[training], whole[training])] if whole.size and training.any() else []
     rows = zip(block.steps.tolist(), block.active_rows(name), training.tolist(), strict=True)
     kept = [(step, row) for step, row, counts in rows if counts and row is not None and len(row)]
     return [
-        _Part(np.array([step for step, _ in part]), np.array([row for _, row in part], np.float64))
+        _ChannelShares(np.array([step for step, _ in part]), np.array([row for _, row in part], np.float64))
         for part in (list(group) for _, group in groupby(kept, key=lambda one: len(one[1])))
     ]
 

@@ -13,11 +13,11 @@ from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.arguments import flag, number, pattern, whole, words
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.loss_curves import LossCurves, needs_loss
-from cutaway.rules.losses import Loss
-from cutaway.rules.rounds import Rounds
+from cutaway.rules.losses import LossCurve
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import in_collection, selected
 from cutaway.rules.trends import Trend, scatter, trend
+from cutaway.rules.validation_rounds import ValidationRounds
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
 from cutaway.trial import Trial
@@ -94,7 +94,7 @@ class LossNotDecreasing(Rule):
         self.diff_percent = number(diff_percent, "diff_percent", least=0, most=100)
         self.increase_threshold_percent = number(increase_threshold_percent, "increase_threshold_percent", least=0)
         self.mode = ModeKeys.parse(mode).name if mode else None
-        self._curves, self._rounds = LossCurves(), Rounds()
+        self._curves, self._rounds = LossCurves(), ValidationRounds()
         self.reset()
 
     def reset(self) -> None:
@@ -105,7 +105,7 @@ class LossNotDecreasing(Rule):
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
         """Check every loss that is due for it."""
-        parts: dict[str, list[_Check]] = {}
+        parts: dict[str, list[_LossComparison]] = {}
         for loss in self._values(self._curves.read(reader, start, stop, self._tensors(reader))):
             if self.mode in (None, loss.mode.name):
                 followed = self._followed.setdefault((loss.name, loss.mode), _Followed(self, loss))
@@ -129,15 +129,15 @@ class LossNotDecreasing(Rule):
             raise needs_loss(reader)
         return sorted({*own, *others})
 
-    def _values(self, curves: list[Loss]) -> Iterator[Loss]:
+    def _values(self, curves: list[LossCurve]) -> Iterator[LossCurve]:
         """Yield the losses of each mode; of a validation, which is many steps of one model, its mean."""
         yield from (loss for loss in curves if loss.mode in (ModeKeys.TRAIN, ModeKeys.GLOBAL))
         for name, rounds in self._rounds.read(curves).items():
             if rounds:
                 steps = np.array([one.step for one in rounds], np.int64)
-                yield Loss(name, ModeKeys.EVAL, steps, np.array([one.validation for one in rounds]), 0)
+                yield LossCurve(name, ModeKeys.EVAL, steps, np.array([one.validation for one in rounds]), 0)
 
-    def _judged(self, name: str, checks: list[_Check]) -> Judgement:
+    def _judged(self, name: str, checks: list[_LossComparison]) -> Judgement:
         return Judgement.of_one(
             name,
             [one.step for one in checks],
@@ -149,7 +149,7 @@ class LossNotDecreasing(Rule):
         )
 
 
-class _Check(NamedTuple):
+class _LossComparison(NamedTuple):
     """What one check saw.
 
     `seen` holds the loss before and now: single values, or the means of the last `span` steps and of those before.
@@ -195,7 +195,7 @@ class _Check(NamedTuple):
 class _Followed:
     """One loss in one mode: its last values, and when it is checked next."""
 
-    def __init__(self, rule: LossNotDecreasing, first: Loss) -> None:
+    def __init__(self, rule: LossNotDecreasing, first: LossCurve) -> None:
         self._num_steps = rule.num_steps
         self._least = rule.diff_percent / 100
         self._most_rise = rule.increase_threshold_percent / 100
@@ -205,7 +205,7 @@ class _Followed:
         self._first = math.nan
         self._first_step = self._due = -1
 
-    def checks(self, loss: Loss) -> Iterator[_Check]:
+    def checks(self, loss: LossCurve) -> Iterator[_LossComparison]:
         """Take in further values; yield the checks that they bring."""
         good = np.isfinite(loss.values)
         steps, values = loss.steps[good], loss.values[good]
@@ -233,7 +233,7 @@ class _Followed:
         earlier = self._values[begin:first]
         return len(earlier) < _FEW or seen.after - float(earlier.mean()) > _CERTAIN * seen.noise
 
-    def _check(self, place: int) -> _Check | None:
+    def _check(self, place: int) -> _LossComparison | None:
         step = int(self._steps[place])
         older = int(np.searchsorted(self._steps, step - self._num_steps, side="right")) - 1
         if older < 0:
@@ -242,7 +242,7 @@ class _Followed:
             return self._of_single(place, older)
         return self._of_stretches(place)
 
-    def _of_single(self, place: int, older: int) -> _Check:
+    def _of_single(self, place: int, older: int) -> _LossComparison:
         before, after = float(self._values[older]), float(self._values[place])
         fall = before - after
         # Until a few are known nobody can say how much they scatter.
@@ -252,7 +252,7 @@ class _Followed:
         span = int(self._steps[place] - self._steps[older])
         return self._said(place, older, Trend(before, after, 0.0), span, fires=rises or stands)
 
-    def _of_stretches(self, place: int) -> _Check:
+    def _of_stretches(self, place: int) -> _LossComparison:
         """Compare ever longer stretches until a fall that is large enough could not hide in the scatter."""
         step = int(self._steps[place])
         for doubling in range(_DOUBLINGS + 1):
@@ -275,9 +275,9 @@ class _Followed:
         """Return the share by which the loss must fall in so many steps."""
         return 1.0 - math.pow(1 - self._least, span / self._num_steps)
 
-    def _said(self, place: int, against: int, seen: Trend, span: int, *, fires: bool) -> _Check:
+    def _said(self, place: int, against: int, seen: Trend, span: int, *, fires: bool) -> _LossComparison:
         converged = seen.before == 0 or (self._first > 0 and abs(seen.after) < _CONVERGED * self._first)
         is_mean = place - against > 1 or self._mode is ModeKeys.EVAL
         needed = 100 * (self._needed(span) if is_mean else self._least)
         step, earlier = int(self._steps[place]), int(self._steps[against])
-        return _Check(step, fires and not converged, seen, span, earlier, needed, self._mode, is_mean)
+        return _LossComparison(step, fires and not converged, seen, span, earlier, needed, self._mode, is_mean)

@@ -12,7 +12,7 @@ from cutaway.errors import StepUnavailable
 from cutaway.rules.arguments import number, whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.loss_curves import LossCurves, training
-from cutaway.rules.losses import Loss
+from cutaway.rules.losses import LossCurve
 from cutaway.rules.rule import Rule
 from cutaway.tensors.reader import TensorReader
 from cutaway.trial import Trial
@@ -93,9 +93,9 @@ class LossSpike(Rule):
             if first < len(joined):
                 usual = _usual(joined, first, self.window)
                 kept = first - len(before)
-                yield self._judged(reader, Loss(loss.name, loss.mode, steps[kept:], values[kept:], 0), usual)
+                yield self._judged(reader, LossCurve(loss.name, loss.mode, steps[kept:], values[kept:], 0), usual)
 
-    def _judged(self, reader: TensorReader, loss: Loss, usual: _Usual) -> Judgement:
+    def _judged(self, reader: TensorReader, loss: LossCurve, usual: _Usual) -> Judgement:
         above = loss.values - usual.median
         scale = np.maximum(1.4826 * usual.distance, _SMALLEST * np.abs(usual.median))
         score: Float64Array = np.divide(above, scale, out=np.zeros(len(above)), where=scale > 0)

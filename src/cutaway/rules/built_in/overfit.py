@@ -13,10 +13,10 @@ import numpy as np
 from cutaway.rules.arguments import number, pattern, whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.loss_curves import LossCurves
-from cutaway.rules.rounds import Round, Rounds
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import selected
 from cutaway.rules.trends import roughness
+from cutaway.rules.validation_rounds import ValidationRound, ValidationRounds
 from cutaway.tensors.reader import TensorReader
 from cutaway.trial import Trial
 
@@ -75,25 +75,25 @@ class Overfit(Rule):
         self.start_step = whole(start_step, "start_step")
         self.patience = whole(patience, "patience", least=1)
         self.ratio_threshold = number(ratio_threshold, "ratio_threshold", least=0)
-        self._curves, self._rounds = LossCurves(), Rounds()
+        self._curves, self._rounds = LossCurves(), ValidationRounds()
         self.reset()
 
     def reset(self) -> None:
         """Forget the rounds."""
         self._curves.reset()
         self._rounds.reset()
-        self._gaps: dict[str, _Gap] = {}
+        self._gaps: dict[str, _OverfitTracker] = {}
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
         """Judge the rounds that are known by now."""
         tensors = None if self.tensor_regex is None else selected(reader, tensor_regex=self.tensor_regex)
         for name, rounds in self._rounds.read(self._curves.read(reader, start, stop, tensors)).items():
-            gap = self._gaps.setdefault(name, _Gap(self.ratio_threshold))
+            gap = self._gaps.setdefault(name, _OverfitTracker(self.ratio_threshold))
             seen = [gap.see(one) for one in rounds if one.step >= self.start_step]
             if seen:
                 yield self._judged(name, seen)
 
-    def _judged(self, name: str, seen: list[_Seen]) -> Judgement:
+    def _judged(self, name: str, seen: list[_RoundVerdict]) -> Judgement:
         def message(i: int) -> str:
             one = seen[i]
             lasting = "" if self.patience == 1 else f", for {one.lasting} rounds"
@@ -119,7 +119,7 @@ class Overfit(Rule):
         )
 
 
-class _Seen(NamedTuple):
+class _RoundVerdict(NamedTuple):
     """What one round shows; `lasting` counts the rounds up to it that overfit."""
 
     step: int
@@ -131,7 +131,7 @@ class _Seen(NamedTuple):
     lasting: int
 
 
-class _Gap:
+class _OverfitTracker:
     """The rounds of one loss so far."""
 
     def __init__(self, threshold: float) -> None:
@@ -140,7 +140,7 @@ class _Gap:
         self._lowest, self._best_step = math.inf, -1
         self._lasting = 0
 
-    def see(self, one: Round) -> _Seen:
+    def see(self, one: ValidationRound) -> _RoundVerdict:
         """Take in a round."""
         ratio = (one.validation - one.training) / abs(one.training) if one.training else math.nan
         if math.isfinite(one.validation):
@@ -150,7 +150,7 @@ class _Gap:
         rises = rise > _SCATTER * roughness(np.array(self._last)) and risen > self._threshold
         is_over = ratio > self._threshold and rises
         self._lasting = self._lasting + 1 if is_over else 0
-        return _Seen(one.step, one.validation, one.training, ratio, risen, self._best_step, self._lasting)
+        return _RoundVerdict(one.step, one.validation, one.training, ratio, risen, self._best_step, self._lasting)
 
     def _rise(self, step: int) -> float:
         """Return by how much the last rounds are above the lowest ones."""

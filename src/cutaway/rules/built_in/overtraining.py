@@ -9,8 +9,8 @@ from typing import NamedTuple
 from cutaway.rules.arguments import number, whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.loss_curves import LossCurves
-from cutaway.rules.rounds import Rounds
 from cutaway.rules.rule import Rule
+from cutaway.rules.validation_rounds import ValidationRounds
 from cutaway.tensors.reader import TensorReader
 from cutaway.trial import Trial
 
@@ -57,7 +57,7 @@ class Overtraining(Rule):
         self.patience_train = whole(patience_train, "patience_train", least=1)
         self.patience_validation = whole(patience_validation, "patience_validation", least=1)
         self.delta = number(delta, "delta", least=0)
-        self._curves, self._rounds = LossCurves(), Rounds()
+        self._curves, self._rounds = LossCurves(), ValidationRounds()
         self.reset()
 
     def reset(self) -> None:

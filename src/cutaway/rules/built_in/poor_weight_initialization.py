@@ -12,7 +12,7 @@ import numpy as np
 from cutaway.rules.arguments import number, pattern, whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.loss_curves import LossCurves, training
-from cutaway.rules.losses import Loss
+from cutaway.rules.losses import LossCurve
 from cutaway.rules.rule import Rule
 from cutaway.rules.saved_values import saved_places, value_at
 from cutaway.rules.selecting import in_collection, lacking
@@ -103,7 +103,7 @@ class PoorWeightInitialization(Rule):
         if self._signs is None:
             self._signs = _Signs.read(reader, inputs, gradients, int(steps[0]))
         self._left -= len(steps)
-        yield self._judged(Loss(name, mode, steps, values, fresh), self._signs)
+        yield self._judged(LossCurve(name, mode, steps, values, fresh), self._signs)
 
     def _inputs(self, reader: TensorReader) -> list[str]:
         found = set(reader.tensor_names(regex=self.activation_inputs_regex))
@@ -111,7 +111,7 @@ class PoorWeightInitialization(Rule):
             found.update(in_collection(reader, COLLECTION))
         return sorted(found)
 
-    def _judged(self, loss: Loss, signs: _Signs) -> Judgement:
+    def _judged(self, loss: LossCurve, signs: _Signs) -> Judgement:
         stands = np.array([self._not_lower(value) >= self.patience for value in loss.values.tolist()])
         uneven, narrow = signs.ratio > self.threshold, signs.spread < self.distribution_range
         seen = []

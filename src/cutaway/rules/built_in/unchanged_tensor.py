@@ -108,7 +108,7 @@ class UnchangedTensor(Rule):
 
     def _close(self, block: StatisticsBlock) -> BoolArray:
         """Return for each step but the first whether it is close to the one before."""
-        now, past = _Steps(block, slice(1, None)), _Steps(block, slice(-1))
+        now, past = _StatisticsAtSteps(block, slice(1, None)), _StatisticsAtSteps(block, slice(-1))
         change = now["change"]
         # No single value can have changed by more than the norm of all changes.
         proven = change <= self.atol + self.rtol * np.nan_to_num(past["abs_min"])
@@ -116,7 +116,7 @@ class UnchangedTensor(Rule):
         return close & (proven | np.isnan(change))
 
 
-class _Steps:
+class _StatisticsAtSteps:
     """The statistics of a block at some of its steps, each put together when it is asked for."""
 
     def __init__(self, block: StatisticsBlock, steps: slice) -> None:

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from cutaway.frameworks.onnx.graph import Node
-from cutaway.frameworks.onnx.operators.windows import Windows, padded
+from cutaway.frameworks.onnx.operators.windows import SlidingWindows, padded
 
 __all__ = ["OPERATORS"]
 
@@ -17,7 +17,7 @@ _TRANSPOSED = {1: functional.conv_transpose1d, 2: functional.conv_transpose2d, 3
 
 
 def _conv(node: Node, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    windows = Windows.of(node, list(x.shape[2:]), list(weight.shape[2:]))
+    windows = SlidingWindows.of(node, list(x.shape[2:]), list(weight.shape[2:]))
     pads = [low for low, _ in windows.pads]
     if any(low != high for low, high in windows.pads):
         x, pads = padded(x, windows.pads), [0] * len(pads)

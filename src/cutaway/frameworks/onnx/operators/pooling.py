@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from cutaway.frameworks.onnx.graph import Node
-from cutaway.frameworks.onnx.operators.windows import Windows, padded
+from cutaway.frameworks.onnx.operators.windows import SlidingWindows, padded
 
 __all__ = ["OPERATORS"]
 
@@ -18,8 +18,8 @@ _AVERAGES = {1: functional.avg_pool1d, 2: functional.avg_pool2d, 3: functional.a
 _SUMS = {1: functional.conv1d, 2: functional.conv2d, 3: functional.conv3d}
 
 
-def _windows(node: Node, x: Tensor) -> Windows:
-    return Windows.of(node, list(x.shape[2:]), node.integers("kernel_shape", []))
+def _windows(node: Node, x: Tensor) -> SlidingWindows:
+    return SlidingWindows.of(node, list(x.shape[2:]), node.integers("kernel_shape", []))
 
 
 def _max_pool(node: Node, x: Tensor) -> Tensor:
@@ -59,7 +59,7 @@ def _sizes(x: Tensor, pads: list[tuple[int, int]]) -> list[int]:
     return [size + low + high for size, (low, high) in zip(x.shape[2:], pads, strict=True)]
 
 
-def _sums(x: Tensor, windows: Windows) -> Tensor:
+def _sums(x: Tensor, windows: SlidingWindows) -> Tensor:
     n = len(windows.kernel)
     convolution: Callable[..., Tensor] = _SUMS[n]
     ones = x.new_ones(1, 1, *windows.kernel)

@@ -9,11 +9,11 @@ from torch.nn import functional
 
 from cutaway.frameworks.onnx.graph import Node
 
-__all__ = ["Windows", "padded"]
+__all__ = ["SlidingWindows", "padded"]
 
 
 @dataclass(frozen=True)
-class Windows:
+class SlidingWindows:
     """The windows of a node over an input with those spatial sizes, one entry for each spatial axis."""
 
     sizes: list[int]
@@ -23,7 +23,7 @@ class Windows:
     pads: list[tuple[int, int]]
 
     @classmethod
-    def of(cls, node: Node, sizes: list[int], kernel: list[int]) -> Windows:
+    def of(cls, node: Node, sizes: list[int], kernel: list[int]) -> SlidingWindows:
         """Return the windows that the attributes of a node describe."""
         n = len(kernel)
         strides = node.integers("strides", [1] * n)

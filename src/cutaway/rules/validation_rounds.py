@@ -16,13 +16,13 @@ import numpy as np
 
 from cutaway.arrays import Float64Array, Int64Array
 from cutaway.rules.loss_curves import training
-from cutaway.rules.losses import Loss
+from cutaway.rules.losses import LossCurve
 from cutaway.tensors.modes import ModeKeys
 
-__all__ = ["Round", "Rounds"]
+__all__ = ["ValidationRound", "ValidationRounds"]
 
 
-class Round(NamedTuple):
+class ValidationRound(NamedTuple):
     """One validation: the step at which it is known, and the mean losses; NaN where no value was finite.
 
     `training` is over the training steps since the round before.
@@ -33,7 +33,7 @@ class Round(NamedTuple):
     training: float
 
 
-class Rounds:
+class ValidationRounds:
     """Follows the rounds of every loss of a run, window after window."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Rounds:
         """Forget everything."""
         self._losses: dict[str, _Following] = {}
 
-    def read(self, curves: Iterable[Loss]) -> dict[str, list[Round]]:
+    def read(self, curves: Iterable[LossCurve]) -> dict[str, list[ValidationRound]]:
         """Take in the losses of a window; return the rounds that became known in it, by loss."""
         curves = list(curves)
         trained = {loss.name: loss for loss in training(curves)}
@@ -82,7 +82,7 @@ class _Following:
         self._length = 0  # of the round before; 0 while there is none
         self._is_known = False
 
-    def rounds(self, trained: Loss | None, checked: Loss | None) -> Iterator[Round]:
+    def rounds(self, trained: LossCurve | None, checked: LossCurve | None) -> Iterator[ValidationRound]:
         for is_validation, steps, values in _stretches(trained, checked):
             if is_validation:
                 yield from self._validated(steps, values)
@@ -94,7 +94,7 @@ class _Following:
                 self._trained, self._checked = _Mean(), _Mean()
             self._trained.add(values)
 
-    def _validated(self, steps: Int64Array, values: Float64Array) -> Iterator[Round]:
+    def _validated(self, steps: Int64Array, values: Float64Array) -> Iterator[ValidationRound]:
         missing = self._length - self._checked.count
         if not self._is_known and 0 < missing <= len(steps):
             self._checked.add(values[:missing])
@@ -103,11 +103,11 @@ class _Following:
             values = values[missing:]
         self._checked.add(values)
 
-    def _round(self, step: int) -> Round:
-        return Round(step, self._checked.mean, self._trained.mean)
+    def _round(self, step: int) -> ValidationRound:
+        return ValidationRound(step, self._checked.mean, self._trained.mean)
 
 
-def _stretches(trained: Loss | None, checked: Loss | None) -> Iterator[tuple[bool, Int64Array, Float64Array]]:
+def _stretches(trained: LossCurve | None, checked: LossCurve | None) -> Iterator[tuple[bool, Int64Array, Float64Array]]:
     """Yield the values of both in the order of their steps, in stretches of one kind."""
     parts = [(kind, loss) for kind, loss in ((False, trained), (True, checked)) if loss is not None]
     steps = np.concatenate([loss.steps for _, loss in parts])

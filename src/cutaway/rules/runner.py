@@ -19,11 +19,11 @@ from cutaway.rules.rule import Rule
 from cutaway.run.findings import Finding
 from cutaway.trial import Trial, no_refresh
 
-__all__ = ["RuleEvaluation", "Status", "Watched"]
+__all__ = ["RuleRunner", "Status", "Watched"]
 
 log = logging.getLogger("cutaway.rules")
 
-# A rule is given so many steps at once, fewer where that takes longer than its share of a round.
+# A rule is given so many steps at once, fewer where that takes longer than its share of a look.
 MOST_STEPS = 2_000
 FIRST_STEPS = 256
 SHARE_SECONDS = 0.2
@@ -74,8 +74,8 @@ class Watched:
         }
 
 
-class RuleEvaluation:
-    """Runs rules over a trial, round by round."""
+class RuleRunner:
+    """Runs rules over a trial, look after look."""
 
     def __init__(self, trial: Trial, rules: Sequence[Rule], clock: Callable[[], float] = time.perf_counter) -> None:
         self.trial = trial
@@ -90,7 +90,7 @@ class RuleEvaluation:
         return any(one.behind for one in self.watched)
 
     def look(self, *, over: bool = False) -> list[tuple[Watched, Finding]]:
-        """Let every rule look at what is new, as much of it as fits its share of a round; return what they found.
+        """Let every rule look at what is new, as much of it as fits its share of a look; return what they found.
 
         `over` says that nothing more will come: also those that lacked something are asked.
         """
@@ -170,7 +170,7 @@ class RuleEvaluation:
 
 
 def _next_span(span: int, seconds: float) -> int:
-    """Return how many steps to give a rule next: as many as take its share of a round."""
+    """Return how many steps to give a rule next: as many as take its share of a look."""
     if seconds <= 0:
         return MOST_STEPS
     return max(1, min(MOST_STEPS, int(span * min(SHARE_SECONDS / seconds, 4.0))))

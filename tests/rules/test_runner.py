@@ -8,7 +8,7 @@ import pytest
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules import Judgement, Rule
 from cutaway.rules.built_in.vanishing_gradient import VanishingGradient
-from cutaway.rules.evaluation import RuleEvaluation, Status
+from cutaway.rules.runner import RuleRunner, Status
 from cutaway.run import Run
 from cutaway.tensors.reader import TensorReader
 from cutaway.trial import Trial
@@ -63,14 +63,14 @@ def trial(tmp_path: Path) -> Trial:
     return Trial(sick_run().write(tmp_path / "run"))
 
 
-def status(evaluation: RuleEvaluation) -> dict[str, Status]:
-    return {one.rule.rule_name: one.status for one in evaluation.watched}
+def status(runner: RuleRunner) -> dict[str, Status]:
+    return {one.rule.rule_name: one.status for one in runner.watched}
 
 
 def test_every_rule_gets_its_turn_whatever_the_others_do(trial: Trial) -> None:
-    evaluation = RuleEvaluation(trial, [Broken(trial), Lacks(trial), VanishingGradient(trial), Stepwise(trial)])
-    found = [finding for _ in range(3) for _, finding in evaluation.look()]
-    assert status(evaluation) == {
+    runner = RuleRunner(trial, [Broken(trial), Lacks(trial), VanishingGradient(trial), Stepwise(trial)])
+    found = [finding for _ in range(3) for _, finding in runner.look()]
+    assert status(runner) == {
         "Broken": Status.BROKEN,
         "Lacks": Status.SKIPPED,
         "VanishingGradient": Status.FIRED,
@@ -84,30 +84,30 @@ def test_every_rule_gets_its_turn_whatever_the_others_do(trial: Trial) -> None:
 
 
 def test_a_broken_rule_is_reported_with_its_file_and_line(trial: Trial) -> None:
-    evaluation = RuleEvaluation(trial, [Broken(trial)])
-    ((_, finding),) = evaluation.look()
+    runner = RuleRunner(trial, [Broken(trial)])
+    ((_, finding),) = runner.look()
     line = Broken.judge.__code__.co_firstlineno + 1
     assert finding.evidence == {"error": "ZeroDivisionError", "place": f"{__file__}:{line}"}
     assert "on purpose" in finding.message
-    assert evaluation.look() == []
+    assert runner.look() == []
 
 
 def test_a_rule_says_what_it_lacks_and_is_asked_again(trial: Trial) -> None:
-    evaluation = RuleEvaluation(trial, [Lacks(trial)])
-    evaluation.look()
-    assert evaluation.watched[0].message == "needs what nobody has."
-    assert not evaluation.is_behind
+    runner = RuleRunner(trial, [Lacks(trial)])
+    runner.look()
+    assert runner.watched[0].message == "needs what nobody has."
+    assert not runner.is_behind
 
 
 def test_a_rule_whose_needs_begin_late_in_a_long_run_is_not_skipped(
     trial: Trial, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cutaway.rules.evaluation.FIRST_STEPS", 4)
-    evaluation = RuleEvaluation(trial, [Late(trial), Lacks(trial)])
-    found = [finding.where["step"] for _, finding in evaluation.look()]
-    assert status(evaluation) == {"Late": Status.FIRED, "Lacks": Status.SKIPPED}
+    monkeypatch.setattr("cutaway.rules.runner.FIRST_STEPS", 4)
+    runner = RuleRunner(trial, [Late(trial), Lacks(trial)])
+    found = [finding.where["step"] for _, finding in runner.look()]
+    assert status(runner) == {"Late": Status.FIRED, "Lacks": Status.SKIPPED}
     assert found == [40]
-    assert not evaluation.is_behind
+    assert not runner.is_behind
 
 
 def test_a_rule_that_takes_long_to_say_what_it_lacks_is_asked_again_later_or_at_the_end(trial: Trial) -> None:
@@ -122,26 +122,26 @@ def test_a_rule_that_takes_long_to_say_what_it_lacks_is_asked_again_later_or_at_
             return super().judge(reader, start, stop)
 
     slow = Slow(trial)
-    evaluation = RuleEvaluation(trial, [slow], clock=clock)
-    evaluation.look()
-    evaluation.look()
+    runner = RuleRunner(trial, [slow], clock=clock)
+    runner.look()
+    runner.look()
     assert slow.asked == 1
-    evaluation.look(over=True)
+    runner.look(over=True)
     assert slow.asked == 2
     clock.now += 60
-    evaluation.look()
+    runner.look()
     assert slow.asked == 3
-    assert status(evaluation) == {"Slow": Status.SKIPPED}
+    assert status(runner) == {"Slow": Status.SKIPPED}
 
 
 def test_a_stepwise_rule_whose_tensors_never_come_is_skipped_with_the_reason(trial: Trial) -> None:
-    evaluation = RuleEvaluation(trial, [Needy(trial)])
+    runner = RuleRunner(trial, [Needy(trial)])
     while True:
-        evaluation.look()
-        if not evaluation.is_behind:
+        runner.look()
+        if not runner.is_behind:
             break
-    assert evaluation.watched[0].status is Status.SKIPPED
-    assert "No tensor 'nowhere'" in evaluation.watched[0].message
+    assert runner.watched[0].status is Status.SKIPPED
+    assert "No tensor 'nowhere'" in runner.watched[0].message
 
 
 def test_a_slow_rule_says_how_far_it_is_behind_and_catches_up(trial: Trial) -> None:
@@ -153,13 +153,13 @@ def test_a_slow_rule_says_how_far_it_is_behind_and_catches_up(trial: Trial) -> N
             return super().invoke_at_step(step)
 
     slow, quick = Slow(trial), VanishingGradient(trial)
-    evaluation = RuleEvaluation(trial, [slow, quick], clock=clock)
-    evaluation.look()
-    assert [one.behind > 0 for one in evaluation.watched] == [True, False]
-    first = evaluation.watched[0].behind
+    runner = RuleRunner(trial, [slow, quick], clock=clock)
+    runner.look()
+    assert [one.behind > 0 for one in runner.watched] == [True, False]
+    first = runner.watched[0].behind
     rounds = 0
-    while evaluation.is_behind:
-        evaluation.look()
+    while runner.is_behind:
+        runner.look()
         rounds += 1
     assert 0 < first < 60
     assert rounds > 5
@@ -169,21 +169,21 @@ def test_a_slow_rule_says_how_far_it_is_behind_and_catches_up(trial: Trial) -> N
 def test_steps_that_another_attempt_replaced_are_looked_at_again(tmp_path: Path) -> None:
     sick_run(healthy=10, sick=10).write(tmp_path / "run")
     trial = Trial(Run.open(tmp_path / "run"))
-    evaluation = RuleEvaluation(trial, [VanishingGradient(trial)])
-    assert [finding.where["step"] for _, finding in evaluation.look()] == [10]
+    runner = RuleRunner(trial, [VanishingGradient(trial)])
+    assert [finding.where["step"] for _, finding in runner.look()] == [10]
     again = Run.open(tmp_path / "run")
     _, lease = again.begin_attempt(from_step=5)
-    assert evaluation.look() == []
-    assert evaluation.watched[0].step == 4
+    assert runner.look() == []
+    assert runner.watched[0].step == 4
     lease.beat()
 
 
 def test_a_growing_run_is_looked_at_step_by_step(tmp_path: Path) -> None:
     run = sick_run(healthy=5, sick=0)
     trial = Trial(run.begin(tmp_path / "run"))
-    evaluation = RuleEvaluation(trial, [VanishingGradient(trial)])
-    assert evaluation.look() == []
-    assert status(evaluation) == {"VanishingGradient": Status.SILENT}
+    runner = RuleRunner(trial, [VanishingGradient(trial)])
+    assert runner.look() == []
+    assert status(runner) == {"VanishingGradient": Status.SILENT}
     train(run, 3, gradient=0.0)
-    assert [finding.where["step"] for _, finding in evaluation.look()] == [5]
+    assert [finding.where["step"] for _, finding in runner.look()] == [5]
     run.end()
