@@ -9,7 +9,7 @@ import pytest
 
 from cutaway.run import Run
 from cutaway.studio.answers.errors import Refusal
-from cutaway.studio.previews import SIGNATURE, Previews
+from cutaway.studio.previews import SIGNATURE, SamplePreviews
 
 PNG = SIGNATURE + bytes(200)
 
@@ -26,8 +26,8 @@ def run(tmp_path: Path) -> Run:
 
 
 def test_a_whole_file_shows_its_pictures(run: Run) -> None:
-    assert Previews().png(run, "training/7") == PNG
-    assert Previews().known(run, {"training/7", "other"}) == {"training/7"}
+    assert SamplePreviews().png(run, "training/7") == PNG
+    assert SamplePreviews().known(run, {"training/7", "other"}) == {"training/7"}
 
 
 def test_offsets_that_leave_the_file_are_not_followed(run: Run) -> None:
@@ -39,7 +39,7 @@ def test_offsets_that_leave_the_file_are_not_followed(run: Run) -> None:
         assert lied != content
         file.write_bytes(lied)
         with pytest.raises(Refusal):
-            Previews().png(run, "training/2")
+            SamplePreviews().png(run, "training/2")
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -54,7 +54,7 @@ def test_flipped_bits_never_end_in_anything_but_a_picture_or_a_refusal(run: Run,
         for _ in range(3):
             damaged[rng.choice(places)] ^= 1 << rng.randrange(8)
         file.write_bytes(damaged)
-        previews = Previews()
+        previews = SamplePreviews()
         previews.known(run, {"training/7"})
         with contextlib.suppress(Refusal):
             assert previews.png(run, "training/7").startswith(SIGNATURE)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from cutaway.run.identity import Run
 from cutaway.studio.answers.errors import Refusal
 
-__all__ = ["Previews", "has_pictures"]
+__all__ = ["SamplePreviews", "has_pictures"]
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 MOST_BYTES = 4 << 20
@@ -30,7 +30,7 @@ def has_pictures(run: Run) -> bool:
     return bool(_files(run))
 
 
-class Previews:
+class SamplePreviews:
     """Finds the preview of a sample; remembers where those of the last few files lie."""
 
     def __init__(self) -> None:

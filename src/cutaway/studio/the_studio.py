@@ -13,7 +13,7 @@ from cutaway.studio.index import RunIndex
 from cutaway.studio.jobs.the_jobs import Jobs
 from cutaway.studio.live import Feed
 from cutaway.studio.populations import Populations
-from cutaway.studio.previews import Previews
+from cutaway.studio.previews import SamplePreviews
 from cutaway.studio.runs.opened import OpenedRuns
 from cutaway.studio.workers.pool import Workers
 
@@ -27,7 +27,7 @@ class Studio:
     root: Path
     index: RunIndex
     opened: OpenedRuns
-    previews: Previews
+    previews: SamplePreviews
     populations: Populations
     workers: Workers
     jobs: Jobs
@@ -48,7 +48,7 @@ class Studio:
             root=root,
             index=index,
             opened=opened,
-            previews=Previews(),
+            previews=SamplePreviews(),
             populations=Populations(index.run_of),
             workers=Workers(index.run_of, read_only=read_only),
             jobs=jobs,

@@ -1149,18 +1149,6 @@ export interface components {
             reason: string;
         };
         /**
-         * Annotations
-         * @description What people wrote about a run.
-         */
-        Annotations: {
-            /** Tags */
-            tags: string[];
-            /** Note */
-            note: string;
-            /** Baseline */
-            baseline: boolean;
-        };
-        /**
          * AnnotationsChange
          * @description What to change of a run's annotations; what is left out stays. A new baseline takes the place of the last.
          */
@@ -1173,22 +1161,10 @@ export interface components {
             baseline?: boolean | null;
         };
         /**
-         * Answered
-         * @description A request as it was left for the training.
-         */
-        Answered: {
-            request: components["schemas"]["RequestRow"];
-            /**
-             * New
-             * @description False where a request of that id had been left before.
-             */
-            new: boolean;
-        };
-        /**
-         * Attempt
+         * AttemptRow
          * @description One go at a run: the first, or a resumption that took over from a step.
          */
-        Attempt: {
+        AttemptRow: {
             /** Attempt */
             attempt: number;
             /** From Step */
@@ -1251,55 +1227,6 @@ export interface components {
             tensors: number;
         };
         /**
-         * Column
-         * @description A column that the table of runs can show, sort by, filter by, and draw as an axis.
-         *
-         *     Built-in ones have their plain names (`name`, `state`, `loss`, ...); `config.<key>` is a value of config.yaml,
-         *     `scalar.<name>.<mode>.last`, `.min` or `.max` a number of the run, `identity.<key>` something of run.json.
-         */
-        Column: {
-            /** Name */
-            name: string;
-            /** Title */
-            title: string;
-            /**
-             * Group
-             * @enum {string}
-             */
-            group: "run" | "config" | "scalar" | "identity";
-            /**
-             * Kind
-             * @enum {string}
-             */
-            kind: "number" | "text" | "time" | "flag";
-            /**
-             * Runs
-             * @description How many runs have a value.
-             */
-            runs: number;
-            /** Min */
-            min: number | null;
-            /** Max */
-            max: number | null;
-            /**
-             * Different
-             * @description How many different values there are, counted up to 100.
-             */
-            different: number;
-        };
-        /**
-         * Comparison
-         * @description Several runs side by side; their curves come as Arrow.
-         */
-        Comparison: {
-            /** Runs */
-            runs: components["schemas"]["RunRow"][];
-            /** Config */
-            config: components["schemas"]["ConfigDifference"][];
-            /** Scalars */
-            scalars: components["schemas"]["ScalarRow"][];
-        };
-        /**
          * ConfigDifference
          * @description A key of the configuration and its value in each of the compared runs; null where a run has none.
          */
@@ -1335,36 +1262,6 @@ export interface components {
              */
             ok: true;
             data: components["schemas"]["About"];
-        };
-        /** Data[Annotations] */
-        Data_Annotations_: {
-            /**
-             * Ok
-             * @default true
-             * @constant
-             */
-            ok: true;
-            data: components["schemas"]["Annotations"];
-        };
-        /** Data[Answered] */
-        Data_Answered_: {
-            /**
-             * Ok
-             * @default true
-             * @constant
-             */
-            ok: true;
-            data: components["schemas"]["Answered"];
-        };
-        /** Data[Comparison] */
-        Data_Comparison_: {
-            /**
-             * Ok
-             * @default true
-             * @constant
-             */
-            ok: true;
-            data: components["schemas"]["Comparison"];
         };
         /** Data[DecisionRow] */
         Data_DecisionRow_: {
@@ -1456,6 +1353,16 @@ export interface components {
             ok: true;
             data: components["schemas"]["JobRow"];
         };
+        /** Data[LeftRequest] */
+        Data_LeftRequest_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["LeftRequest"];
+        };
         /** Data[ModelDetail] */
         Data_ModelDetail_: {
             /**
@@ -1485,6 +1392,26 @@ export interface components {
              */
             ok: true;
             data: components["schemas"]["PopulationDetail"];
+        };
+        /** Data[RunAnnotations] */
+        Data_RunAnnotations_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["RunAnnotations"];
+        };
+        /** Data[RunComparison] */
+        Data_RunComparison_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["RunComparison"];
         };
         /** Data[RunDetail] */
         Data_RunDetail_: {
@@ -1600,17 +1527,6 @@ export interface components {
             /** Data */
             data: components["schemas"]["ClusterRow"][];
         };
-        /** Data[list[Column]] */
-        Data_list_Column__: {
-            /**
-             * Ok
-             * @default true
-             * @constant
-             */
-            ok: true;
-            /** Data */
-            data: components["schemas"]["Column"][];
-        };
         /** Data[list[LayerRow]] */
         Data_list_LayerRow__: {
             /**
@@ -1632,6 +1548,17 @@ export interface components {
             ok: true;
             /** Data */
             data: components["schemas"]["PopulationRow"][];
+        };
+        /** Data[list[RunColumn]] */
+        Data_list_RunColumn__: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            /** Data */
+            data: components["schemas"]["RunColumn"][];
         };
         /** Data[list[ScalarRow]] */
         Data_list_ScalarRow__: {
@@ -2243,6 +2170,18 @@ export interface components {
             severity: ("info" | "warning" | "error") | null;
         };
         /**
+         * LeftRequest
+         * @description A request as it was left for the training.
+         */
+        LeftRequest: {
+            request: components["schemas"]["RequestRow"];
+            /**
+             * New
+             * @description False where a request of that id had been left before.
+             */
+            new: boolean;
+        };
+        /**
          * Login
          * @description A token, given once by the page in exchange for a cookie.
          */
@@ -2809,6 +2748,67 @@ export interface components {
             answered: number | null;
         };
         /**
+         * RunAnnotations
+         * @description What people wrote about a run.
+         */
+        RunAnnotations: {
+            /** Tags */
+            tags: string[];
+            /** Note */
+            note: string;
+            /** Baseline */
+            baseline: boolean;
+        };
+        /**
+         * RunColumn
+         * @description A column that the table of runs can show, sort by, filter by, and draw as an axis.
+         *
+         *     Built-in ones have their plain names (`name`, `state`, `loss`, ...); `config.<key>` is a value of config.yaml,
+         *     `scalar.<name>.<mode>.last`, `.min` or `.max` a number of the run, `identity.<key>` something of run.json.
+         */
+        RunColumn: {
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /**
+             * Group
+             * @enum {string}
+             */
+            group: "run" | "config" | "scalar" | "identity";
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "number" | "text" | "time" | "flag";
+            /**
+             * Runs
+             * @description How many runs have a value.
+             */
+            runs: number;
+            /** Min */
+            min: number | null;
+            /** Max */
+            max: number | null;
+            /**
+             * Different
+             * @description How many different values there are, counted up to 100.
+             */
+            different: number;
+        };
+        /**
+         * RunComparison
+         * @description Several runs side by side; their curves come as Arrow.
+         */
+        RunComparison: {
+            /** Runs */
+            runs: components["schemas"]["RunRow"][];
+            /** Config */
+            config: components["schemas"]["ConfigDifference"][];
+            /** Scalars */
+            scalars: components["schemas"]["ScalarRow"][];
+        };
+        /**
          * RunDetail
          * @description Everything about one run that fits on one screen.
          */
@@ -2840,7 +2840,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /** Attempts */
-            attempts: components["schemas"]["Attempt"][];
+            attempts: components["schemas"]["AttemptRow"][];
             steps: components["schemas"]["StepsFacts"];
             /** Collections */
             collections: components["schemas"]["CollectionRow"][];
@@ -2866,7 +2866,7 @@ export interface components {
         };
         /**
          * RunRow
-         * @description A run in the table of runs. `cells` has the columns that were asked for by name, see `Column`.
+         * @description A run in the table of runs. `cells` has the columns that were asked for by name, see `RunColumn`.
          */
         RunRow: {
             /**
@@ -3549,21 +3549,14 @@ export interface components {
 }
 export type About = components['schemas']['About'];
 export type AnalysisRow = components['schemas']['AnalysisRow'];
-export type Annotations = components['schemas']['Annotations'];
 export type AnnotationsChange = components['schemas']['AnnotationsChange'];
-export type Answered = components['schemas']['Answered'];
-export type Attempt = components['schemas']['Attempt'];
+export type AttemptRow = components['schemas']['AttemptRow'];
 export type ClassScore = components['schemas']['ClassScore'];
 export type ClusterRow = components['schemas']['ClusterRow'];
 export type CollectionRow = components['schemas']['CollectionRow'];
-export type Column = components['schemas']['Column'];
-export type Comparison = components['schemas']['Comparison'];
 export type ConfigDifference = components['schemas']['ConfigDifference'];
 export type DamageRow = components['schemas']['DamageRow'];
 export type DataAbout = components['schemas']['Data_About_'];
-export type DataAnnotations = components['schemas']['Data_Annotations_'];
-export type DataAnswered = components['schemas']['Data_Answered_'];
-export type DataComparison = components['schemas']['Data_Comparison_'];
 export type DataDecisionRow = components['schemas']['Data_DecisionRow_'];
 export type DataEvents = components['schemas']['Data_Events_'];
 export type DataFindingDetail = components['schemas']['Data_FindingDetail_'];
@@ -3573,9 +3566,12 @@ export type DataHistogram = components['schemas']['Data_Histogram_'];
 export type DataInsightsAnswer = components['schemas']['Data_InsightsAnswer_'];
 export type DataJobLog = components['schemas']['Data_JobLog_'];
 export type DataJobRow = components['schemas']['Data_JobRow_'];
+export type DataLeftRequest = components['schemas']['Data_LeftRequest_'];
 export type DataModelDetail = components['schemas']['Data_ModelDetail_'];
 export type DataModelState = components['schemas']['Data_ModelState_'];
 export type DataPopulationDetail = components['schemas']['Data_PopulationDetail_'];
+export type DataRunAnnotations = components['schemas']['Data_RunAnnotations_'];
+export type DataRunComparison = components['schemas']['Data_RunComparison_'];
 export type DataRunDetail = components['schemas']['Data_RunDetail_'];
 export type DataSampleDetail = components['schemas']['Data_SampleDetail_'];
 export type DataSelectionRow = components['schemas']['Data_SelectionRow_'];
@@ -3587,9 +3583,9 @@ export type DataTestsTable = components['schemas']['Data_TestsTable_'];
 export type DataTried = components['schemas']['Data_Tried_'];
 export type DataDictStrStr = components['schemas']['Data_dict_str__str__'];
 export type DataListClusterRow = components['schemas']['Data_list_ClusterRow__'];
-export type DataListColumn = components['schemas']['Data_list_Column__'];
 export type DataListLayerRow = components['schemas']['Data_list_LayerRow__'];
 export type DataListPopulationRow = components['schemas']['Data_list_PopulationRow__'];
+export type DataListRunColumn = components['schemas']['Data_list_RunColumn__'];
 export type DataListScalarRow = components['schemas']['Data_list_ScalarRow__'];
 export type DataListSelectionRow = components['schemas']['Data_list_SelectionRow__'];
 export type DataListVisualRow = components['schemas']['Data_list_VisualRow__'];
@@ -3614,6 +3610,7 @@ export type InsightsAnswer = components['schemas']['InsightsAnswer'];
 export type JobLog = components['schemas']['JobLog'];
 export type JobRow = components['schemas']['JobRow'];
 export type LayerRow = components['schemas']['LayerRow'];
+export type LeftRequest = components['schemas']['LeftRequest'];
 export type Login = components['schemas']['Login'];
 export type ModelDetail = components['schemas']['ModelDetail'];
 export type ModelFile = components['schemas']['ModelFile'];
@@ -3639,6 +3636,9 @@ export type PopulationDetail = components['schemas']['PopulationDetail'];
 export type PopulationRow = components['schemas']['PopulationRow'];
 export type RegionRow = components['schemas']['RegionRow'];
 export type RequestRow = components['schemas']['RequestRow'];
+export type RunAnnotations = components['schemas']['RunAnnotations'];
+export type RunColumn = components['schemas']['RunColumn'];
+export type RunComparison = components['schemas']['RunComparison'];
 export type RunDetail = components['schemas']['RunDetail'];
 export type RunRow = components['schemas']['RunRow'];
 export type SampleDetail = components['schemas']['SampleDetail'];
@@ -3812,7 +3812,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_list_Column__"];
+                    "application/json": components["schemas"]["Data_list_RunColumn__"];
                 };
             };
             /** @description Default Response */
@@ -3848,7 +3848,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_Annotations_"];
+                    "application/json": components["schemas"]["Data_RunAnnotations_"];
                 };
             };
             /** @description Default Response */
@@ -3879,7 +3879,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_Comparison_"];
+                    "application/json": components["schemas"]["Data_RunComparison_"];
                 };
             };
             /** @description Default Response */
@@ -4585,7 +4585,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_Answered_"];
+                    "application/json": components["schemas"]["Data_LeftRequest_"];
                 };
             };
             /** @description Default Response */

@@ -15,7 +15,7 @@ from cutaway.trial.growing import Columns
 from cutaway.trial.scalar_series import ScalarPoints
 from cutaway.trial.trial import Trial
 
-__all__ = ["Curve", "all_curves", "scalar_group", "scalar_rows"]
+__all__ = ["ScalarCurve", "all_curves", "scalar_group", "scalar_rows"]
 
 Group = Literal["loss", "metric", "rate", "throughput", "other"]
 STEPS_RATE = "steps_per_second"
@@ -30,7 +30,7 @@ _THROUGHPUT = re.compile(r"(?i)throughput|_per_sec|_?seconds$|(?:^|[/._-])(?:tim
 _OTHER = re.compile(r"(?i)(?:^|[/._-])(?:epoch|step|memory|gpu|cpu|norm|grad)")
 
 
-class Curve(NamedTuple):
+class ScalarCurve(NamedTuple):
     """A series with what it is called and where it comes from; `approximate` says where a point stands for several."""
 
     name: str
@@ -45,9 +45,9 @@ class Curve(NamedTuple):
         return f"{self.name}@{self.mode}"
 
 
-def all_curves(trial: Trial) -> dict[str, Curve]:
+def all_curves(trial: Trial) -> dict[str, ScalarCurve]:
     """Return every series of a run by its key: losses first, then metrics, rates and throughput."""
-    saved = [Curve(name, mode, points) for (name, mode), points in trial.scalar_series().items()]
+    saved = [ScalarCurve(name, mode, points) for (name, mode), points in trial.scalar_series().items()]
     columns = trial.step_columns()
     derived = [*_of_steps(columns, trial), *([] if _has_loss(saved) else _of_losses(trial, columns))]
     known = {curve.key for curve in saved}
@@ -55,12 +55,12 @@ def all_curves(trial: Trial) -> dict[str, Curve]:
     return {curve.key: curve for curve in sorted(found, key=_order)}
 
 
-def scalar_rows(curves: Mapping[str, Curve]) -> list[ScalarRow]:
+def scalar_rows(curves: Mapping[str, ScalarCurve]) -> list[ScalarRow]:
     """Return what a list of series says of each."""
     return [_row(curve) for curve in curves.values()]
 
 
-def _row(curve: Curve) -> ScalarRow:
+def _row(curve: ScalarCurve) -> ScalarRow:
     value = curve.points.value
     good = value[np.isfinite(value)]
     return ScalarRow(
@@ -90,16 +90,16 @@ def scalar_group(name: str) -> Group:
     return "other" if _OTHER.search(name) else "metric"
 
 
-def _order(curve: Curve) -> tuple[int, int, str, str]:
+def _order(curve: ScalarCurve) -> tuple[int, int, str, str]:
     mode = _MODES.index(curve.mode) if curve.mode in _MODES else len(_MODES)
     return _GROUPS.index(scalar_group(curve.name)), mode, curve.name, curve.mode
 
 
-def _has_loss(curves: list[Curve]) -> bool:
+def _has_loss(curves: list[ScalarCurve]) -> bool:
     return any("loss" in curve.name.lower() for curve in curves)
 
 
-def _of_steps(columns: Columns, trial: Trial) -> Iterator[Curve]:
+def _of_steps(columns: Columns, trial: Trial) -> Iterator[ScalarCurve]:
     """Yield throughput and the seconds of each phase, for each mode."""
     begun = np.array([attempt.from_step for attempt in trial.run.attempts()], np.int64)
     for mode in dict.fromkeys(columns["mode"].tolist()):
@@ -123,13 +123,13 @@ def _rates(own: Columns, begun: Int64Array) -> tuple[Float64Array, BoolArray]:
     return rate, ~np.isnan(rate)
 
 
-def _curve(name: str, mode: str, own: Columns, values: Float64Array, known: BoolArray) -> Iterator[Curve]:
+def _curve(name: str, mode: str, own: Columns, values: Float64Array, known: BoolArray) -> Iterator[ScalarCurve]:
     if known.any():
         points = ScalarPoints(own["step"][known], values[known], own["time"][known])
-        yield Curve(name, mode, points, derived=True)
+        yield ScalarCurve(name, mode, points, derived=True)
 
 
-def _of_losses(trial: Trial, columns: Columns) -> Iterator[Curve]:
+def _of_losses(trial: Trial, columns: Columns) -> Iterator[ScalarCurve]:
     """Yield the mean of what registered losses returned, where no loss was saved as a number.
 
     Of a run with very many statistics not every row is read: a point is then the last of a stretch of steps.
@@ -147,4 +147,4 @@ def _of_losses(trial: Trial, columns: Columns) -> Iterator[Curve]:
         for mode in dict.fromkeys(columns["mode"][places].tolist()):
             own = columns["mode"][places] == mode
             points = ScalarPoints(steps[own], values[own], columns["time"][places[own]])
-            yield Curve(name, mode, points, derived=True, approximate="" if found.exact else found.approximate)
+            yield ScalarCurve(name, mode, points, derived=True, approximate="" if found.exact else found.approximate)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from cutaway.arrays import Float64Array, Int64Array
 from cutaway.errors import did_you_mean
 from cutaway.studio.answers.errors import Refusal
-from cutaway.studio.curves.scalars import Curve
+from cutaway.studio.curves.scalars import ScalarCurve
 from cutaway.studio.curves.thinning import thin
 from cutaway.trial.growing import Columns
 from cutaway.trial.scalar_series import ScalarPoints
@@ -19,7 +19,7 @@ from cutaway.trial.scalar_series import ScalarPoints
 __all__ = ["curve_columns", "curves_table", "epochs_at", "wanted_curves"]
 
 
-def wanted_curves(curves: Mapping[str, Curve], keys: Iterable[str], run: str) -> list[Curve]:
+def wanted_curves(curves: Mapping[str, ScalarCurve], keys: Iterable[str], run: str) -> list[ScalarCurve]:
     """Return the series that were asked for, each once. One that there is not is refused."""
     wanted = list(dict.fromkeys(keys))
     for key in wanted:
@@ -30,7 +30,7 @@ def wanted_curves(curves: Mapping[str, Curve], keys: Iterable[str], run: str) ->
 
 
 def curves_table(
-    wanted: Sequence[Curve], steps: Columns, *, first: int | None, last: int | None, points: int
+    wanted: Sequence[ScalarCurve], steps: Columns, *, first: int | None, last: int | None, points: int
 ) -> pa.Table:
     """Return series as columns, one after the other; the metadata says what each has before thinning."""
     epochs = _epochs(steps)

@@ -8,7 +8,7 @@ from cutaway.run.control import Reply, Request, history
 from cutaway.run.identity import Run
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.answers.plain import plain, text
-from cutaway.studio.wire import Answered, NewRequest, RequestRow
+from cutaway.studio.wire import LeftRequest, NewRequest, RequestRow
 
 __all__ = ["ask_for", "request_row", "requests_of"]
 
@@ -37,7 +37,7 @@ def request_row(request: Request, reply: Reply | None) -> RequestRow:
     )
 
 
-def ask_for(run: Run, wanted: NewRequest) -> Answered:
+def ask_for(run: Run, wanted: NewRequest) -> LeftRequest:
     """Leave a request for the training of a run; refused at once where it cannot be carried out.
 
     An id that was asked before is answered with what became of it, also where the training has ended since.
@@ -49,13 +49,13 @@ def ask_for(run: Run, wanted: NewRequest) -> Answered:
             raise ConfigurationError(f"`{name} > 0` must hold, but got {name}={value:g}.")
     known = _asked_before(run, wanted.id)
     if known is not None:
-        return Answered(request=known, new=False)
+        return LeftRequest(request=known, new=False)
     training = look_at_training(run)
     _refuse(run, training, wanted.action)
     asked = WantedAction(wanted.action, arguments, who=WHO, why=wanted.why)
     request, new = ask_training(run, training, asked, wanted.id)
     known = None if new else _asked_before(run, wanted.id)
-    return Answered(request=known or request_row(request, None), new=new)
+    return LeftRequest(request=known or request_row(request, None), new=new)
 
 
 def _refuse(run: Run, training: TrainingHolder, action: str) -> None:

@@ -18,7 +18,7 @@ from cutaway.arrays import Float32Array
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.flips.kept import kept_comparison
 from cutaway.studio.populations import Loaded
-from cutaway.studio.previews import Previews
+from cutaway.studio.previews import SamplePreviews
 from cutaway.studio.wire import DifferenceRow, FlipRow, FlipsAnswer, RegionRow, SliceRow
 
 __all__ = ["FLIPS", "flip_table", "flips_answer"]
@@ -31,7 +31,7 @@ _Row = TypeVar("_Row", SliceRow, RegionRow)
 _BOTH_RIGHT, _BETTER, _WORSE, _BOTH_WRONG, _NOT_COMPARED = range(len(FLIPS))
 
 
-def flips_answer(before: Loaded, after: Loaded, names: tuple[str, str], previews: Previews) -> FlipsAnswer:
+def flips_answer(before: Loaded, after: Loaded, names: tuple[str, str], previews: SamplePreviews) -> FlipsAnswer:
     """Return what a comparison that was kept says; refused, with what makes it, where none was."""
     try:
         return _answer(_kept(before, after), before, after, names, previews)
@@ -41,7 +41,7 @@ def flips_answer(before: Loaded, after: Loaded, names: tuple[str, str], previews
 
 
 def _answer(
-    found: Comparison, before: Loaded, after: Loaded, names: tuple[str, str], previews: Previews
+    found: Comparison, before: Loaded, after: Loaded, names: tuple[str, str], previews: SamplePreviews
 ) -> FlipsAnswer:
     shown = found.table.slice(0, MOST_FLIPS).to_pylist()
     ids = [str(one["sample"]) for one in shown]

@@ -12,13 +12,13 @@ from urllib.parse import quote, urlencode
 
 from starlette.types import ASGIApp, Message
 
-__all__ = ["Answer", "Inside", "Pairs", "inside"]
+__all__ = ["Inside", "InsideAnswer", "Pairs", "inside"]
 
 Pairs = Sequence[tuple[str, str]]
 
 
 @dataclass
-class Answer:
+class InsideAnswer:
     """What came back: the status, what kind of content it is, and the content."""
 
     status: int = 0
@@ -39,12 +39,12 @@ class Inside:
         self._app = app
         self._loop = loop
 
-    def get(self, path: str, query: Pairs = ()) -> Answer:
+    def get(self, path: str, query: Pairs = ()) -> InsideAnswer:
         """Ask for a path of the API, below `/api/`; neither path nor query are encoded yet."""
         return asyncio.run_coroutine_threadsafe(self._ask(f"/api/{path}", query), self._loop).result()
 
-    async def _ask(self, path: str, query: Pairs) -> Answer:
-        answer = Answer()
+    async def _ask(self, path: str, query: Pairs) -> InsideAnswer:
+        answer = InsideAnswer()
         asked = False
 
         async def receive() -> Message:

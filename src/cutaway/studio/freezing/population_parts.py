@@ -12,7 +12,7 @@ from typing import Any
 from cutaway.studio.freezing.asking import Pairs
 from cutaway.studio.freezing.taking import Taker, pairs
 
-__all__ = ["Population", "take_population"]
+__all__ = ["TakenPopulation", "take_population"]
 
 MOST_ROWS, ROWS_A_QUESTION = 200_000, 500
 WORST, FAIR = 200, 2000
@@ -23,7 +23,7 @@ MOST_ROWS_OF_OTHERS = 50_000
 
 
 @dataclass(frozen=True)
-class Population:
+class TakenPopulation:
     """What was taken along: the evaluation that is shown by itself, its worst samples, and some of all."""
 
     evaluation: int
@@ -31,7 +31,7 @@ class Population:
     fair: list[str]
 
 
-def take_population(take: Taker) -> Population | None:
+def take_population(take: Taker) -> TakenPopulation | None:
     """Take the pages of a population along; None where the run has none."""
     detail = take.take("population")
     if detail is None:
@@ -40,7 +40,7 @@ def take_population(take: Taker) -> Population | None:
     _conclusions(take)
     _others(take, detail)
     fair = [str(row["sample"]) for row in rows[:: max(1, len(rows) // FAIR)]]
-    return Population(detail["evaluation"], _worst(rows), fair)
+    return TakenPopulation(detail["evaluation"], _worst(rows), fair)
 
 
 def _one(take: Taker, detail: dict[str, Any], evaluation: int | None) -> list[dict[str, Any]]:

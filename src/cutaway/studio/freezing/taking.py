@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from cutaway.studio.freezing.asking import Answer, Inside, Pairs
+from cutaway.studio.freezing.asking import Inside, InsideAnswer, Pairs
 from cutaway.studio.freezing.packing import Packer, key_of
 
 __all__ = ["Taker", "pairs"]
@@ -103,7 +103,7 @@ class Taker:
     def _path(self, path: str) -> str:
         return path.removeprefix("/") if path.startswith("/") else f"runs/{self.run}/{path}".rstrip("/")
 
-    def _content(self, answer: Answer) -> bytes:
+    def _content(self, answer: InsideAnswer) -> bytes:
         if answer.kind != "json":
             return answer.body
         cleaned = self._clean(answer.body.decode("utf-8", "surrogatepass"))
@@ -112,7 +112,7 @@ class Taker:
         # The id leads to a line in the log of a studio that has ended.
         return _json({**json.loads(cleaned), "request": ""})
 
-    def _data(self, answer: Answer, content: bytes) -> Any:
+    def _data(self, answer: InsideAnswer, content: bytes) -> Any:
         if answer.status != 200:
             self.refusal = str(json.loads(content)["error"]) if answer.kind == "json" else f"status {answer.status}"
             return None

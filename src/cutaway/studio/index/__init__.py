@@ -2,6 +2,6 @@
 
 from cutaway.studio.index.facts import RunFacts
 from cutaway.studio.index.run_table import RunTable
-from cutaway.studio.index.the_index import Progress, RunIndex
+from cutaway.studio.index.the_index import IndexProgress, RunIndex
 
-__all__ = ["Progress", "RunFacts", "RunIndex", "RunTable"]
+__all__ = ["IndexProgress", "RunFacts", "RunIndex", "RunTable"]

@@ -46,7 +46,7 @@ class Place(NamedTuple):
 
 
 @dataclass
-class _Folder:
+class _FoundFolder:
     """A folder that is no run, as it was when it was last looked into."""
 
     mark: int
@@ -60,7 +60,7 @@ class Places:
     def __init__(self, root: Path) -> None:
         # Absolute, since a process may change its current folder; not resolved, since that may be long ago.
         self.root = str(root.absolute())
-        self._folders: dict[str, _Folder] = {}
+        self._folders: dict[str, _FoundFolder] = {}
         self._said_full = False
 
     def look(self) -> dict[str, Place]:
@@ -70,8 +70,8 @@ class Places:
             place = self._place("", self.root)
             return {place.id: place}
         found: dict[str, Place] = {}
-        seen: dict[str, _Folder] = {}
-        waiting: list[tuple[str, int, _Folder | None]] = [("", 0, None)]
+        seen: dict[str, _FoundFolder] = {}
+        waiting: list[tuple[str, int, _FoundFolder | None]] = [("", 0, None)]
         while waiting and len(seen) < MOST_FOLDERS:
             relative, depth, parent = waiting.pop()
             looked = self._look_into(relative, depth)
@@ -91,7 +91,7 @@ class Places:
             log.warning("Only the first %d folders under %s were searched for runs.", MOST_FOLDERS, self.root)
         return found
 
-    def _look_into(self, relative: str, depth: int) -> _Folder | Place | None:
+    def _look_into(self, relative: str, depth: int) -> _FoundFolder | Place | None:
         path = f"{self.root}/{relative}" if relative else self.root
         known = self._folders.get(relative)
         try:
@@ -105,10 +105,12 @@ class Places:
             # Gone, or replaced by a file, since its parent was looked at.
             return None
 
-    def _scan(self, relative: str, path: str, depth: int, mark: int, known: _Folder | None) -> _Folder | Place:
+    def _scan(
+        self, relative: str, path: str, depth: int, mark: int, known: _FoundFolder | None
+    ) -> _FoundFolder | Place:
         # Taken before the look: what appears during it is found by the next one.
         settled = abs(time.time() - mark / 1e9) > _UNSETTLED_SECONDS
-        folder = _Folder(mark if settled else -1)
+        folder = _FoundFolder(mark if settled else -1)
         names = set()
         with os.scandir(path) as entries:
             for entry in entries:
@@ -122,7 +124,7 @@ class Places:
         return folder
 
     def _sort_in(
-        self, folder: _Folder, relative: str, entry: os.DirEntry[str], depth: int, known: _Folder | None
+        self, folder: _FoundFolder, relative: str, entry: os.DirEntry[str], depth: int, known: _FoundFolder | None
     ) -> None:
         inside = f"{relative}/{entry.name}" if relative else entry.name
         before = known.runs.get(entry.name) if known is not None else None

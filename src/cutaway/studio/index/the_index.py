@@ -21,7 +21,7 @@ from cutaway.studio.index.facts import RunFacts, annotated
 from cutaway.studio.index.gathering import Gathering
 from cutaway.studio.index.run_table import RunTable
 
-__all__ = ["Progress", "RunIndex"]
+__all__ = ["IndexProgress", "RunIndex"]
 
 log = logging.getLogger("cutaway.studio")
 
@@ -39,7 +39,7 @@ KEEP_SECONDS = 30.0
 WORTH_KEEPING = 50
 
 
-class Progress(NamedTuple):
+class IndexProgress(NamedTuple):
     """How many of the runs that were found have been read."""
 
     done: int
@@ -84,9 +84,9 @@ class RunIndex:
             self._thread.join(timeout=10)
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> IndexProgress:
         """How far the first look is; `done` equals `total` once every run is listed."""
-        return Progress(*self._runs.counts())
+        return IndexProgress(*self._runs.counts())
 
     def table(self) -> RunTable:
         """Return all runs as they are known by now."""

@@ -132,13 +132,13 @@ class ScalarTotals:
             self._losses[key] = None if whole is None or len(whole) > MOST_LOSSES else whole
 
 
-class _Coded(NamedTuple):
+class _CodedTexts(NamedTuple):
     """A column of texts as numbers, and the texts that they stand for."""
 
     codes: Int64Array
     words: list[str]
 
 
-def _codes(column: pa.Array) -> _Coded:
+def _codes(column: pa.Array) -> _CodedTexts:
     coded = pc.dictionary_encode(column, null_encoding="encode")
-    return _Coded(numbers(coded.indices).astype(np.int64), [word or "" for word in coded.dictionary.to_pylist()])
+    return _CodedTexts(numbers(coded.indices).astype(np.int64), [word or "" for word in coded.dictionary.to_pylist()])

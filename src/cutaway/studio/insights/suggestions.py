@@ -11,7 +11,7 @@ from cutaway.analysis.fixing.choosing import DOUBTFUL
 from cutaway.analysis.samples import LABEL
 from cutaway.run.decisions import Decisions, read_decisions
 from cutaway.studio.populations.loaded import Loaded
-from cutaway.studio.previews import Previews
+from cutaway.studio.previews import SamplePreviews
 from cutaway.studio.wire import SuggestionRow
 
 __all__ = ["suggestions_of"]
@@ -20,7 +20,7 @@ _Asked = Literal["open", "decided", "all"]
 
 
 def suggestions_of(
-    loaded: Loaded, previews: Previews, decided: _Asked, offset: int, limit: int
+    loaded: Loaded, previews: SamplePreviews, decided: _Asked, offset: int, limit: int
 ) -> tuple[list[SuggestionRow], int]:
     """Return some of the suggestions, and how many there are. None where labels were not looked at yet."""
     decisions = read_decisions(loaded.run)

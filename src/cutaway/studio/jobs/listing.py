@@ -16,7 +16,7 @@ from cutaway.run.leases import LEASE_SECONDS
 from cutaway.run.storage import UnmappedStorage
 from cutaway.studio.index import RunIndex
 
-__all__ = ["MOST_JOBS", "Found", "Listing"]
+__all__ = ["MOST_JOBS", "ListedJob", "Listing"]
 
 # Over all runs, the newest.
 MOST_JOBS = 2000
@@ -27,7 +27,7 @@ WAITING_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True)
-class Found:
+class ListedJob:
     """A job, of which run, and what became of it."""
 
     run: str
@@ -37,10 +37,10 @@ class Found:
 
 
 @dataclass
-class _Folder:
+class _JobsFolder:
     mark: int = -1
     ids: list[str] = field(default_factory=list)
-    ended: dict[str, Found | None] = field(default_factory=dict)
+    ended: dict[str, ListedJob | None] = field(default_factory=dict)
 
 
 class Listing:
@@ -50,12 +50,12 @@ class Listing:
         self._index = index
         self._clock = clock
         self._lock = threading.Lock()
-        self._folders: dict[str, _Folder] = {}
+        self._folders: dict[str, _JobsFolder] = {}
         self._with_jobs: set[str] = set()
         self._all_at = -ALL_SECONDS
         self._beats: dict[str, tuple[int, float]] = {}
 
-    def jobs(self, run: str | None = None) -> list[Found]:
+    def jobs(self, run: str | None = None) -> list[ListedJob]:
         """Return the jobs of a run, or the newest of all runs, the newest first."""
         with self._lock:
             places = self._places(run)
@@ -69,7 +69,7 @@ class Listing:
                 self._beats = {job: seen for job, seen in self._beats.items() if job in there}
         return [one for one in found if one is not None]
 
-    def job(self, job_id: str) -> Found | None:
+    def job(self, job_id: str) -> ListedJob | None:
         """Return the job of an id."""
         return next((one for one in self.jobs() if one.job.id == job_id), None)
 
@@ -90,7 +90,7 @@ class Listing:
         return {one: folders[one] for one in self._with_jobs if one in folders}
 
     def _ids(self, run: str, path: Path) -> list[str]:
-        folder = self._folders.setdefault(run, _Folder())
+        folder = self._folders.setdefault(run, _JobsFolder())
         try:
             mark = (path / JOBS).stat().st_mtime_ns
         except OSError:
@@ -101,7 +101,7 @@ class Listing:
             folder.ended = {job: one for job, one in folder.ended.items() if job in folder.ids}
         return folder.ids
 
-    def _found(self, run: str, path: Path, job_id: str) -> Found | None:
+    def _found(self, run: str, path: Path, job_id: str) -> ListedJob | None:
         ended = self._folders[run].ended
         if job_id in ended:
             return ended[job_id]
@@ -109,7 +109,7 @@ class Listing:
         if job is None:
             # Not whole yet, or nothing of ours.
             return None
-        found = Found(run, path, job, job.state() or self._state_elsewhere(job))
+        found = ListedJob(run, path, job, job.state() or self._state_elsewhere(job))
         if job.end is not None:
             ended[job_id] = found
         return found

@@ -8,7 +8,7 @@ from typing import cast
 from cutaway.run.jobs import job_log
 from cutaway.run.plain_text import plain_text
 from cutaway.studio.answers.errors import presentable
-from cutaway.studio.jobs.listing import Found
+from cutaway.studio.jobs.listing import ListedJob
 from cutaway.studio.wire import JobKind, JobLog, JobRow, JobState
 
 __all__ = ["log_of", "row_of"]
@@ -19,7 +19,7 @@ _LOST_WAITING = "The studio that was to start it is gone."
 _AGAIN = "Start it again: what it kept so far is used."
 
 
-def row_of(found: Found) -> JobRow:
+def row_of(found: ListedJob) -> JobRow:
     """Return a job as it is listed."""
     job, progress = found.job, found.job.progress
     over = found.state not in ("waiting", "running")
@@ -62,7 +62,7 @@ def _own_command(text: str) -> str:
     return text if words[:2] == ["cutaway", "analyze"] and shlex.join(words) == text else ""
 
 
-def log_of(found: Found, start: int) -> JobLog:
+def log_of(found: ListedJob, start: int) -> JobLog:
     """Return what a job printed, from a line on."""
     # Asked first: what is printed after this look is there at the next one.
     ended = found.state not in ("waiting", "running")

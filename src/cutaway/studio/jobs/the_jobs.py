@@ -25,7 +25,7 @@ from cutaway.run.jobs import JOBS, KILL_SECONDS, Job, ask_to_end, end_job, log_p
 from cutaway.run.process import is_here
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.index import RunIndex
-from cutaway.studio.jobs.listing import Found, Listing
+from cutaway.studio.jobs.listing import ListedJob, Listing
 from cutaway.studio.jobs.naming import analysis_of, command_of
 from cutaway.studio.jobs.rows import log_of, row_of
 from cutaway.studio.jobs.watching import JobsWatch
@@ -143,19 +143,19 @@ class Jobs:
         job = Job("", wanted.kind, what, evaluation, wanted.other, command)
         return job, None if other is None else other.path
 
-    def _same(self, run: str, asked: Job) -> Found | None:
+    def _same(self, run: str, asked: Job) -> ListedJob | None:
         there = map(self._known, self._listing.jobs(run))
         return next(
             (one for one in there if one.state in ("waiting", "running") and one.job.asked == asked.asked), None
         )
 
-    def _found(self, job_id: str) -> Found:
+    def _found(self, job_id: str) -> ListedJob:
         found = self._listing.job(job_id)
         if found is None:
             raise Refusal(404, "no-such-job", f"There is no job {job_id[:100]!r}.", "`GET api/jobs` lists them.")
         return self._known(found)
 
-    def _known(self, found: Found) -> Found:
+    def _known(self, found: ListedJob) -> ListedJob:
         """Say of a job that was started just now that it runs, before its own process says so."""
         ours = self._running.get(found.job.id)
         if found.state != "waiting" or ours is None or ours.process is None:
@@ -163,7 +163,7 @@ class Jobs:
         progress = replace(found.job.progress, stage="starting")
         return replace(found, state="running", job=replace(found.job, progress=progress))
 
-    def _cancel(self, found: Found) -> None:
+    def _cancel(self, found: ListedJob) -> None:
         job_id = found.job.id
         ours = next((one for one in self._waiting if one.job.id == job_id), None)
         if ours is not None:

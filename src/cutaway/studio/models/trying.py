@@ -9,7 +9,7 @@ import numpy as np
 
 from cutaway.studio.answers.errors import Refusal, presentable
 from cutaway.studio.populations import Loaded
-from cutaway.studio.previews import Previews
+from cutaway.studio.previews import SamplePreviews
 from cutaway.studio.samples.asking import heat_map_row, visual_row
 from cutaway.studio.samples.classes import class_rows
 from cutaway.studio.samples.similar import similar_rows
@@ -20,7 +20,7 @@ __all__ = ["try_file"]
 
 
 def try_file(
-    workers: Workers, loaded: Loaded, previews: Previews, *, run_id: str, body: bytes, name: str, target: str
+    workers: Workers, loaded: Loaded, previews: SamplePreviews, *, run_id: str, body: bytes, name: str, target: str
 ) -> Tried:
     """Return what the model of an evaluation says to a file."""
     if not body:

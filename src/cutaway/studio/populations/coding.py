@@ -18,7 +18,7 @@ from cutaway.studio.answers.texts import is_text
 from cutaway.studio.populations.derived import CLUSTER, SUGGESTED
 from cutaway.studio.populations.loaded import Loaded
 
-__all__ = ["MOST_VALUES", "Coded", "columns_table", "is_number", "numbers", "texts"]
+__all__ = ["MOST_VALUES", "CodedColumn", "columns_table", "is_number", "numbers", "texts"]
 
 # More values than these are no colours: the rarest become one.
 MOST_VALUES = 4096
@@ -32,7 +32,7 @@ EXACT = 1 << 24
 _CLASSES = (LABEL, PREDICTION, SUGGESTED)
 
 
-class Coded(NamedTuple):
+class CodedColumn(NamedTuple):
     """Codes with the texts that they stand for, -1 where there is no value. `values` counts before rare ones folded."""
 
     codes: Int32Array
@@ -96,10 +96,10 @@ def _floats(column: pa.ChunkedArray) -> npt.NDArray[np.floating[Any]]:
     return values.astype(np.float32) if narrow else values
 
 
-def _of(loaded: Loaded, name: str, column: pa.ChunkedArray) -> Coded:
+def _of(loaded: Loaded, name: str, column: pa.ChunkedArray) -> CodedColumn:
     if pa.types.is_boolean(column.type):
         codes = pc.fill_null(column.cast(pa.int8()), -1).to_numpy().astype(np.int32)
-        return Coded(codes, ["no", "yes"], 2)
+        return CodedColumn(codes, ["no", "yes"], 2)
     coded = _encoded(texts(column))
     if name == CLUSTER:
         held = (int(one) for one in coded.names)
@@ -109,31 +109,31 @@ def _of(loaded: Loaded, name: str, column: pa.ChunkedArray) -> Coded:
     return _folded(coded)
 
 
-def _encoded(column: pa.ChunkedArray) -> Coded:
+def _encoded(column: pa.ChunkedArray) -> CodedColumn:
     whole = column.combine_chunks()
     encoded = pc.dictionary_encode(whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole)
     codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.int32)
     names = [str(one) for one in encoded.dictionary.to_pylist()]
-    return Coded(codes, names, len(names))
+    return CodedColumn(codes, names, len(names))
 
 
-def _ordered(coded: Coded, first: Sequence[str], called: dict[str, str]) -> Coded:
+def _ordered(coded: CodedColumn, first: Sequence[str], called: dict[str, str]) -> CodedColumn:
     """Return the same with some names first, whether they occur or not, and some called otherwise."""
     places = {name: place for place, name in enumerate(dict.fromkeys(first))}
     for name in coded.names:
         places.setdefault(name, len(places))
     # The last place is that of no value at all.
     moved = np.array([*(places[name] for name in coded.names), -1], np.int32)
-    return Coded(moved[coded.codes], [called.get(name, name) for name in places], len(places))
+    return CodedColumn(moved[coded.codes], [called.get(name, name) for name in places], len(places))
 
 
-def _folded(coded: Coded) -> Coded:
+def _folded(coded: CodedColumn) -> CodedColumn:
     """Return the same with the rarest values as one, where there are too many to tell apart; texts are cut."""
     names = [one[:MOST_CHARACTERS] for one in coded.names]
     if len(names) <= MOST_VALUES:
-        return Coded(coded.codes, names, coded.values)
+        return CodedColumn(coded.codes, names, coded.values)
     counts = np.bincount(coded.codes[coded.codes >= 0], minlength=len(names))
     kept = np.sort(np.argsort(-counts, kind="stable")[: MOST_VALUES - 1])
     moved = np.full(len(names) + 1, MOST_VALUES - 1, np.int32)
     moved[kept], moved[-1] = np.arange(len(kept)), -1
-    return Coded(moved[coded.codes], [*(names[place] for place in kept), OTHER], coded.values)
+    return CodedColumn(moved[coded.codes], [*(names[place] for place in kept), OTHER], coded.values)

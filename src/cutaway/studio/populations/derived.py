@@ -36,7 +36,7 @@ _MISLABELED, _CLUSTERS = "mislabeled", "clusters"
 _OF_MISLABELED = {SUSPICION: "score", SUGGESTED: "suggested"}
 
 
-class _Column(NamedTuple):
+class _DerivedColumn(NamedTuple):
     """How a column is told to be there, to have changed, and is made."""
 
     is_there: Callable[[Loaded], bool]
@@ -119,12 +119,12 @@ def _kept(kind: str) -> tuple[Callable[[Loaded], bool], Callable[[Loaded], objec
     return lambda loaded: loaded.kept(kind) is not None, lambda loaded: loaded.kept_stamp(kind)
 
 
-_COLUMNS: dict[str, _Column] = {
-    CLUSTER: _Column(*_kept(_CLUSTERS), _cluster),
-    SUSPICION: _Column(*_kept(_MISLABELED), _from_mislabeled(_OF_MISLABELED[SUSPICION])),
-    SUGGESTED: _Column(*_kept(_MISLABELED), _from_mislabeled(_OF_MISLABELED[SUGGESTED])),
-    PROBABILITY: _Column(_has_probabilities, lambda _: 0, _probability),
-    DECISION: _Column(
+_COLUMNS: dict[str, _DerivedColumn] = {
+    CLUSTER: _DerivedColumn(*_kept(_CLUSTERS), _cluster),
+    SUSPICION: _DerivedColumn(*_kept(_MISLABELED), _from_mislabeled(_OF_MISLABELED[SUSPICION])),
+    SUGGESTED: _DerivedColumn(*_kept(_MISLABELED), _from_mislabeled(_OF_MISLABELED[SUGGESTED])),
+    PROBABILITY: _DerivedColumn(_has_probabilities, lambda _: 0, _probability),
+    DECISION: _DerivedColumn(
         lambda loaded: decisions_stamp(loaded.run) is not None, lambda loaded: decisions_stamp(loaded.run), _decision
     ),
 }

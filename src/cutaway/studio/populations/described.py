@@ -45,7 +45,7 @@ _GROUPS: dict[str, Group] = {
 _RANKED_GROUPS = ("metadata", "metric", "sample")
 
 
-class _Seen(NamedTuple):
+class _DescribedRows(NamedTuple):
     """Rows by which columns are described: all of a population, or some; and of these a fair sample to rank by."""
 
     table: pa.Table
@@ -90,7 +90,7 @@ def _all_described(
     if LOSS in loaded.own_columns:
         whole = table[LOSS] if LOSS in table.column_names else loaded.column(LOSS)
         loss = numbers(whole)[ranked]
-    seen = _Seen(table, len(loaded), ranked, loss, told)
+    seen = _DescribedRows(table, len(loaded), ranked, loss, told)
     ids = len(loaded) - loaded.repeated_ids
     return [_described(name, readable_texts(table[name]), seen, ids if name == SAMPLE else None) for name in names]
 
@@ -119,7 +119,7 @@ def _added(loaded: Loaded) -> list[PopulationColumn]:
 
 def _added_one(loaded: Loaded, name: str) -> PopulationColumn:
     column = derived.some_values(loaded, name) if len(loaded) > LARGE else loaded.column(name)
-    seen = _Seen(pa.table({name: column}), len(loaded), np.zeros(0, np.int64), None, {})
+    seen = _DescribedRows(pa.table({name: column}), len(loaded), np.zeros(0, np.int64), None, {})
     return _described(name, column, seen, None)
 
 
@@ -128,7 +128,7 @@ def is_searched(loaded: Loaded, name: str) -> bool:
     return name not in (SAMPLE, SUBSET, "error") and is_text(loaded.column(name).type)
 
 
-def _described(name: str, column: pa.ChunkedArray, seen: _Seen, values: int | None) -> PopulationColumn:
+def _described(name: str, column: pa.ChunkedArray, seen: _DescribedRows, values: int | None) -> PopulationColumn:
     numeric = numbers(column) if is_number(column.type) else None
     finite = None if numeric is None else numeric[np.isfinite(numeric)]
     distinct = _distinct(column) if values is None else values
@@ -151,7 +151,7 @@ def _described(name: str, column: pa.ChunkedArray, seen: _Seen, values: int | No
     )
 
 
-def _missing(column: pa.ChunkedArray, numeric: Float64Array | None, seen: _Seen, told: Told | None) -> int:
+def _missing(column: pa.ChunkedArray, numeric: Float64Array | None, seen: _DescribedRows, told: Told | None) -> int:
     """Return how many samples have no value: as the files say, and of those without a number as many as were seen."""
     nulls = int(column.null_count)
     without = nulls if numeric is None else int(np.isnan(numeric).sum())
@@ -186,7 +186,7 @@ def _distinct(column: pa.ChunkedArray) -> int:
     return int(pc.count_distinct(column, mode="only_valid").as_py())
 
 
-def _strength(column: pa.ChunkedArray, kind: Kind, seen: _Seen) -> float | None:
+def _strength(column: pa.ChunkedArray, kind: Kind, seen: _DescribedRows) -> float | None:
     """Return how closely the loss follows a column, by ranks, on a fair sample of the rows."""
     loss = seen.loss
     if loss is None or kind == "text":

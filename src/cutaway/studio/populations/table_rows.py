@@ -12,7 +12,7 @@ from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, S
 from cutaway.studio.answers.plain import text
 from cutaway.studio.populations.derived import DECISION, SUGGESTED, SUSPICION
 from cutaway.studio.populations.loaded import Loaded
-from cutaway.studio.previews import Previews
+from cutaway.studio.previews import SamplePreviews
 from cutaway.studio.wire import PopulationRow
 
 __all__ = ["asked_rows", "table_rows"]
@@ -26,7 +26,7 @@ def asked_rows(loaded: Loaded, rows: Sequence[int], samples: Sequence[str]) -> l
     return [one for one in rows if 0 <= one < len(loaded)] + [known[one] for one in samples if one in known]
 
 
-def table_rows(loaded: Loaded, previews: Previews, rows: Sequence[int]) -> list[PopulationRow]:
+def table_rows(loaded: Loaded, previews: SamplePreviews, rows: Sequence[int]) -> list[PopulationRow]:
     """Return some samples, in the order of `rows`."""
     if not rows:
         return []

@@ -8,7 +8,7 @@ from cutaway.studio.answers.paging import Limit, Offset, page_of
 from cutaway.studio.findings.steering import ask_for, requests_of
 from cutaway.studio.routes.runs import RunId
 from cutaway.studio.the_studio import TheStudio
-from cutaway.studio.wire import Answered, Data, NewRequest, Page, RequestRow
+from cutaway.studio.wire import Data, LeftRequest, NewRequest, Page, RequestRow
 
 __all__ = ["router"]
 
@@ -22,6 +22,6 @@ def list_requests(studio: TheStudio, run: RunId, offset: Offset = 0, limit: Limi
 
 
 @router.post("", status_code=201)
-def ask(studio: TheStudio, run: RunId, wanted: NewRequest) -> Data[Answered]:
+def ask(studio: TheStudio, run: RunId, wanted: NewRequest) -> Data[LeftRequest]:
     """Leave a request for the training; refused at once where nobody is running it."""
     return Data(data=ask_for(studio.index.run_of(run), wanted))

@@ -12,7 +12,7 @@ from cutaway.studio.runs.annotating import annotate_run
 from cutaway.studio.runs.comparing import compare_runs, curves_of_runs
 from cutaway.studio.runs.rows import columns_of, page_of_runs
 from cutaway.studio.the_studio import TheStudio
-from cutaway.studio.wire import Annotations, AnnotationsChange, Column, Comparison, Data, Page, RunRow
+from cutaway.studio.wire import AnnotationsChange, Data, Page, RunAnnotations, RunColumn, RunComparison, RunRow
 
 __all__ = ["router"]
 
@@ -41,20 +41,20 @@ def list_runs(
 
 
 @router.get("/runs/columns")
-def list_columns(studio: TheStudio) -> Data[list[Column]]:
+def list_columns(studio: TheStudio) -> Data[list[RunColumn]]:
     """Return every column that the table of runs can have."""
     return Data(data=columns_of(studio.index.table()))
 
 
 @router.patch("/runs/{run}/annotations")
-def annotate(studio: TheStudio, run: RunId, change: AnnotationsChange) -> Data[Annotations]:
+def annotate(studio: TheStudio, run: RunId, change: AnnotationsChange) -> Data[RunAnnotations]:
     """Change the tags and the note of a run, or make it the baseline."""
     written = annotate_run(studio.index, run, tags=change.tags, note=change.note, baseline=change.baseline)
-    return Data(data=Annotations(tags=list(written.tags), note=written.note, baseline=written.baseline))
+    return Data(data=RunAnnotations(tags=list(written.tags), note=written.note, baseline=written.baseline))
 
 
 @router.get("/compare")
-def compare(studio: TheStudio, run: Annotated[list[str], Query(min_length=1, max_length=50)]) -> Data[Comparison]:
+def compare(studio: TheStudio, run: Annotated[list[str], Query(min_length=1, max_length=50)]) -> Data[RunComparison]:
     """Return several runs side by side: how their configurations differ, and which curves they have."""
     asked = list(dict.fromkeys(run))
     index = studio.index

@@ -18,13 +18,13 @@ from cutaway.run.identity import Run
 from cutaway.run.plain_text import plain_text
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.answers.secrets import hidden
-from cutaway.studio.curves.scalars import Curve, all_curves, scalar_group
+from cutaway.studio.curves.scalars import ScalarCurve, all_curves, scalar_group
 from cutaway.studio.curves.tables import curves_table
 from cutaway.studio.index import RunFacts
 from cutaway.studio.index.values import as_text
 from cutaway.studio.runs.opened import OpenedRuns
 from cutaway.studio.runs.rows import run_row
-from cutaway.studio.wire import Comparison, ConfigDifference, ScalarRow
+from cutaway.studio.wire import ConfigDifference, RunComparison, ScalarRow
 from cutaway.trial.summary import flat_items
 from cutaway.trial.trial import Trial
 
@@ -37,12 +37,12 @@ LONGEST_VALUE = 1000
 _MADE_WITH = ("framework", "versions", "git", "seed", "parent")
 
 
-def compare_runs(rows: Sequence[RunFacts], runs: Sequence[Run]) -> Comparison:
+def compare_runs(rows: Sequence[RunFacts], runs: Sequence[Run]) -> RunComparison:
     """Return runs side by side, in their order."""
     settings = [_settings(run) for run in runs]
     met = dict.fromkeys(key for one in settings for key in one)
     keys = sorted(met, key=lambda key: key.startswith("identity."))
-    return Comparison(
+    return RunComparison(
         runs=[run_row(row) for row in rows],
         config=[_difference(key, [one.get(key) for one in settings]) for key in keys],
         scalars=_scalars(rows),
@@ -77,11 +77,11 @@ def curves_of_runs(
     return joined.add_column(0, "run", who).replace_schema_metadata(told)
 
 
-def _curve(trial: Trial, name: str, mode: str) -> Curve | None:
+def _curve(trial: Trial, name: str, mode: str) -> ScalarCurve | None:
     """Return a series of a run: one that was saved, without looking at the steps, or one that follows from them."""
     saved = trial.scalar_series().get((name, mode))
     if saved is not None:
-        return Curve(name, mode, derived=False, points=saved)
+        return ScalarCurve(name, mode, derived=False, points=saved)
     return all_curves(trial).get(f"{name}@{mode}")
 
 

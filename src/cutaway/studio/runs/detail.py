@@ -19,7 +19,7 @@ from cutaway.studio.previews import has_pictures
 from cutaway.studio.runs.steps import steps_facts
 from cutaway.studio.tensors.rows import ModelTensors
 from cutaway.studio.wire import (
-    Attempt,
+    AttemptRow,
     CollectionRow,
     DamageRow,
     HealthRow,
@@ -88,7 +88,7 @@ def run_detail(trial: Trial, row: RunRow) -> RunDetail:
     )
 
 
-def _row_now(row: RunRow, steps: StepsFacts, attempts: list[Attempt], health: Health, findings: int) -> RunRow:
+def _row_now(row: RunRow, steps: StepsFacts, attempts: list[AttemptRow], health: Health, findings: int) -> RunRow:
     """Return the row with what was looked at just now: the table says how a run was when it looked last."""
     now = {name: getattr(health, name) for name in ("verdict", "since", "warnings", "errors")}
     known = row.health
@@ -125,7 +125,7 @@ def _stopped_by(run: Run, holder: dict[str, Any]) -> str:
     return text(f"{by.get('who')} at step {by.get('step')}{': ' if why else ''}{why}")
 
 
-def _attempts(run: Run, state: RunState, last_step: int | None) -> list[Attempt]:
+def _attempts(run: Run, state: RunState, last_step: int | None) -> list[AttemptRow]:
     listed = sorted(run.attempts(), key=lambda one: one.number)
     leases = {one.number: _lease(run, one.number) for one in listed}
     found = []
@@ -134,7 +134,7 @@ def _attempts(run: Run, state: RunState, last_step: int | None) -> list[Attempt]
         last = last_step if taken is None else taken - 1
         lease = leases[one.number]
         found.append(
-            Attempt(
+            AttemptRow(
                 attempt=one.number,
                 from_step=one.from_step,
                 last_step=last if last is not None and last >= one.from_step else None,

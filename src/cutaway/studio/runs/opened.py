@@ -25,7 +25,7 @@ _Stamp = tuple[int, int, str]
 
 
 @dataclass
-class _Opened:
+class _OpenRun:
     """A run, its trial once somebody asked for it, and the lock of whoever asks."""
 
     run: Run
@@ -41,7 +41,7 @@ class OpenedRuns:
         self._run_of = run_of
         self._most = most
         self._guard = threading.Lock()
-        self._opened: OrderedDict[str, _Opened] = OrderedDict()
+        self._opened: OrderedDict[str, _OpenRun] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._opened)
@@ -71,7 +71,7 @@ class OpenedRuns:
         with self._guard:
             self._opened.clear()
 
-    def _find(self, run_id: str) -> _Opened:
+    def _find(self, run_id: str) -> _OpenRun:
         try:
             run = self._run_of(run_id)
         except RunNotFound:
@@ -85,7 +85,7 @@ class OpenedRuns:
         with self._guard:
             found = self._opened.get(run_id)
             if found is None or found.stamp != stamp or found.run.path != run.path:
-                found = self._opened[run_id] = _Opened(run, stamp)
+                found = self._opened[run_id] = _OpenRun(run, stamp)
             self._opened.move_to_end(run_id)
             while len(self._opened) > self._most:
                 # Whoever is still in its block keeps it until the end of that.

@@ -9,7 +9,7 @@ from typing import cast
 from cutaway.studio.index import RunFacts, RunTable
 from cutaway.studio.index.run_columns import group_of, kind_of, title_of
 from cutaway.studio.index.values import Value
-from cutaway.studio.wire import Column, HealthRow, Page, RunRow, Sparkline, State, Verdict
+from cutaway.studio.wire import HealthRow, Page, RunColumn, RunRow, Sparkline, State, Verdict
 
 __all__ = ["columns_of", "page_of_runs", "run_row"]
 
@@ -67,15 +67,15 @@ def run_row(facts: RunFacts, cells: dict[str, Value] | None = None) -> RunRow:
 
 # A page asks for the columns again and again, and a table never changes.
 @lru_cache(maxsize=1)
-def columns_of(table: RunTable) -> list[Column]:
+def columns_of(table: RunTable) -> list[RunColumn]:
     """Return every column of the table, with how many runs have a value and how these lie."""
     return [_column(name, table.known_values(name)) for name in table.names]
 
 
-def _column(name: str, values: list[Value]) -> Column:
+def _column(name: str, values: list[Value]) -> RunColumn:
     kind = kind_of(name, values)
     numbers = cast("list[float]", values) if kind in ("number", "time") else []
-    return Column(
+    return RunColumn(
         name=name,
         title=title_of(name),
         group=group_of(name),

@@ -12,7 +12,7 @@ from cutaway.errors import EvaluationError
 from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.identity import Run
 from cutaway.studio.answers.errors import Refusal
-from cutaway.studio.previews import Previews
+from cutaway.studio.previews import SamplePreviews
 from cutaway.studio.wire import Page, SeenSample
 from cutaway.trial.trial import Trial
 
@@ -23,7 +23,7 @@ MOST_SEEN = 200_000
 LOSS = "loss"
 
 
-class _Seen(NamedTuple):
+class _SampleAtStep(NamedTuple):
     """A sample at a step."""
 
     sample: str
@@ -31,7 +31,7 @@ class _Seen(NamedTuple):
 
 
 def seen_page(
-    trial: Trial, previews: Previews, *, first: int | None, last: int | None, offset: int, limit: int
+    trial: Trial, previews: SamplePreviews, *, first: int | None, last: int | None, offset: int, limit: int
 ) -> Page[SeenSample]:
     """Return the samples of a window of steps, those with the largest loss first where it was saved.
 
@@ -73,26 +73,26 @@ def _window(trial: Trial, first: int | None, last: int | None) -> tuple[int, int
     return start, stop
 
 
-def _seen(trial: Trial, start: int, stop: int) -> list[_Seen]:
+def _seen(trial: Trial, start: int, stop: int) -> list[_SampleAtStep]:
     if start >= stop:
         return []
     steps = trial.step_window(start, stop)["step"].tolist()
     fed = trial.samples_window(start, stop)
     return [
-        _Seen(sample, step)
+        _SampleAtStep(sample, step)
         for step, ids in zip(steps, fed, strict=True)
         for sample in dict.fromkeys(ids or ())
         if sample is not None
     ]
 
 
-def _values(trial: Trial, start: int, stop: int) -> dict[_Seen, dict[str, float | None]]:
-    found: dict[_Seen, dict[str, float | None]] = {}
+def _values(trial: Trial, start: int, stop: int) -> dict[_SampleAtStep, dict[str, float | None]]:
+    found: dict[_SampleAtStep, dict[str, float | None]] = {}
     if start < stop:
         columns = (trial.values_window(start, stop)[name].to_pylist() for name in ("sample", "step", "name", "value"))
         for sample, step, name, value in zip(*columns, strict=True):
             if sample is not None and name is not None and value is not None:
-                found.setdefault(_Seen(sample, step), {})[name] = value
+                found.setdefault(_SampleAtStep(sample, step), {})[name] = value
     return found
 
 

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from cutaway.errors import CutawayError
 from cutaway.studio.answers.errors import presentable
 from cutaway.studio.populations import Loaded
-from cutaway.studio.previews import Previews
+from cutaway.studio.previews import SamplePreviews
 from cutaway.studio.samples.classes import classes_of
 from cutaway.studio.samples.facts import facts_of, rank_of, text_at
 from cutaway.studio.samples.finding import row_of
@@ -23,7 +23,7 @@ _MAPS = ("umap", "tsne", "pca")
 
 
 def sample_detail(
-    loaded: Loaded, previews: Previews, trial: AbstractContextManager[Trial], sample: str
+    loaded: Loaded, previews: SamplePreviews, trial: AbstractContextManager[Trial], sample: str
 ) -> SampleDetail:
     """Return a sample of a population; refused where there is no such one."""
     row = row_of(loaded, sample)

@@ -11,7 +11,7 @@ from cutaway.errors import OverlayError
 from cutaway.run.decisions import STUDIO, read_decisions
 from cutaway.run.identity import Run
 from cutaway.studio.populations import Loaded
-from cutaway.studio.previews import Previews
+from cutaway.studio.previews import SamplePreviews
 from cutaway.studio.samples.facts import text_at
 from cutaway.studio.wire import Suggestion, TwinRow
 
@@ -20,7 +20,7 @@ __all__ = ["cluster_words", "suggestion_of", "twins_of"]
 MOST_TWINS = 100
 
 
-def twins_of(loaded: Loaded, previews: Previews, sample: str) -> list[TwinRow]:
+def twins_of(loaded: Loaded, previews: SamplePreviews, sample: str) -> list[TwinRow]:
     """Return the samples that are the same, or nearly, as they were found among all."""
     found: dict[str, dict[str, Any]] = {}
     for kind, table_kind in (("leakage", "leakage"), ("duplicate", "duplicates")):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cutaway.studio.populations import Loaded
-from cutaway.studio.previews import Previews
+from cutaway.studio.previews import SamplePreviews
 from cutaway.studio.samples.finding import row_of
 from cutaway.studio.wire import SimilarAnswer, SimilarRow, UnitRow
 from cutaway.studio.workers.pool import Workers
@@ -22,7 +22,7 @@ _COLUMNS = ("subset", "label", "prediction", "correct", "loss")
 def similar_samples(
     workers: Workers,
     loaded: Loaded,
-    previews: Previews,
+    previews: SamplePreviews,
     *,
     run_id: str,
     samples: Sequence[str],
@@ -45,7 +45,7 @@ def similar_samples(
     )
 
 
-def similar_rows(loaded: Loaded, previews: Previews, found: Mapping[str, Any]) -> list[SimilarRow]:
+def similar_rows(loaded: Loaded, previews: SamplePreviews, found: Mapping[str, Any]) -> list[SimilarRow]:
     """Return what a worker found as rows, in its order."""
     names: list[str] = found["samples"]
     rows = loaded.rows_of(names)

@@ -41,7 +41,7 @@ def count_values(values: Array, bins: int) -> Counted:
     >>> count_values(np.array([0.0, 1.0, 1.0, np.nan]), 2).counts
     [1, 2]
     """
-    found = _Sums()
+    found = _ValueSums()
     for piece in _pieces(values):
         found.add(piece)
     if not found.count:
@@ -66,7 +66,7 @@ def count_values(values: Array, bins: int) -> Counted:
     )
 
 
-class _Sums:
+class _ValueSums:
     """Mean and spread of what has come so far, joined piece by piece so that no digits are lost.
 
     Values are divided by `scale` first, so that the squares of the largest doubles do not overflow.

@@ -23,7 +23,7 @@ _PARAMETERS: tuple[Kind, ...] = ("weight", "bias")
 
 
 @dataclass
-class _Sums:
+class _LayerSums:
     """What the tensors of a layer, or of a part of the model, come to."""
 
     parameters: int = 0
@@ -65,7 +65,7 @@ def layer_rows(trial: Trial) -> list[LayerRow]:
     """Return the layers in the order of the model, each part before what is in it; a part sums up what it holds."""
     tensors = ModelTensors(trial)
     own: dict[str, list[str]] = {}
-    sums: dict[str, _Sums] = {}
+    sums: dict[str, _LayerSums] = {}
     for name in tensors.names:
         collections = tensors.collections(name)
         if _NOT_OF_MODEL & set(collections):
@@ -73,7 +73,7 @@ def layer_rows(trial: Trial) -> list[LayerRow]:
         kind, layer = kind_of(name, collections), tensors.layer(name)
         own.setdefault(layer, []).append(name)
         for place in (layer, *_parents(layer)):
-            sums.setdefault(place, _Sums()).add(tensors.states.get(name), kind, tensors.findings.get(name, ()))
+            sums.setdefault(place, _LayerSums()).add(tensors.states.get(name), kind, tensors.findings.get(name, ()))
     children: dict[str | None, list[str]] = {}
     for layer in sums:
         children.setdefault(next(_parents(layer), None), []).append(layer)
@@ -91,7 +91,7 @@ def findings_of_layer(trial: Trial, layer: str) -> set[str]:
     }
 
 
-def _row(layer: str, sums: _Sums, tensors: list[str]) -> LayerRow:
+def _row(layer: str, sums: _LayerSums, tensors: list[str]) -> LayerRow:
     parents = list(_parents(layer))
     return LayerRow(
         name=layer,

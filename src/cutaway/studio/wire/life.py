@@ -10,9 +10,9 @@ from cutaway.studio.wire.base import Number, Severity, Wire
 
 __all__ = [
     "Action",
-    "Answered",
     "FindingDetail",
     "FindingRow",
+    "LeftRequest",
     "NewRequest",
     "RequestRow",
     "ScalarRow",
@@ -125,7 +125,7 @@ class NewRequest(Wire):
     )
 
 
-class Answered(Wire):
+class LeftRequest(Wire):
     """A request as it was left for the training."""
 
     request: RequestRow

@@ -10,15 +10,15 @@ from cutaway.studio.wire.base import Number, Severity, State, Verdict, Wire
 from cutaway.studio.wire.life import ScalarRow
 
 __all__ = [
-    "Annotations",
     "AnnotationsChange",
-    "Attempt",
+    "AttemptRow",
     "CollectionRow",
-    "Column",
-    "Comparison",
     "ConfigDifference",
     "DamageRow",
     "HealthRow",
+    "RunAnnotations",
+    "RunColumn",
+    "RunComparison",
     "RunDetail",
     "RunRow",
     "Sparkline",
@@ -47,7 +47,7 @@ class Sparkline(Wire):
 
 
 class RunRow(Wire):
-    """A run in the table of runs. `cells` has the columns that were asked for by name, see `Column`."""
+    """A run in the table of runs. `cells` has the columns that were asked for by name, see `RunColumn`."""
 
     id: str = Field(description="Names the run in every route; stays the same while the folder does.")
     name: str
@@ -72,7 +72,7 @@ class RunRow(Wire):
     cells: dict[str, str | bool | int | Number]
 
 
-class Column(Wire):
+class RunColumn(Wire):
     """A column that the table of runs can show, sort by, filter by, and draw as an axis.
 
     Built-in ones have their plain names (`name`, `state`, `loss`, ...); `config.<key>` is a value of config.yaml,
@@ -89,7 +89,7 @@ class Column(Wire):
     different: int = Field(description="How many different values there are, counted up to 100.")
 
 
-class Attempt(Wire):
+class AttemptRow(Wire):
     """One go at a run: the first, or a resumption that took over from a step."""
 
     attempt: int
@@ -149,7 +149,7 @@ class RunDetail(Wire):
     stopped_by: str
     identity: dict[str, Any]
     config: dict[str, Any]
-    attempts: list[Attempt]
+    attempts: list[AttemptRow]
     steps: StepsFacts
     collections: list[CollectionRow]
     telling: list[TellingRow]
@@ -159,7 +159,7 @@ class RunDetail(Wire):
     statistics: list[str] = Field(description="Which statistics its tensors have.")
 
 
-class Annotations(Wire):
+class RunAnnotations(Wire):
     """What people wrote about a run."""
 
     tags: list[str]
@@ -183,7 +183,7 @@ class ConfigDifference(Wire):
     differs: bool
 
 
-class Comparison(Wire):
+class RunComparison(Wire):
     """Several runs side by side; their curves come as Arrow."""
 
     runs: list[RunRow]

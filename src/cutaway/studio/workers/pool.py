@@ -59,7 +59,7 @@ class _Key(NamedTuple):
 
 
 @dataclass
-class _Worker:
+class _WorkerPlace:
     """A worker's place: the process once it was started, and the lock of whoever asks."""
 
     key: _Key
@@ -102,7 +102,7 @@ class Workers:
         self._wait_seconds = wait_seconds
         self._guard = threading.Lock()
         self._starting = threading.Lock()
-        self._workers: OrderedDict[_Key, _Worker] = OrderedDict()
+        self._workers: OrderedDict[_Key, _WorkerPlace] = OrderedDict()
         self._closed = threading.Event()
         self._sweeper: threading.Thread | None = None
 
@@ -160,7 +160,7 @@ class Workers:
                 finally:
                     one.lock.release()
 
-    def _begin(self, worker: _Worker) -> None:
+    def _begin(self, worker: _WorkerPlace) -> None:
         """Ask for what opens a worker in the background, once."""
         with self._guard:
             failed = worker.state.state == "unavailable" and time.monotonic() - worker.failed < RETRY_SECONDS
@@ -181,7 +181,7 @@ class Workers:
         threading.Thread(target=begin, name=f"open {worker.key.lane}", daemon=True).start()
 
     def _ask(
-        self, worker: _Worker, question: str, arguments: dict[str, Any], seconds: float, patience: float
+        self, worker: _WorkerPlace, question: str, arguments: dict[str, Any], seconds: float, patience: float
     ) -> Answer:
         with self._turn(worker, patience):
             try:
@@ -193,7 +193,7 @@ class Workers:
                 worker.state = State("ready", seconds=time.monotonic() - worker.began)
             return answer
 
-    def _answer(self, worker: _Worker, question: str, arguments: dict[str, Any], seconds: float) -> Answer:
+    def _answer(self, worker: _WorkerPlace, question: str, arguments: dict[str, Any], seconds: float) -> Answer:
         process = worker.process
         if process is not None and process.lives:
             try:
@@ -210,7 +210,7 @@ class Workers:
             worker.process = WorkerProcess(worker.key.lane, worker.key.path, worker.key.evaluation)
         return worker.process.ask(question, arguments, seconds + worker.opening_seconds)
 
-    def _failed(self, worker: _Worker, question: str, error: CutawayError | Refusal) -> None:
+    def _failed(self, worker: _WorkerPlace, question: str, error: CutawayError | Refusal) -> None:
         gone = worker.process is None or not worker.process.lives
         if gone or question in _OPENING[worker.key.lane]:
             # What half of a binding left behind is no ground to try again on.
@@ -221,7 +221,7 @@ class Workers:
             worker.state = State("off")
 
     @contextmanager
-    def _turn(self, worker: _Worker, patience: float) -> Iterator[None]:
+    def _turn(self, worker: _WorkerPlace, patience: float) -> Iterator[None]:
         if not worker.lock.acquire(timeout=patience):
             doing = worker.process.doing if worker.process is not None else ""
             error = f"This run is busy with another question{f' ({doing})' if doing else ''}."
@@ -236,7 +236,7 @@ class Workers:
                 worker.end()
             worker.lock.release()
 
-    def _find(self, run_id: str, evaluation: int | None, lane: Lane) -> _Worker:
+    def _find(self, run_id: str, evaluation: int | None, lane: Lane) -> _WorkerPlace:
         if lane == "model" and self.read_only:
             raise Refusal(403, "read-only", _READ_ONLY, _READ_ONLY_HINT)
         from cutaway.analysis.samples.origin import chosen_evaluation  # it takes long to import
@@ -247,14 +247,14 @@ class Workers:
         there = (found.path / "source.json").stat()
         key = _Key(str(run.path), run.id, found.number, (there.st_ino, there.st_mtime_ns), lane)
         with self._guard:
-            worker = self._workers.setdefault(key, _Worker(key))
+            worker = self._workers.setdefault(key, _WorkerPlace(key))
             self._workers.move_to_end(key)
             if self._sweeper is None and not self._closed.is_set():
                 self._sweeper = threading.Thread(target=self._sweep, name="idle workers", daemon=True)
                 self._sweeper.start()
         return worker
 
-    def _make_room(self, wanted: _Worker) -> None:
+    def _make_room(self, wanted: _WorkerPlace) -> None:
         """End the least used worker of a lane where there are as many as may be; refused while all are busy."""
         with self._guard:
             alive = [
@@ -267,7 +267,7 @@ class Workers:
                 error = f"{len(alive)} runs are being asked right now."
                 raise Refusal(503, "busy", error, "Ask again in a moment.")
 
-    def _let_go(self, worker: _Worker) -> bool:
+    def _let_go(self, worker: _WorkerPlace) -> bool:
         if not worker.lock.acquire(blocking=False):
             return False
         try:
@@ -288,7 +288,7 @@ class Workers:
                 self._let_go(one)
 
 
-def _state(worker: _Worker) -> State:
+def _state(worker: _WorkerPlace) -> State:
     process = worker.process
     doing = process.doing if process is not None else ""
     return worker.state._replace(reason=doing) if doing else worker.state

@@ -27,7 +27,7 @@ Question = Callable[[Mapping[str, Any]], Any]
 _TOLD_SECONDS = 0.2
 
 
-class Asked(Protocol):
+class WorkerQuestions(Protocol):
     """What answers: questions by name, and whether what it read is no longer what lies there."""
 
     questions: dict[str, Question]
@@ -37,7 +37,7 @@ class Asked(Protocol):
         """Whether another process has to answer."""
 
 
-class Telling:
+class ProgressPipe:
     """Says what is being done, over the pipe that the answer will go through."""
 
     def __init__(self, answers: int) -> None:
@@ -64,7 +64,7 @@ def main(given: list[str]) -> None:
     for one in (requests, answers, lifeline):
         os.set_inheritable(one, False)  # noqa: FBT003
     end_with_parent(lifeline)
-    telling = Telling(answers)
+    telling = ProgressPipe(answers)
     asked = _asked(lane, run, evaluation, telling)
     while True:
         try:
@@ -78,15 +78,15 @@ def main(given: list[str]) -> None:
         _send(answers, _answered(asked.questions, request))
 
 
-def _asked(lane: str, run: str, evaluation: int, telling: Telling) -> Asked:
+def _asked(lane: str, run: str, evaluation: int, telling: ProgressPipe) -> WorkerQuestions:
     # Each imports much that the other does not need.
     if lane == "latents":
         from cutaway.studio.workers.questions.latents import Latents
 
         return Latents(run, evaluation)
-    from cutaway.studio.workers.questions.model import Opened
+    from cutaway.studio.workers.questions.model import OpenedModel
 
-    return Opened(run, evaluation, telling)
+    return OpenedModel(run, evaluation, telling)
 
 
 def _answered(asked: Mapping[str, Question], request: Mapping[str, Any]) -> dict[str, Any]:

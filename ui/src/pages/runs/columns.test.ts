@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Column } from "../../api/schema";
+import type { RunColumn } from "../../api/schema";
 import * as columns from "./columns";
 
 const { DEFAULT_COLUMNS, chosenColumns, columnsInAddress, fitting, moved, nextSort, readKept, shownColumn, sortOf, toggled, valueText } = columns;
@@ -54,7 +54,7 @@ it("asks only for what rows do not have", () => {
 });
 
 describe("shownColumn", () => {
-  const known = new Map<string, Column>([
+  const known = new Map<string, RunColumn>([
     ["config.lr", { name: "config.lr", title: "lr", group: "config", kind: "number", runs: 3, min: 0, max: 1, different: 3 }],
   ]);
   it("takes title and kind from the server", () => {

@@ -1,6 +1,6 @@
 // The columns of the table of runs: which are shown, in which order, how wide, and what a run has in each.
 
-import type { Column, RunRow } from "../../api/schema";
+import type { RunColumn, RunRow } from "../../api/schema";
 import { duration, moment, number } from "../../lib/format";
 
 export const DEFAULT_COLUMNS: readonly string[] = ["state", "health", "loss", "best_loss", "steps", "seconds", "created", "tags"];
@@ -8,7 +8,7 @@ export const DEFAULT_COLUMNS: readonly string[] = ["state", "health", "loss", "b
 export const KEPT_AS = "cutaway.runs.columns";
 
 export type CellValue = string | number | boolean | null;
-type Kind = Column["kind"];
+type Kind = RunColumn["kind"];
 
 /** What the table knows of a column that it shows. */
 export interface ShownColumn {
@@ -99,7 +99,7 @@ export function isNumeric(column: Pick<ShownColumn, "kind">): boolean {
   return column.kind === "number";
 }
 
-export function shownColumn(name: string, known: ReadonlyMap<string, Column>): ShownColumn {
+export function shownColumn(name: string, known: ReadonlyMap<string, RunColumn>): ShownColumn {
   const own = BUILT_IN[name];
   if (own) return { name, title: own.title, kind: own.kind, width: own.width };
   const column = known.get(name);

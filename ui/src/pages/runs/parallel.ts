@@ -1,13 +1,13 @@
 // Parallel coordinates: an axis a column, a line a run. Scales, lines, brushes and the nearest line; knows no DOM.
 
-import type { Column } from "../../api/schema";
+import type { RunColumn } from "../../api/schema";
 import type { CellValue } from "./columns";
 import { exactly, readCondition, type Condition } from "./conditions";
 
 export interface Axis {
   name: string;
   title: string;
-  kind: Column["kind"];
+  kind: RunColumn["kind"];
   /** From 0 at the bottom to 1 at the top; null where there is nothing to place. */
   place: (value: CellValue) => number | null;
   /** The value at a place, for an axis of numbers. */
@@ -22,7 +22,7 @@ const MOST_WORDS = 24;
 const DECADES_FOR_LOG = 100;
 
 /** An axis over the values that runs have; null where they have too many different texts to be told apart. */
-export function axisOf(column: Pick<Column, "name" | "title" | "kind">, values: readonly CellValue[]): Axis | null {
+export function axisOf(column: Pick<RunColumn, "name" | "title" | "kind">, values: readonly CellValue[]): Axis | null {
   const numbers = values.filter((value): value is number => typeof value === "number" && Number.isFinite(value));
   const base = { name: column.name, title: column.title, kind: column.kind };
   if (column.kind === "number" || column.kind === "time") return numbers.length > 0 ? numberAxis(base, numbers) : null;

@@ -30,7 +30,7 @@ from cutaway.studio.workers.questions.heat_maps import first_map, model_choices,
 from cutaway.studio.workers.questions.trying import tried
 from cutaway.studio.workers.questions.visuals import sample_visuals
 
-__all__ = ["Opened", "Tells"]
+__all__ = ["OpenedModel", "Tells"]
 
 # More threads than this gain nothing for one sample, and others want the machine too.
 _MOST_THREADS = 4
@@ -46,7 +46,7 @@ class Tells(Protocol):
         """Hear how far it is."""
 
 
-class Opened:
+class OpenedModel:
     """The binding and the model of an evaluation, each opened when it is first needed."""
 
     def __init__(self, run: str, evaluation: int, tells: Tells) -> None:

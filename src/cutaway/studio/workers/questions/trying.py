@@ -26,7 +26,7 @@ MOST_VALUES = 1_000
 _SIMILAR = 20
 
 
-class Answered(NamedTuple):
+class ExplainedOutput(NamedTuple):
     """The output that is explained, its classes, and the one of them that is meant; empty for the predicted one."""
 
     output: str
@@ -51,7 +51,7 @@ def tried(population: Population, reopened: Reopened, arguments: Mapping[str, An
     classes = origin.answer.classes
     scores = _scores(origin.answer, outputs[output][0])
     sample = Sample("the file", next(iter(reopened.dataset.subsets)), 0, {field.name: values}, {})
-    heat, why = _heat(reopened, batch, sample, Answered(output, classes, str(arguments.get("target") or "")))
+    heat, why = _heat(reopened, batch, sample, ExplainedOutput(output, classes, str(arguments.get("target") or "")))
     similar, alike = _similar(population, {field.name: values})
     return {
         "prediction": None if scores is None else classes[int(np.argmax(scores))],
@@ -80,7 +80,7 @@ def _scores(answer: Answer, given: Array) -> Array | None:
 
 
 def _heat(
-    reopened: Reopened, batch: dict[str, Array], sample: Sample, answered: Answered
+    reopened: Reopened, batch: dict[str, Array], sample: Sample, answered: ExplainedOutput
 ) -> tuple[dict[str, Any] | None, list[str]]:
     output, classes, target = answered
     if target and target not in classes:
