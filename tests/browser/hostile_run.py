@@ -67,8 +67,9 @@ def evaluate_hostile(path: Path) -> str:
     from cutaway.run import Run
     from cutaway.run.documents import write_document
     from cutaway.run.jobs import end_job
+    from cutaway.run.layout import TESTS_FILE
     from cutaway.run.selections import Selection, keep_selection
-    from cutaway.run.slice_tests import TESTS_FILE, WrittenTest, write_tests
+    from cutaway.run.slice_tests import WrittenTest, write_tests
     from tests.unit.evaluation.linear_model import linear_model, samples
 
     x, y = samples(120)

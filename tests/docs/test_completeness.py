@@ -12,7 +12,7 @@ import cutaway
 from cutaway.capture.settings import HookSettings
 from cutaway.errors import CutawayError
 from cutaway.run import RunState
-from cutaway.run.catalog import LAYOUT
+from cutaway.run.layout import LAYOUT
 from cutaway.run.schemas import SCHEMAS
 from scripts.make_reference import make_targets, stale_pages
 from scripts.reference_api import MODULES, NOT_DESCRIBED, public_names

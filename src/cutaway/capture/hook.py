@@ -30,6 +30,7 @@ from cutaway.capture.workers import Worker, open_run
 from cutaway.errors import ConfigurationError, RunError
 from cutaway.run.catalog import run_sizes
 from cutaway.run.identity import Run
+from cutaway.run.layout import COLLECTIONS_FILE, LOGS
 from cutaway.run.leases import RunState
 from cutaway.run.overlay_use import record_overlay
 from cutaway.tensors.collection import Collection
@@ -441,7 +442,7 @@ class BaseHook:
         events = None
         if self.settings.export_tensorboard:
             folder = self.settings.tensorboard_dir
-            events = EventWriter(Path(folder) if folder is not None else self.run.path / "logs")
+            events = EventWriter(Path(folder) if folder is not None else self.run.path / LOGS)
         self._config.setdefault("command", sys.argv)
         self._recorder = Recorder(self.run, who, lease, self._budget(self.run), events, stopped=self._go_quiet)
         if self.settings.rules and self.worker.rank == 0:
@@ -478,7 +479,7 @@ class BaseHook:
             return
         included = {"included": list(self._included), "collections": self.collections.to_dict()}
         try:
-            self.run.write_document("trace/collections.json", included)
+            self.run.write_document(COLLECTIONS_FILE, included)
         except OSError as error:
             if self._recorder is not None:
                 self._recorder.stop(str(error))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -152,11 +151,12 @@ def _list(run: Run, *, as_json: bool) -> int:
 def _undo(run: Run, name: str | None, *, as_json: bool) -> int:
     from cutaway.cli.fix_pages import overlay_object
     from cutaway.cli.output import Screen, emit_json
+    from cutaway.run.layout import UNDONE_OVERLAYS
     from cutaway.run.overlays import overlays, undo_overlay
 
     taken = undo_overlay(run, name)
     left = [one.name for one in overlays(run)]
-    aside = shown_path(Path(run.path) / "overlays" / "undone" / f"{taken.name}.parquet")
+    aside = shown_path(run.path / UNDONE_OVERLAYS / f"{taken.name}.parquet")
     if as_json:
         emit_json({"undone": overlay_object(taken), "kept_in": aside, "overlays": left})
         return 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from cutaway.analysis.fixing import Gain, Measured, Training, gain_over_seeds, measure, split_command, train
 from cutaway.cli.opening import shown_path
+from cutaway.run.evaluations import evaluations
 from cutaway.run.overlay_use import never_read, overlay_of
 from cutaway.run.overlays import LABEL, Overlay
 
@@ -103,7 +104,7 @@ def _retrained(made: PlannedFix, words: list[str], seed: int | None, listen: Lis
             [line],
         )
     # Of several, one that was evaluated says more.
-    return next((run for run in read if (run.path / "samples").is_dir()), read[0])
+    return next((run for run in read if evaluations(run)), read[0])
 
 
 def _checked(done: Training) -> Training:

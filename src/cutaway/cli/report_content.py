@@ -16,8 +16,9 @@ from cutaway.analysis.report.cards import Room
 from cutaway.cli.run_facts import Facts, show_facts
 from cutaway.errors import CutawayError
 from cutaway.run.findings import Finding
+from cutaway.run.layout import TESTS_FILE
 from cutaway.run.overlays import overlays
-from cutaway.run.slice_tests import TESTS_FILE, read_tests
+from cutaway.run.slice_tests import read_tests
 from cutaway.run.sources import BindingSource, ModelSource, Source
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from cutaway.cli.words import seconds_since
 from cutaway.errors import RunDamaged
 from cutaway.run.annotations import Annotations, read_annotations
 from cutaway.run.catalog import run_states
+from cutaway.run.layout import COLLECTIONS_FILE
 from cutaway.run.leases import read_leases
 from cutaway.run.preview import preview
 from cutaway.run.schemas import FINDINGS, SCALARS, STATISTICS, STEPS
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from cutaway.run import Run
 
 __all__ = ["Facts", "collections_of", "list_facts", "show_facts"]
-
-COLLECTIONS = "trace/collections.json"
 
 
 def list_facts(runs: Iterable[Run]) -> list[Facts]:
@@ -89,7 +88,7 @@ def _health(run: Run) -> Facts:
 def collections_of(run: Run) -> Collections:
     """Return the run's collections; the ones that always exist where it wrote none, or they are damaged."""
     try:
-        document = run.document(COLLECTIONS)
+        document = run.document(COLLECTIONS_FILE)
     except RunDamaged:
         document = None
     return Collections() if document is None else Collections.from_dict(document["collections"])
@@ -148,7 +147,7 @@ def _steps(run: Run, damage: list[Damage]) -> Facts:
 
 def _collection_counts(run: Run, damage: list[Damage]) -> list[Facts]:
     try:
-        run.document(COLLECTIONS)
+        run.document(COLLECTIONS_FILE)
     except RunDamaged as error:
         damage.append(Damage(error.path, error.offset, None, error.reason))
     seen = preview(run, STATISTICS, GLANCES)

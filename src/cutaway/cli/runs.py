@@ -209,11 +209,12 @@ def _folder(root: Path | None) -> Path:
 def _catalog(root: Path | None) -> list[Run]:
     """Return the runs of a folder. One that was named must exist; the default one appears with the first run."""
     from cutaway.run import list_runs as runs_in
+    from cutaway.run.layout import is_run
 
     folder = _folder(root)
     if root is not None and not folder.is_dir():
         raise ConfigurationError(f"No folder {str(root)!r}. `cutaway runs list` without one lists `{_folder(None)}`.")
-    if root is not None and (folder / "run.json").exists():
+    if root is not None and is_run(folder):
         raise ConfigurationError(f"{str(root)!r} is itself a run. `cutaway runs show {root}` shows it.")
     return runs_in(folder)
 

@@ -113,7 +113,7 @@ def _refuse_mixtures(*, edits: Edits, listed: bool, running: bool, from_run: str
 
 def _tests_path(run: str, tests: str | None, from_run: str | None) -> Path:
     from cutaway.cli.opening import open_run
-    from cutaway.run.slice_tests import TESTS_FILE
+    from cutaway.run.layout import TESTS_FILE
 
     return Path(tests) if tests is not None else open_run(from_run or run).path / TESTS_FILE
 

@@ -30,6 +30,7 @@ from cutaway.evaluation.subject import Subject, open_subject
 from cutaway.evaluation.wiring import FirstSample, Wiring, first_sample, shapes_of, wire
 from cutaway.run import Run
 from cutaway.run.evaluations import LATENT, Evaluation, find_unfinished, space_file_name
+from cutaway.run.layout import is_run
 from cutaway.run.overlay_use import record_overlay
 from cutaway.run.sample_writer import SampleWriter
 
@@ -242,7 +243,7 @@ def _run_of(given: Any, dataset: Dataset, key: str | None) -> Run:
         return given
     if isinstance(given, str | os.PathLike):
         folder = Path(os.fsdecode(given)).expanduser()
-        return Run.open(folder) if (folder / "run.json").exists() else Run.create(folder, kind="evaluation")
+        return Run.open(folder) if is_run(folder) else Run.create(folder, kind="evaluation")
     held = getattr(given, "run", None)
     if isinstance(held, Run):
         return held

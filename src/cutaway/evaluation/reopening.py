@@ -23,6 +23,7 @@ from cutaway.evaluation.subject import Subject, file_digest, open_subject
 from cutaway.evaluation.wiring import Wiring, first_sample, shapes_of, wire
 from cutaway.models import Limits, Model
 from cutaway.run.evaluations import Evaluation
+from cutaway.run.layout import is_run
 
 __all__ = ["Reopened", "Sample", "encoded_sample", "model_of", "reopen", "reopen_dataset"]
 
@@ -185,7 +186,7 @@ def reopen_dataset(evaluation: Evaluation) -> tuple[Dataset, list[str]]:
 def _is_of_a_run(path: Path, evaluation: Evaluation) -> bool:
     """Whether a file came with a run, this one or another: one from somebody else must not choose which code runs."""
     own = evaluation.run.path.resolve()
-    return path.is_relative_to(own) or any((folder / "run.json").is_file() for folder in path.parents)
+    return path.is_relative_to(own) or any(map(is_run, path.parents))
 
 
 def model_of(evaluation: Evaluation) -> Any:

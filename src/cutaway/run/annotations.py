@@ -15,11 +15,11 @@ from typing import Any
 
 from cutaway.errors import ConfigurationError, RunDamaged, StorageError
 from cutaway.run.identity import Run
+from cutaway.run.layout import ANNOTATIONS_FILE
 from cutaway.run.plain_text import plain_text
 
-__all__ = ["ANNOTATIONS", "LONGEST_NOTE", "LONGEST_TAG", "MOST_TAGS", "Annotations", "annotate", "read_annotations"]
+__all__ = ["LONGEST_NOTE", "LONGEST_TAG", "MOST_TAGS", "Annotations", "annotate", "read_annotations"]
 
-ANNOTATIONS = "annotations.json"
 MOST_TAGS = 100
 LONGEST_TAG = 100
 LONGEST_NOTE = 100_000
@@ -60,7 +60,7 @@ def annotate(
         )
         if new != old:
             try:
-                run.write_document(ANNOTATIONS, {**document, **asdict(new)})
+                run.write_document(ANNOTATIONS_FILE, {**document, **asdict(new)})
             except StorageError as error:
                 cause = error.__cause__
                 reason = cause.strerror if isinstance(cause, OSError) and cause.strerror else "it cannot be written"
@@ -79,12 +79,12 @@ def tidy_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 def _document(run: Run) -> dict[str, Any]:
     with contextlib.suppress(FileNotFoundError):
-        if run.storage.size(ANNOTATIONS) > _LARGEST:
-            raise RunDamaged(ANNOTATIONS, 0, f"it is larger than {_LARGEST >> 20} MB")
+        if run.storage.size(ANNOTATIONS_FILE) > _LARGEST:
+            raise RunDamaged(ANNOTATIONS_FILE, 0, f"it is larger than {_LARGEST >> 20} MB")
     try:
-        return run.document(ANNOTATIONS) or {}
+        return run.document(ANNOTATIONS_FILE) or {}
     except (ValueError, RecursionError) as error:
-        raise RunDamaged(ANNOTATIONS, 0, "it is no JSON object") from error
+        raise RunDamaged(ANNOTATIONS_FILE, 0, "it is no JSON object") from error
 
 
 def _annotations(document: dict[str, Any]) -> Annotations:

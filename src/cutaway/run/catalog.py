@@ -11,38 +11,12 @@ from pathlib import Path
 
 from cutaway.errors import ConfigurationError, RunError, RunLocked, RunNotFound
 from cutaway.run.identity import Run, runs_folder
+from cutaway.run.layout import LAYOUT, RUN_FILE, is_run
 from cutaway.run.leases import RunState, training_states
 from cutaway.run.schemas import SCHEMAS
 
 __all__ = ["find_run", "list_runs", "prune_runs", "remove_run", "run_sizes"]
 
-# Everything that a run folder has at its top; see docs/reference/format.md.
-LAYOUT = frozenset(
-    (
-        "run.json",
-        "config.yaml",
-        "leases",
-        "control",
-        "trace",
-        "scalars",
-        "values",
-        "samples",
-        "previews",
-        "overlay.json",
-        "overlays",
-        "tests.yaml",
-        "annotations.json",
-        "selections",
-        "jobs",
-        "checkpoints",
-        "models",
-        "reports",
-        "findings",
-        "watch",
-        "requests",
-        "logs",
-    )
-)
 # A document that was being replaced when its writer died lies beside as `.run.json.<pid>`.
 LAYOUT_STEMS = frozenset(name.split(".")[0] for name in LAYOUT)
 
@@ -65,7 +39,7 @@ def find_run(text: str, root: Path | str | None = None) -> Run:
     if not text:
         # It begins every name: an unset variable in a script must not stand for a run.
         raise RunNotFound(text, str(folder))
-    if (Path(text).expanduser() / "run.json").exists():
+    if is_run(Path(text).expanduser()):
         return Run.open(text)
     names = _names(folder)
     matches = [name for name in names if name == text] or [name for name in names if name.startswith(text)]
@@ -126,7 +100,7 @@ def _delete(run: Run) -> None:
     for entry in run.path.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)
-        elif entry.name != "run.json":
+        elif entry.name != RUN_FILE:
             entry.unlink()
     shutil.rmtree(run.path)
 
@@ -140,7 +114,7 @@ def _created(run: Run) -> str:
     if "created" in run.identity:
         return str(run.identity["created"])
     with contextlib.suppress(FileNotFoundError):
-        return datetime.fromtimestamp((run.path / "run.json").stat().st_mtime, UTC).isoformat(timespec="seconds")
+        return datetime.fromtimestamp((run.path / RUN_FILE).stat().st_mtime, UTC).isoformat(timespec="seconds")
     return ""
 
 
@@ -150,7 +124,7 @@ def _names(folder: Path) -> list[str]:
         for entry in entries:
             # A folder of another user, which we may not look into, hides no run of ours.
             with contextlib.suppress(PermissionError):
-                if (Path(entry.path) / "run.json").exists():
+                if is_run(Path(entry.path)):
                     names.append(entry.name)
     return names
 

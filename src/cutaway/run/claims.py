@@ -14,6 +14,7 @@ from typing import Any
 from cutaway.errors import RunDamaged
 from cutaway.run.control import Request
 from cutaway.run.documents import read_document, write_document
+from cutaway.run.layout import CONTROL
 from cutaway.run.leases import LEASE_SECONDS, RunState, read_leases
 from cutaway.run.process import is_alive, is_here, this_process
 from cutaway.run.storage import Storage
@@ -61,22 +62,22 @@ class Claims:
     def claim(self, request: Request) -> Claim | None:
         """Take a request on, or return None while another live process has it."""
         prefix = f"{request.id}.claim-"
-        names = [name for name in self._storage.list("control") if name.startswith(prefix)]
+        names = [name for name in self._storage.list(CONTROL) if name.startswith(prefix)]
         numbers = sorted(int(name.removeprefix(prefix)) for name in names if name.removeprefix(prefix).isdigit())
         interrupted = False
         if numbers:
-            owner = self._owner(f"control/{prefix}{numbers[-1]}")
+            owner = self._owner(f"{CONTROL}/{prefix}{numbers[-1]}")
             if owner is None or self._lives(owner):
                 return None
             interrupted = bool(owner["busy"] or owner["interrupted"])
-        key = f"control/{prefix}{numbers[-1] + 1 if numbers else 0}"
+        key = f"{CONTROL}/{prefix}{numbers[-1] + 1 if numbers else 0}"
         try:
             claim = Claim(self._storage, key, interrupted=interrupted)
         except FileExistsError:
             return None
         for number in numbers:
             with contextlib.suppress(OSError):
-                self._storage.remove(f"control/{prefix}{number}")
+                self._storage.remove(f"{CONTROL}/{prefix}{number}")
         return claim
 
     def _owner(self, key: str) -> dict[str, Any] | None:

@@ -23,6 +23,7 @@ from typing import Any, Literal
 
 from cutaway.errors import RunDamaged
 from cutaway.run.documents import read_document, write_document
+from cutaway.run.layout import CONTROL
 from cutaway.run.storage import Storage
 
 __all__ = ["ACTIONS", "SETTINGS", "Inbox", "Reply", "Request", "answer", "answer_to", "ask", "history", "pending"]
@@ -78,7 +79,7 @@ class Inbox:
 
         One that cannot be read is left, and tried again the next time: it may have been only half visible.
         """
-        names = self._storage.list("control")
+        names = self._storage.list(CONTROL)
         if names == self._listed:
             return []
         found = [request for name in _unanswered(names) if (request := self._take(name)) is not None]
@@ -102,7 +103,7 @@ class Inbox:
 def ask(storage: Storage, request: Request) -> bool:
     """Leave a request; when this returns it survives the process. False where one of that id was left before."""
     try:
-        write_document(storage, f"control/{request.id}.json", asdict(request), exclusive=True)
+        write_document(storage, f"{CONTROL}/{request.id}.json", asdict(request), exclusive=True)
     except FileExistsError:
         return False
     return True
@@ -115,20 +116,20 @@ def pending(storage: Storage, role: str) -> list[Request]:
 
 def answer(storage: Storage, request: Request, reply: Reply) -> None:
     """Say what became of a request."""
-    write_document(storage, f"control/{request.id}.done", asdict(reply))
+    write_document(storage, f"{CONTROL}/{request.id}.done", asdict(reply))
 
 
 def answer_to(storage: Storage, request: Request) -> Reply | None:
     """Return the answer to a request, or None while there is none."""
     try:
-        return Reply(**read_document(storage, f"control/{request.id}.done"))
+        return Reply(**read_document(storage, f"{CONTROL}/{request.id}.done"))
     except FileNotFoundError:
         return None
 
 
 def history(storage: Storage) -> list[tuple[Request, Reply | None]]:
     """Return every request that can be read with its answer, oldest first."""
-    names = [name for name in storage.list("control") if name.endswith(".json")]
+    names = [name for name in storage.list(CONTROL) if name.endswith(".json")]
     found = [request for name in names if (request := _request(storage, name)) is not None]
     both = []
     for request in sorted(found, key=lambda request: (request.time, request.id)):
@@ -147,7 +148,7 @@ def _unanswered(names: list[str]) -> list[str]:
 def _request(storage: Storage, name: str) -> Request | None:
     """Read a request, or return None: what cannot be read cannot be carried out; its sender sees no answer."""
     try:
-        request = Request(**read_document(storage, f"control/{name}"))
+        request = Request(**read_document(storage, f"{CONTROL}/{name}"))
     except (OSError, RunDamaged, TypeError, ValueError):
         return None
     whole = all(isinstance(getattr(request, key), kind) for key, kind in _KINDS.items())

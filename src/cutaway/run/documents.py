@@ -12,6 +12,7 @@ from typing import Any
 
 from cutaway.errors import ConfigurationError, MissingExtraError, RunDamaged
 from cutaway.run.checksum import CHECKSUM, CRC32, CRC32C, checksum_function
+from cutaway.run.layout import CONFIG_FILE
 from cutaway.run.storage import Storage
 
 __all__ = ["read_config", "read_document", "read_yaml", "write_document", "write_yaml"]
@@ -60,7 +61,7 @@ def read_document(storage: Storage, key: str) -> dict[str, Any]:
     return content
 
 
-def read_config(storage: Storage, key: str = "config.yaml") -> dict[str, Any]:
+def read_config(storage: Storage, key: str = CONFIG_FILE) -> dict[str, Any]:
     """Read a configuration as `read_yaml` does; one that is too large to be one is refused with a `ValueError`."""
     if storage.size(key) > LARGEST_CONFIG:
         raise ValueError(f"it is larger than {LARGEST_CONFIG >> 20} MB")

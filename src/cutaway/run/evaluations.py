@@ -17,6 +17,7 @@ from cutaway.arrays import Array, Float32Array, Int64Array
 from cutaway.errors import EvaluationError, RunDamaged, did_you_mean
 from cutaway.run.catalog import list_runs
 from cutaway.run.identity import Run
+from cutaway.run.layout import PARTS, SAMPLES, SOURCE_FILE, SPACES_FILE, evaluation_key
 from cutaway.run.leases import CHIEF, Lease, RunState, free_attempt
 from cutaway.run.sample_columns import shape_of
 from cutaway.run.segments import WriterId
@@ -60,13 +61,13 @@ class Evaluation:
     @property
     def path(self) -> Path:
         """The folder that it lies in."""
-        return self.run.path / "samples" / str(self.number)
+        return self.run.path / evaluation_key(self.number)
 
     @property
     def source(self) -> Source:
         """What made it: the binding, the model, how they were wired, the options, counts and times."""
         with contextlib.suppress(RunDamaged):
-            return read_source(self.run.document("/".join(_source(self.number))) or {})
+            return read_source(self.run.document(evaluation_key(self.number, SOURCE_FILE)) or {})
         return Source()
 
     @property
@@ -207,7 +208,11 @@ class Evaluation:
 
 def evaluations(run: Run) -> list[Evaluation]:
     """Return the evaluations of a run in their order, the unfinished among them."""
-    return [Evaluation(run, number) for number in _numbers(run) if run.path.joinpath(*_source(number)).is_file()]
+    return [
+        Evaluation(run, number)
+        for number in _numbers(run)
+        if (run.path / evaluation_key(number, SOURCE_FILE)).is_file()
+    ]
 
 
 def new_evaluation(run: Run) -> Evaluation:
@@ -232,14 +237,14 @@ def claim_evaluations(run: Run) -> Lease:
     lease = Lease(run.storage, path, WriterId("evaluate", CHIEF, attempt))
     for one in evaluations(run):
         # A process that was killed at its very end left parts of which everything is merged.
-        if one.finished and (one.path / "parts").is_dir():
-            run.storage.remove(f"samples/{one.number}/parts")
+        if one.finished and (one.path / PARTS).is_dir():
+            run.storage.remove(evaluation_key(one.number, PARTS))
     return lease
 
 
 def spaces_document(evaluation: Evaluation) -> str:
     """Return the key of the document that says which latent spaces were added later."""
-    return f"samples/{evaluation.number}/spaces.json"
+    return evaluation_key(evaluation.number, SPACES_FILE)
 
 
 def added_spaces(evaluation: Evaluation) -> dict[str, Any]:
@@ -253,7 +258,7 @@ def added_spaces(evaluation: Evaluation) -> dict[str, Any]:
 
 def write_source(evaluation: Evaluation, content: Mapping[str, Any]) -> None:
     """Write `source.json` whole."""
-    evaluation.run.write_document("/".join(_source(evaluation.number)), dict(content))
+    evaluation.run.write_document(evaluation_key(evaluation.number, SOURCE_FILE), dict(content))
 
 
 def space_file_name(space: str) -> str:
@@ -267,9 +272,5 @@ def space_file_name(space: str) -> str:
 
 def _numbers(run: Run) -> list[int]:
     with contextlib.suppress(FileNotFoundError):
-        return sorted(int(path.name) for path in (run.path / "samples").iterdir() if path.name.isdigit())
+        return sorted(int(path.name) for path in (run.path / SAMPLES).iterdir() if path.name.isdigit())
     return []
-
-
-def _source(number: int) -> tuple[str, str, str]:
-    return "samples", str(number), "source.json"

@@ -17,6 +17,7 @@ from typing import Any
 from cutaway.errors import ConfigurationError, RunDamaged, RunExists, RunFormatError, RunNotFound, StorageError
 from cutaway.run.documents import read_config, read_document, write_document, write_yaml
 from cutaway.run.findings import Finding, findings_from_table
+from cutaway.run.layout import CONFIG_FILE, CONTROL, LEASES, OVERLAY_FILE, RUN_FILE, SAMPLES, SOURCE_FILE, TRACE, WATCH
 from cutaway.run.leases import CHIEF, Lease, RunState, free_attempt, refuse_live_writer, training_states
 from cutaway.run.schemas import FINDINGS, SCHEMAS, STEPS
 from cutaway.run.segments import SegmentName, TableWriter, WriterId
@@ -26,7 +27,6 @@ from cutaway.run.tables import Attempt, Damage, TableReader
 __all__ = ["FORMAT", "Run", "runs_folder"]
 
 FORMAT = 0
-_IDENTITY = "run.json"
 
 
 def runs_folder() -> Path:
@@ -85,7 +85,7 @@ class Run:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             # Exclusive, so that of two processes that start at once only one owns the folder.
-            write_document(run.storage, _IDENTITY, run.identity, exclusive=True)
+            write_document(run.storage, RUN_FILE, run.identity, exclusive=True)
         except FileExistsError:
             if not folder.is_dir():
                 message = f"`out_dir` must be a folder, but {str(folder)!r} is a file. Give another `out_dir`."
@@ -107,15 +107,15 @@ class Run:
         folder = Path(path).expanduser()
         storage = LocalStorage(folder) if mapped else UnmappedStorage(folder)
         try:
-            identity = read_document(storage, _IDENTITY)
+            identity = read_document(storage, RUN_FILE)
         except (FileNotFoundError, NotADirectoryError):
             raise RunNotFound(str(path), str(folder.parent)) from None
         except RunDamaged as error:
             # A damaged identity costs the name and date of a run, never its data.
-            return cls(folder, {"name": folder.name}, [Damage(_IDENTITY, 0, None, error.reason)], storage)
+            return cls(folder, {"name": folder.name}, [Damage(RUN_FILE, 0, None, error.reason)], storage)
         version = identity.get("format", FORMAT)
         if not isinstance(version, int):
-            damage = Damage(_IDENTITY, 0, None, "its format is no number")
+            damage = Damage(RUN_FILE, 0, None, "its format is no number")
             return cls(folder, {**identity, "format": FORMAT}, [damage], storage)
         if version > FORMAT:
             message = f"Run {folder.name!r} has format {version}; this release reads up to {FORMAT}."
@@ -138,18 +138,18 @@ class Run:
         Attempts that another process has listed meanwhile stay: a training that was taken for lost may come back.
         """
         with contextlib.suppress(FileNotFoundError, RunDamaged):
-            there = read_document(self.storage, _IDENTITY)
+            there = read_document(self.storage, RUN_FILE)
             listed = [*there.get("attempts", []), *self.identity.get("attempts", [])]
             self.identity["attempts"] = list({one["attempt"]: one for one in listed}.values())
-        write_document(self.storage, _IDENTITY, self.identity)
+        write_document(self.storage, RUN_FILE, self.identity)
 
     def attempts(self) -> list[Attempt]:
         """Return the attempts so far, read again when `run.json` has changed."""
         try:
-            stat = (self.path / _IDENTITY).stat()
+            stat = (self.path / RUN_FILE).stat()
             seen = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
             if seen != self._identity_seen or self._attempts is None:
-                self.identity = read_document(self.storage, _IDENTITY)
+                self.identity = read_document(self.storage, RUN_FILE)
                 self._identity_seen = seen
                 self._attempts = self._listed_attempts()
         except (FileNotFoundError, RunDamaged):
@@ -162,7 +162,7 @@ class Run:
         if isinstance(listed, list) and all(map(_is_attempt, listed)):
             return [Attempt(one["attempt"], one["from_step"]) for one in listed]
         self.identity = {**self.identity, "attempts": []}
-        damage = Damage(_IDENTITY, 0, None, "its attempts are no list of attempts and their first steps")
+        damage = Damage(RUN_FILE, 0, None, "its attempts are no list of attempts and their first steps")
         if damage not in self.damage:
             self.damage.append(damage)
         return self._attempts_from_files()
@@ -243,12 +243,12 @@ class Run:
         except FileNotFoundError:
             return {}
         except ValueError as error:
-            message = f"{self.path / 'config.yaml'} is not a YAML dictionary: {error}. Mend or delete it."
+            message = f"{self.path / CONFIG_FILE} is not a YAML dictionary: {error}. Mend or delete it."
             raise RunFormatError(message) from error
 
     def write_config(self, config: Mapping[str, Any]) -> None:
         """Write `config.yaml` whole."""
-        self.storage.replace("config.yaml", write_yaml(config))
+        self.storage.replace(CONFIG_FILE, write_yaml(config))
 
     def verify(self) -> list[Damage]:
         """Check every byte that has a checksum, and return what is damaged."""
@@ -266,12 +266,12 @@ class Run:
     def _sealed_documents(self) -> list[str]:
         """The documents that carry a checksum."""
         inside = [
-            f"{folder}/{name}"
-            for folder in ("trace", "leases", "control", "watch")
-            for name in self.storage.list(folder)
+            f"{folder}/{name}" for folder in (TRACE, LEASES, CONTROL, WATCH) for name in self.storage.list(folder)
         ]
-        inside += [path.relative_to(self.path).as_posix() for path in sorted(self.path.glob("samples/*/source.json"))]
-        return [_IDENTITY, "overlay.json", *(key for key in inside if key.endswith((".json", ".done")))]
+        inside += [
+            path.relative_to(self.path).as_posix() for path in sorted(self.path.glob(f"{SAMPLES}/*/{SOURCE_FILE}"))
+        ]
+        return [RUN_FILE, OVERLAY_FILE, *(key for key in inside if key.endswith((".json", ".done")))]
 
     def _attempts_from_files(self) -> list[Attempt]:
         """Rebuild the attempts where `run.json` cannot be read: each took over from its first step."""

@@ -27,12 +27,12 @@ from typing import Any
 from cutaway.errors import RunDamaged, StorageError
 from cutaway.run.documents import read_document, write_document
 from cutaway.run.identity import Run
+from cutaway.run.layout import JOBS
 from cutaway.run.plain_text import plain_text
 from cutaway.run.process import is_alive, is_here, this_process
 from cutaway.run.storage import Storage
 
 __all__ = [
-    "JOBS",
     "KEPT_JOBS",
     "KILL_SECONDS",
     "MOST_LOG_BYTES",
@@ -51,7 +51,6 @@ __all__ = [
     "write_progress",
 ]
 
-JOBS = "jobs"
 KEPT_JOBS = 50
 # So long a job that is to end may take to put things in order.
 KILL_SECONDS = 5.0

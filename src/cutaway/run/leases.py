@@ -16,6 +16,7 @@ from typing import Any
 
 from cutaway.errors import RunDamaged, RunFormatError, RunLocked
 from cutaway.run.documents import read_document, write_document
+from cutaway.run.layout import LEASES
 from cutaway.run.process import is_alive, is_here, this_process
 from cutaway.run.segments import WriterId
 from cutaway.run.storage import Storage
@@ -28,6 +29,7 @@ __all__ = [
     "RunState",
     "StateWatch",
     "free_attempt",
+    "lease_key",
     "lease_state",
     "read_leases",
     "refuse_live_writer",
@@ -59,7 +61,7 @@ class Lease:
 
     def __init__(self, storage: Storage, path: str, writer: WriterId) -> None:
         self._storage = storage
-        self._key = f"leases/{writer.stem}.json"
+        self._key = lease_key(writer)
         self._content: dict[str, Any] = {**writer._asdict(), **this_process(), "beat": 0, "state": RunState.RUNNING}
         self._process = os.getpid()
         # A beat of the writer thread must not overtake the release of the main thread.
@@ -88,6 +90,11 @@ class Lease:
         with self._lock:
             self._content |= changes
             write_document(self._storage, self._key, self._content, durable=False)
+
+
+def lease_key(writer: WriterId) -> str:
+    """Return where the lease of a writer lies."""
+    return f"{LEASES}/{writer.stem}.json"
 
 
 def read_leases(storage: Storage, role: str) -> list[dict[str, Any]]:
@@ -183,13 +190,13 @@ def _wait(watches: Sequence[StateWatch], sleep: Callable[[float], None]) -> None
 def _leases(storage: Storage, role: str) -> list[dict[str, Any]]:
     """Return every lease of a role; one that cannot be read is lost, but its attempt is taken."""
     leases = []
-    for name in storage.list("leases"):
+    for name in storage.list(LEASES):
         parts = name.removesuffix(".json").split("-")
         if parts[0] != role or len(parts) != 3 or not parts[2].isdigit():
             continue
         with contextlib.suppress(FileNotFoundError):
             try:
-                lease = read_document(storage, f"leases/{name}")
+                lease = read_document(storage, f"{LEASES}/{name}")
             except (OSError, RunDamaged, RunFormatError):
                 lease = {}
             lost = {"role": role, "worker": parts[1], "attempt": int(parts[2]), "state": RunState.LOST}
@@ -237,7 +244,7 @@ def _last_word(storage: Storage, lease: dict[str, Any]) -> RunState:
 
 
 def _again(storage: Storage, lease: dict[str, Any]) -> dict[str, Any]:
-    key = f"leases/{lease['role']}-{lease['worker']}-{lease['attempt']}.json"
+    key = f"{LEASES}/{lease['role']}-{lease['worker']}-{lease['attempt']}.json"
     try:
         now = read_document(storage, key)
     except (OSError, RunDamaged, RunFormatError):

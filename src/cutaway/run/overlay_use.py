@@ -14,6 +14,7 @@ from typing import Any
 
 from cutaway.errors import RunDamaged
 from cutaway.run.identity import Run
+from cutaway.run.layout import OVERLAY_FILE
 from cutaway.run.overlays import DROP, LABEL, OVERLAY_VARIABLE, WEIGHT, Overlay
 
 __all__ = [
@@ -28,7 +29,6 @@ __all__ = [
     "record_overlay",
 ]
 
-DOCUMENT = "overlay.json"
 # Who asked: a loop with its own labels, one that asked for weights, one that trains on a data set, or an evaluation,
 # which reads corrections too but trains nothing.
 CORRECTED, WEIGHTS, DATA_SET, EVALUATION = "corrected", "weights", "data set", "evaluation"
@@ -110,7 +110,7 @@ def record_overlay(run: Run) -> None:
             most[key] = max(most.get(key, 0), one["samples"])
         told["read"] = [{"by": by, "subset": subset, "samples": most[by, subset]} for by, subset in sorted(most)]
     if before != told:
-        run.write_document(DOCUMENT, told)
+        run.write_document(OVERLAY_FILE, told)
 
 
 def overlay_of(run: Run) -> dict[str, Any] | None:
@@ -119,7 +119,7 @@ def overlay_of(run: Run) -> dict[str, Any] | None:
     A run may come from anybody: what is not as it is written here counts as nothing said.
     """
     try:
-        told = run.document(DOCUMENT)
+        told = run.document(OVERLAY_FILE)
     except (RunDamaged, OSError):
         return None
     return told if told is not None and _is_told(told) else None

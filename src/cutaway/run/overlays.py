@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from cutaway.errors import ConfigurationError, OverlayError, StorageError, did_you_mean
 from cutaway.run.identity import Run
+from cutaway.run.layout import OVERLAYS, UNDONE_OVERLAYS
 from cutaway.run.whole_files import sweep_dead, whole_file
 
 __all__ = [
@@ -154,7 +155,7 @@ def overlay_path(run: Run, name: str) -> Path:
             f"An overlay's name has letters, digits, '_', '.' and '-', at most 64, and begins with none of the last "
             f"two, but got {name!r}."
         )
-    return run.path / "overlays" / f"{name}.parquet"
+    return run.path / OVERLAYS / f"{name}.parquet"
 
 
 def write_overlay(run: Run, overlay: Overlay) -> Overlay:
@@ -210,12 +211,12 @@ def read_overlay(path: Path | str) -> Overlay:
 
 def overlays(run: Run) -> list[Overlay]:
     """Return the overlays of a run, the oldest first. One that cannot be read is left out."""
-    return _readable(run.path / "overlays")
+    return _readable(run.path / OVERLAYS)
 
 
 def undone_overlays(run: Run) -> list[Overlay]:
     """Return the overlays that were taken back."""
-    return _readable(run.path / "overlays" / "undone")
+    return _readable(run.path / UNDONE_OVERLAYS)
 
 
 def find_overlay(run: Run, name: str | None = None) -> Overlay:
@@ -238,7 +239,7 @@ def undo_overlay(run: Run, name: str | None = None) -> Overlay:
     """Take back an overlay, by default the newest: the one before it is the newest again. Its file is moved aside."""
     overlay = find_overlay(run, name)
     path = overlay_path(run, overlay.name)
-    aside = path.parent / "undone" / path.name
+    aside = run.path / UNDONE_OVERLAYS / path.name
     try:
         aside.parent.mkdir(exist_ok=True)
         path.replace(aside)
@@ -249,7 +250,7 @@ def undo_overlay(run: Run, name: str | None = None) -> Overlay:
 
 def free_name(run: Run) -> str:
     """Return the first of fix-1, fix-2, ... that no overlay of the run has, also none that was taken back."""
-    taken = {path.stem for path in (run.path / "overlays").glob("**/*.parquet")}
+    taken = {path.stem for path in (run.path / OVERLAYS).glob("**/*.parquet")}
     return next(name for number in range(1, len(taken) + 2) if (name := f"fix-{number}") not in taken)
 
 

@@ -12,6 +12,16 @@ from typing import Any
 
 from cutaway.errors import RunDamaged, RunFormatError
 from cutaway.run.documents import read_document
+from cutaway.run.layout import (
+    ANNOTATIONS_FILE,
+    CONTROL,
+    LEASES,
+    OVERLAYS,
+    RUN_FILE,
+    SELECTIONS,
+    UNDONE_OVERLAYS,
+    evaluation_key,
+)
 from cutaway.run.leases import LEASE_SECONDS
 from cutaway.run.process import is_alive, is_here
 from cutaway.run.schemas import FINDINGS, SCALARS, STATISTICS, STEPS
@@ -24,12 +34,12 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
     "steps": (STEPS, STATISTICS),
     "scalars": (SCALARS,),
     "findings": (FINDINGS,),
-    "requests": ("control",),
+    "requests": (CONTROL,),
 }
 # Of a document; the size of a longer one still tells of most changes.
 MOST_BYTES = 1 << 20
 # Beside evaluations and their analyses, what people decided about samples; such files may change and stay as long.
-_DECIDED = ("overlays", "overlays/undone", "selections")
+_DECIDED = (OVERLAYS, UNDONE_OVERLAYS, SELECTIONS)
 # Documents end with a checksum of themselves, and Parquet with what its columns hold.
 TAIL_BYTES = 4096
 # So many evaluations in a row may have been removed before later ones are no longer looked for.
@@ -55,8 +65,8 @@ class Pulse:
 
     def _signs(self) -> dict[str, object]:
         signs: dict[str, object] = {aspect: self._sizes(folders) for aspect, folders in _FOLDERS.items()}
-        signs["state"] = (self._bytes("run.json"), self._writers())
-        signs["annotations"] = self._bytes("annotations.json")
+        signs["state"] = (self._bytes(RUN_FILE), self._writers())
+        signs["annotations"] = self._bytes(ANNOTATIONS_FILE)
         signs["samples"] = (self._evaluated(), [self._tail(key) for folder in _DECIDED for key in self._files(folder)])
         return signs
 
@@ -65,7 +75,7 @@ class Pulse:
         found: list[tuple[str, int]] = []
         number = empty = 0
         while empty < MOST_REMOVED:
-            there = self._sizes((f"samples/{number}",))
+            there = self._sizes((evaluation_key(number),))
             found += there
             number, empty = number + 1, 0 if there else empty + 1
         return found
@@ -100,8 +110,8 @@ class Pulse:
     def _writers(self) -> list[tuple[str, str, bool, bool]]:
         """Return what each writer says of itself, and whether it is alive: a kill changes no file."""
         found = []
-        for name in self._storage.list("leases"):
-            key = f"leases/{name}"
+        for name in self._storage.list(LEASES):
+            key = f"{LEASES}/{name}"
             try:
                 if not 0 < self._storage.size(key) <= MOST_BYTES:
                     continue

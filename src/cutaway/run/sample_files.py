@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cutaway.run.identity import Run
+from cutaway.run.layout import SAMPLES
 
 __all__ = ["SampleFile", "sample_files"]
 
@@ -23,7 +24,7 @@ def sample_files(run: Run) -> list[SampleFile]:
     import pyarrow.parquet as pq  # most runs have no such files, and it takes long to import
 
     found = []
-    for path in sorted((run.path / "samples").glob("*/*.parquet")):
+    for path in sorted((run.path / SAMPLES).glob("*/*.parquet")):
         # Analysis keeps its own files beside: `<subset>.map.<space>.parquet`.
         if "." not in path.stem and {"id", "hash"} <= set(pq.read_schema(path).names):
             table = pq.read_table(path, columns=["id", "hash"])

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.run.identity import Run
+from cutaway.run.layout import PREVIEWS
 from cutaway.run.sample_columns import COUNT, PREVIEW, SPACE, fitted_batch, is_large, unified_schema
 from cutaway.run.whole_files import whole_file
 
@@ -70,7 +71,7 @@ def merge_subset(
 
 def preview_key(subset: str) -> str:
     """Return where the previews of a subset lie."""
-    return f"previews/{subset}.arrow"
+    return f"{PREVIEWS}/{subset}.arrow"
 
 
 def _rank(name: str) -> int:

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from cutaway.errors import ConfigurationError, RunDamaged
 from cutaway.run.identity import Run
+from cutaway.run.layout import evaluation_key
 from cutaway.run.sample_columns import fitted_batch, unified_schema
 from cutaway.run.sample_merging import merge_subset
 from cutaway.run.whole_files import sweep
@@ -44,7 +45,7 @@ class SampleWriter:
 
     def __init__(self, run: Run, number: int, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._run = run
-        self._folder = f"samples/{number}"
+        self._folder = evaluation_key(number)
         self._clock = clock
         self._batches: list[pa.RecordBatch] = []
         self._subset = ""

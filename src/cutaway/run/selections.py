@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from cutaway.errors import ConfigurationError, CutawayError, RunDamaged, StorageError, did_you_mean
 from cutaway.run.identity import Run
+from cutaway.run.layout import SELECTIONS
 from cutaway.run.plain_text import plain_text
 
 __all__ = ["MOST_SELECTIONS", "Kept", "Selection", "drop_selection", "find_selection", "keep_selection", "selections"]
@@ -26,7 +27,6 @@ LONGEST_NAME, LONGEST_NOTE, LONGEST_TEXT = 100, 10_000, 2000
 MOST_CONDITIONS, MOST_CORNERS, MOST_SAMPLES = 50, 200, 10_000
 # What is longer is not one of ours.
 LARGEST = 4 << 20
-_FOLDER = "selections"
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class Kept(NamedTuple):
 def selections(run: Run) -> Kept:
     """Return the selections that were kept in a run; a file that cannot be read is left out, and said."""
     found, notes = [], []
-    names = [name for name in run.storage.list(_FOLDER) if name.endswith(".json")]
+    names = [name for name in run.storage.list(SELECTIONS) if name.endswith(".json")]
     for name in names[:MOST_SELECTIONS]:
         try:
-            found.append(_read(run, f"{_FOLDER}/{name}"))
+            found.append(_read(run, f"{SELECTIONS}/{name}"))
         except (CutawayError, OSError) as error:
             notes.append(f"The selection in {plain_text(name, 100)!r} is left out: {error}")
     if len(names) > MOST_SELECTIONS:
@@ -87,11 +87,11 @@ def keep_selection(run: Run, selection: Selection) -> Selection:
         raise ConfigurationError(
             f"Selection {name!r} is too large to keep: {len(kept.samples):,} samples by name. Select by conditions."
         )
-    if (run.path / _FOLDER).is_symlink():
+    if (run.path / SELECTIONS).is_symlink():
         raise ConfigurationError(
-            f"Selection {name!r} was not kept: `{_FOLDER}` of run {run.name!r} leads elsewhere. Remove that link."
+            f"Selection {name!r} was not kept: `{SELECTIONS}` of run {run.name!r} leads elsewhere. Remove that link."
         )
-    there = run.storage.list(_FOLDER)
+    there = run.storage.list(SELECTIONS)
     if len(there) >= MOST_SELECTIONS and key.rpartition("/")[2] not in there:
         raise ConfigurationError(
             f"Run {run.name!r} has {len(there):,} selections, which is as many as it can have. Remove some first."
@@ -108,15 +108,15 @@ def keep_selection(run: Run, selection: Selection) -> Selection:
 
 def drop_selection(run: Run, name: str) -> None:
     """Remove a selection. Raises with the nearest names where there is none."""
-    if (run.path / _FOLDER).is_symlink():
-        raise ConfigurationError(f"`{_FOLDER}` of run {run.name!r} leads elsewhere. Remove that link.")
+    if (run.path / SELECTIONS).is_symlink():
+        raise ConfigurationError(f"`{SELECTIONS}` of run {run.name!r} leads elsewhere. Remove that link.")
     run.storage.remove(_key(find_selection(run, name).name))
 
 
 def _key(name: str) -> str:
     """Return where a selection of a name lies: what can be read of it, and what tells it from every other."""
     readable = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "selection"
-    return f"{_FOLDER}/{readable}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}.json"
+    return f"{SELECTIONS}/{readable}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}.json"
 
 
 def _read(run: Run, key: str) -> Selection:

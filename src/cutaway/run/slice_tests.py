@@ -23,9 +23,8 @@ from cutaway.run.documents import write_yaml
 from cutaway.run.plain_yaml import read_plain_yaml
 from cutaway.run.whole_files import whole_file
 
-__all__ = ["TESTS_FILE", "WrittenTest", "read_tests", "with_tests", "without_tests", "write_tests"]
+__all__ = ["WrittenTest", "read_tests", "with_tests", "without_tests", "write_tests"]
 
-TESTS_FILE = "tests.yaml"
 VERSION = 1
 _LARGEST = 256 * 1024
 _KEYS = ("name", "line", "why", "insight")

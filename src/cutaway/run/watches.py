@@ -7,6 +7,7 @@ from typing import Any
 
 from cutaway.errors import RunDamaged
 from cutaway.run.documents import read_document, write_document
+from cutaway.run.layout import WATCH
 from cutaway.run.storage import Storage
 
 __all__ = ["read_watches", "write_watch"]
@@ -14,13 +15,13 @@ __all__ = ["read_watches", "write_watch"]
 
 def write_watch(storage: Storage, watcher: str, content: dict[str, Any]) -> None:
     """Say how a watcher stands; it says so again soon, so this need not survive the machine."""
-    write_document(storage, f"watch/{watcher}.json", content, durable=False)
+    write_document(storage, f"{WATCH}/{watcher}.json", content, durable=False)
 
 
 def read_watches(storage: Storage) -> list[dict[str, Any]]:
     """Return what the watchers of a run said last; one that cannot be read is left to `Run.verify` to name."""
     found = []
-    for name in storage.list("watch"):
+    for name in storage.list(WATCH):
         with contextlib.suppress(RunDamaged, FileNotFoundError):
-            found.append(read_document(storage, f"watch/{name}"))
+            found.append(read_document(storage, f"{WATCH}/{name}"))
     return found

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from cutaway.run.identity import Run
+from cutaway.run.layout import PREVIEWS
 from cutaway.studio.answers.errors import Refusal
 
 __all__ = ["SamplePreviews", "has_pictures"]
@@ -87,7 +88,7 @@ class SamplePreviews:
 def _files(run: Run) -> list[Path]:
     """The files of previews, by what lies in the folder; no name that was asked for becomes a path."""
     try:
-        return sorted(path for path in (run.path / "previews").iterdir() if path.suffix == ".arrow" and path.is_file())
+        return sorted(path for path in (run.path / PREVIEWS).iterdir() if path.suffix == ".arrow" and path.is_file())
     except OSError:
         return []
 

@@ -29,6 +29,7 @@ from cutaway.rules.documentation import SECTIONS, sections
 from cutaway.rules.rule import Rule
 from cutaway.run.findings import Finding
 from cutaway.run.identity import Run
+from cutaway.run.layout import COLLECTIONS_FILE
 from cutaway.run.leases import RunState
 from cutaway.run.schemas import SCALARS, STATISTICS, STEPS, TENSORS
 from cutaway.run.segments import TableWriter, WriterId
@@ -142,7 +143,7 @@ class _RunFolder:
         self.run = run
         attempt, self._lease = run.begin_attempt(from_step=0)
         who = WriterId("train", "worker_0", attempt)
-        run.write_document("trace/collections.json", {"included": [], "collections": collections.to_dict()})
+        run.write_document(COLLECTIONS_FILE, {"included": [], "collections": collections.to_dict()})
         self._writers = {table: run.writer(table, who) for table in (TENSORS, STATISTICS, SCALARS, STEPS)}
 
     def add(self, held: HeldStep) -> None:

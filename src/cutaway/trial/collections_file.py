@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from cutaway.errors import MissingCollectionFiles, RunDamaged
 from cutaway.run.identity import Run
+from cutaway.run.layout import TRACE
 from cutaway.run.leases import RunState
 from cutaway.run.schemas import STEPS
 from cutaway.run.tables import Damage
@@ -65,5 +66,5 @@ def wait_for_collections(run: Run, sleep: Callable[[float], None] = time.sleep) 
 
 
 def _documents(run: Run) -> list[str]:
-    names = run.storage.list("trace")
-    return [f"trace/{name}" for name in names if name.startswith("collections") and name.endswith(".json")]
+    names = run.storage.list(TRACE)
+    return [f"{TRACE}/{name}" for name in names if name.startswith("collections") and name.endswith(".json")]

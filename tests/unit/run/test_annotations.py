@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from cutaway.errors import ConfigurationError, RunDamaged
 from cutaway.run import Run
 from cutaway.run.annotations import (
-    ANNOTATIONS,
     LONGEST_NOTE,
     LONGEST_TAG,
     MOST_TAGS,
@@ -24,6 +23,7 @@ from cutaway.run.annotations import (
     tidy_tags,
 )
 from cutaway.run.catalog import remove_run
+from cutaway.run.layout import ANNOTATIONS_FILE
 from cutaway.run.plain_text import plain_text
 
 
@@ -34,7 +34,7 @@ def run(tmp_path: Path) -> Run:
 
 def test_a_run_that_nobody_wrote_about_has_nothing(run: Run) -> None:
     assert read_annotations(run) == Annotations()
-    assert not (run.path / ANNOTATIONS).exists()
+    assert not (run.path / ANNOTATIONS_FILE).exists()
 
 
 def test_what_is_left_out_stays(run: Run) -> None:
@@ -52,9 +52,9 @@ def test_tags_are_trimmed_kept_once_and_in_their_order() -> None:
 
 
 def test_what_another_release_keeps_in_the_file_stays(run: Run) -> None:
-    run.write_document(ANNOTATIONS, {"tags": ["a"], "selections": {"hard": [1, 2]}})
+    run.write_document(ANNOTATIONS_FILE, {"tags": ["a"], "selections": {"hard": [1, 2]}})
     annotate(run, note="new")
-    document = run.document(ANNOTATIONS)
+    document = run.document(ANNOTATIONS_FILE)
     assert document is not None
     assert document["selections"] == {"hard": [1, 2]}
     assert (document["tags"], document["note"]) == (["a"], "new")
@@ -86,7 +86,7 @@ def test_marks_that_turn_the_writing_are_left_out_and_writing_from_the_right_sta
     ],
 )
 def test_a_file_of_anybodys_gives_bounded_plain_text(content: dict[str, object], run: Run) -> None:
-    run.write_document(ANNOTATIONS, content)
+    run.write_document(ANNOTATIONS_FILE, content)
     found = read_annotations(run)
     json.dumps([found.tags, found.note], ensure_ascii=False).encode()
     assert len(found.tags) <= MOST_TAGS
@@ -97,14 +97,14 @@ def test_a_file_of_anybodys_gives_bounded_plain_text(content: dict[str, object],
 
 def test_a_damaged_file_is_named_and_not_overwritten(run: Run) -> None:
     annotate(run, note="precious")
-    whole = (run.path / ANNOTATIONS).read_bytes()
-    (run.path / ANNOTATIONS).write_bytes(whole.replace(b"precious", b"precioux"))
+    whole = (run.path / ANNOTATIONS_FILE).read_bytes()
+    (run.path / ANNOTATIONS_FILE).write_bytes(whole.replace(b"precious", b"precioux"))
     with pytest.raises(RunDamaged):
         read_annotations(run)
     with pytest.raises(RunDamaged):
         annotate(run, tags=["new"])
-    assert b"precioux" in (run.path / ANNOTATIONS).read_bytes()
-    (run.path / ANNOTATIONS).write_bytes(b" " * (5 << 20))
+    assert b"precioux" in (run.path / ANNOTATIONS_FILE).read_bytes()
+    (run.path / ANNOTATIONS_FILE).write_bytes(b" " * (5 << 20))
     with pytest.raises(RunDamaged):
         read_annotations(run)
 

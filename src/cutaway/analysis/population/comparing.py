@@ -10,6 +10,7 @@ from cutaway.errors import AnalysisUnavailable, ConfigurationError, RunNotFound
 from cutaway.evaluation import evaluate
 from cutaway.evaluation.progress import Listener
 from cutaway.run import Run, find_run
+from cutaway.run.layout import is_run
 
 if TYPE_CHECKING:
     from cutaway.analysis.population.population import Population
@@ -30,7 +31,7 @@ def other_population(origin: Origin | None, other: Run | str | Path, progress: L
 def _run_at(other: str | Path) -> Run | None:
     """Return the run of that name; None where it is a file or folder that is no run: a model."""
     path = Path(other).expanduser()
-    if path.exists() and not (path / "run.json").exists():
+    if path.exists() and not is_run(path):
         return None
     try:
         return find_run(str(other))

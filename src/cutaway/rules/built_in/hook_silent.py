@@ -11,6 +11,7 @@ from cutaway.arrays import BoolArray, IndexArray, Int64Array
 from cutaway.rules.arguments import whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
+from cutaway.run.layout import COLLECTIONS_FILE
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
 from cutaway.trial import Trial
@@ -104,7 +105,7 @@ class HookSilent(Rule):
 
 def _empty_collections(trial: Trial, step: int) -> str:
     """Return a sentence about the included collections of which nothing has come, or nothing."""
-    asked = (trial.run.document("trace/collections.json") or {}).get("included", ())
+    asked = (trial.run.document(COLLECTIONS_FILE) or {}).get("included", ())
     known = [name for name in asked if name not in _ALWAYS and name in trial.collections()]
     empty = [name for name in known if not trial.tensor_names(collection=name)]
     if not empty:

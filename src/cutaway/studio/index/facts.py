@@ -17,10 +17,11 @@ from cutaway.rules.health import health_of
 from cutaway.run.annotations import Annotations, read_annotations
 from cutaway.run.evaluations import evaluations
 from cutaway.run.identity import Run
+from cutaway.run.layout import CONFIG_FILE, LEASES, RUN_FILE, WATCH
 from cutaway.run.leases import RunState
 from cutaway.run.plain_text import plain_text
 from cutaway.run.preview import preview
-from cutaway.run.schemas import SCALARS, STEPS
+from cutaway.run.schemas import FINDINGS, SCALARS, STEPS
 from cutaway.studio.answers.secrets import hidden
 from cutaway.studio.index.looking import changed, size_of, time_of
 from cutaway.studio.index.places import Place
@@ -176,7 +177,7 @@ def _facts(place: Place, run: Run, memory: Memory) -> RunFacts:
         project=plain_text(str(identity.get("project") or ""), 300),
         kind="evaluation" if identity.get("kind") == "evaluation" else "training",
         state=_said_state(identity.get("state")),
-        created=_time(identity.get("created")) or changed(f"{place.path}/run.json"),
+        created=_time(identity.get("created")) or changed(f"{place.path}/{RUN_FILE}"),
         updated=_updated(place.path),
         seconds=seconds,
         steps=steps,
@@ -200,7 +201,7 @@ def _facts(place: Place, run: Run, memory: Memory) -> RunFacts:
 
 
 def _config(run: Run, memory: Memory) -> _Config:
-    path = f"{run.path}/config.yaml"
+    path = f"{run.path}/{CONFIG_FILE}"
     mark = (time_of(path), size_of(path))
     if memory.config_mark != mark:
         memory.config_mark, memory.config = mark, _read_config(run, mark[1])
@@ -280,8 +281,8 @@ def _time(created: object) -> float | None:
 
 def _updated(path: str) -> float | None:
     """Return when a file of the run itself was written last; a tag is no news of a training."""
-    times = [changed(f"{path}/{name}") for name in ("run.json", "config.yaml")]
-    for folder in ("leases", STEPS, SCALARS, "findings", "watch"):
+    times = [changed(f"{path}/{name}") for name in (RUN_FILE, CONFIG_FILE)]
+    for folder in (LEASES, STEPS, SCALARS, FINDINGS, WATCH):
         try:
             with os.scandir(f"{path}/{folder}") as entries:
                 times += [entry.stat().st_mtime for entry in entries]

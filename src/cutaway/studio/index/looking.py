@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import time
 
+from cutaway.run.layout import CONFIG_FILE, LEASES
+from cutaway.run.schemas import FINDINGS, SCALARS
+
 __all__ = ["Mark", "changed", "is_settled", "is_there", "mark_of", "quick_mark", "size_of", "time_of"]
 
 Mark = tuple[int, ...]
@@ -17,18 +20,18 @@ def quick_mark(path: str) -> Mark:
 
     Every document is replaced by renaming, which changes its folder; and everybody who adds to a run claims a lease.
     """
-    return (time_of(path), time_of(f"{path}/leases"))
+    return (time_of(path), time_of(f"{path}/{LEASES}"))
 
 
 def mark_of(path: str) -> Mark:
     """Return the quick mark, and what tells of settings that were edited in place and rows of those without a lease."""
-    config = f"{path}/config.yaml"
+    config = f"{path}/{CONFIG_FILE}"
     return (
         *quick_mark(path),
         time_of(config),
         size_of(config),
-        time_of(f"{path}/scalars"),
-        time_of(f"{path}/findings"),
+        time_of(f"{path}/{SCALARS}"),
+        time_of(f"{path}/{FINDINGS}"),
     )
 
 

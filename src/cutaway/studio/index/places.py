@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from cutaway.run.layout import LEASES, RUN_FILE, SAMPLES, TRACE
 from cutaway.run.plain_text import plain_text
+from cutaway.run.schemas import SCALARS
 from cutaway.studio.index.looking import is_there, time_of
 
 __all__ = ["DEEPEST", "MOST_FOLDERS", "Place", "Places", "run_id"]
@@ -28,7 +30,7 @@ DEEPEST = 4
 MOST_FOLDERS = 20_000
 # A folder that was changed this recently may have been changed again since, within one tick of its clock.
 _UNSETTLED_SECONDS = 2.0
-_DATA = frozenset(("trace", "scalars", "samples"))
+_DATA = frozenset((TRACE, SCALARS, SAMPLES))
 
 
 class Place(NamedTuple):
@@ -117,9 +119,9 @@ class Places:
                 names.add(entry.name)
                 if not entry.name.startswith("."):
                     self._sort_in(folder, relative, entry, depth, known)
-        if relative and "run.json" in names:
+        if relative and RUN_FILE in names:
             return self._place(relative, path)
-        if relative and "leases" in names and not names.isdisjoint(_DATA):
+        if relative and LEASES in names and not names.isdisjoint(_DATA):
             return self._place(relative, path, "it has no run.json: it was half deleted, or copied without it")
         return folder
 
@@ -166,4 +168,4 @@ def run_id(relative: str, name: str) -> str:
 
 
 def _is_run(path: str) -> bool:
-    return is_there(f"{path}/run.json")
+    return is_there(f"{path}/{RUN_FILE}")

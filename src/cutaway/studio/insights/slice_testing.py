@@ -15,8 +15,9 @@ from cutaway.analysis.slice_tests.measuring import measure
 from cutaway.errors import ConfigurationError, CutawayError
 from cutaway.run.alone import writing_alone
 from cutaway.run.identity import Run
+from cutaway.run.layout import TESTS_FILE
 from cutaway.run.plain_text import plain_text
-from cutaway.run.slice_tests import TESTS_FILE, WrittenTest, read_tests, with_tests, without_tests, write_tests
+from cutaway.run.slice_tests import WrittenTest, read_tests, with_tests, without_tests, write_tests
 from cutaway.studio.answers.errors import Refusal, presentable
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.populations.the_populations import Populations

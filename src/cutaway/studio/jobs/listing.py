@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cutaway.run.jobs import JOBS, Job, job_ids, read_job
+from cutaway.run.jobs import Job, job_ids, read_job
+from cutaway.run.layout import JOBS
 from cutaway.run.leases import LEASE_SECONDS
 from cutaway.run.storage import UnmappedStorage
 from cutaway.studio.index import RunIndex

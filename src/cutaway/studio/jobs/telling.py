@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Self
 
 from cutaway.errors import StorageError
 from cutaway.run.identity import Run
-from cutaway.run.jobs import JOBS, KILL_SECONDS, MOST_LOG_BYTES, JobProgress, end_job, write_progress
+from cutaway.run.jobs import KILL_SECONDS, MOST_LOG_BYTES, JobProgress, end_job, write_progress
+from cutaway.run.layout import JOBS
 
 if TYPE_CHECKING:
     from cutaway.evaluation.progress import Progress

@@ -21,7 +21,8 @@ from pathlib import Path
 
 from cutaway.errors import ConfigurationError, StorageError
 from cutaway.run.identity import Run
-from cutaway.run.jobs import JOBS, KILL_SECONDS, Job, ask_to_end, end_job, log_path, new_job, prune_jobs, read_job
+from cutaway.run.jobs import KILL_SECONDS, Job, ask_to_end, end_job, log_path, new_job, prune_jobs, read_job
+from cutaway.run.layout import JOBS
 from cutaway.run.process import is_here
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.index import RunIndex

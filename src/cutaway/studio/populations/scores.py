@@ -15,6 +15,7 @@ from cutaway.analysis.samples.origin import chosen_evaluation
 from cutaway.analysis.samples.tables import sample_table
 from cutaway.errors import CutawayError
 from cutaway.run.evaluations import Evaluation
+from cutaway.run.layout import SOURCE_FILE
 
 __all__ = ["Scores"]
 
@@ -34,7 +35,7 @@ class Scores:
         `column` gives columns of an evaluation that is open already: its files are not read again.
         """
         try:
-            key = (str(evaluation.path), (evaluation.path / "source.json").stat().st_mtime_ns)
+            key = (str(evaluation.path), (evaluation.path / SOURCE_FILE).stat().st_mtime_ns)
         except OSError:
             return None
         with self._guard:

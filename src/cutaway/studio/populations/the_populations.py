@@ -15,6 +15,7 @@ from cutaway.analysis.samples.origin import Origin, chosen_evaluation
 from cutaway.errors import EvaluationError
 from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.identity import Run
+from cutaway.run.layout import SOURCE_FILE, SPACES_FILE
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.populations.scores import Scores
@@ -22,7 +23,7 @@ from cutaway.studio.populations.scores import Scores
 __all__ = ["Populations"]
 
 MOST_LOADED = 3
-_DOCUMENTS = ("source.json", "spaces.json")
+_DOCUMENTS = (SOURCE_FILE, SPACES_FILE)
 
 _Key = tuple[str, int]
 _Stamp = tuple[tuple[str, int, int, int], ...]

@@ -8,8 +8,10 @@ from typing import Any
 from cutaway.errors import CutawayError, RunDamaged
 from cutaway.rules.health import Health, health_of
 from cutaway.run.identity import Run
-from cutaway.run.leases import CHIEF, RunState, read_leases
+from cutaway.run.layout import CONFIG_FILE
+from cutaway.run.leases import CHIEF, RunState, lease_key, read_leases
 from cutaway.run.overlay_use import overlay_of
+from cutaway.run.segments import WriterId
 from cutaway.run.state_words import state_words
 from cutaway.run.tables import Damage
 from cutaway.studio.answers.plain import plain, text
@@ -104,7 +106,7 @@ def _config(run: Run, damage: list[Damage]) -> dict[str, Any]:
     try:
         found: dict[str, Any] = plain(hidden(run.config()))
     except (CutawayError, OSError, RecursionError) as error:
-        damage.append(Damage("config.yaml", 0, None, _reason(error)))
+        damage.append(Damage(CONFIG_FILE, 0, None, _reason(error)))
         return {}
     return found
 
@@ -148,7 +150,7 @@ def _attempts(run: Run, state: RunState, last_step: int | None) -> list[AttemptR
 
 def _lease(run: Run, number: int) -> dict[str, Any]:
     try:
-        return run.document(f"leases/train-{CHIEF}-{number}.json") or {}
+        return run.document(lease_key(WriterId("train", CHIEF, number))) or {}
     except (CutawayError, OSError):
         # It may be anybody's: an attempt whose lease is damaged is listed all the same.
         return {}

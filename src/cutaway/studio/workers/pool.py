@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 from cutaway.errors import CutawayError
 from cutaway.run.evaluations import Evaluation
 from cutaway.run.identity import Run
+from cutaway.run.layout import SOURCE_FILE
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.workers.process import Answer, WorkerProcess
 
@@ -244,7 +245,7 @@ class Workers:
         run = self._run_of(run_id)
         # Whether a numbered one is finished and whole its worker looks at itself, once.
         found = chosen_evaluation(run) if evaluation is None else Evaluation(run, evaluation)
-        there = (found.path / "source.json").stat()
+        there = (found.path / SOURCE_FILE).stat()
         key = _Key(str(run.path), run.id, found.number, (there.st_ino, there.st_mtime_ns), lane)
         with self._guard:
             worker = self._workers.setdefault(key, _WorkerPlace(key))

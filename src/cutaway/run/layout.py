@@ -1,0 +1,77 @@
+"""The names of the files and folders of a run; docs/reference/format.md says what each holds.
+
+They stand here and in `schemas`, which has those of the growing tables, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cutaway.run.schemas import FINDINGS, SCALARS, VALUES
+
+__all__ = ["LAYOUT", "evaluation_key", "is_run"]
+
+RUN_FILE = "run.json"
+CONFIG_FILE = "config.yaml"
+LEASES = "leases"
+CONTROL = "control"
+TRACE = "trace"
+COLLECTIONS_FILE = f"{TRACE}/collections.json"
+SAMPLES = "samples"
+PREVIEWS = "previews"
+OVERLAY_FILE = "overlay.json"
+OVERLAYS = "overlays"
+UNDONE_OVERLAYS = f"{OVERLAYS}/undone"
+TESTS_FILE = "tests.yaml"
+ANNOTATIONS_FILE = "annotations.json"
+SELECTIONS = "selections"
+JOBS = "jobs"
+WATCH = "watch"
+LOGS = "logs"
+
+# Everything that a run folder has at its top.
+LAYOUT = frozenset(
+    (
+        RUN_FILE,
+        CONFIG_FILE,
+        LEASES,
+        CONTROL,
+        TRACE,
+        SCALARS,
+        VALUES,
+        SAMPLES,
+        PREVIEWS,
+        OVERLAY_FILE,
+        OVERLAYS,
+        TESTS_FILE,
+        ANNOTATIONS_FILE,
+        SELECTIONS,
+        JOBS,
+        "checkpoints",
+        "models",
+        "reports",
+        FINDINGS,
+        WATCH,
+        "requests",
+        LOGS,
+    )
+)
+
+# In the folder of an evaluation.
+SOURCE_FILE = "source.json"
+SPACES_FILE = "spaces.json"
+PARTS = "parts"
+
+
+def is_run(path: Path) -> bool:
+    """Whether a folder is a run."""
+    return (path / RUN_FILE).exists()
+
+
+def evaluation_key(number: int, name: str = "") -> str:
+    """Return where an evaluation of a run lies, or one of its files.
+
+    >>> evaluation_key(0), evaluation_key(2, SOURCE_FILE)
+    ('samples/0', 'samples/2/source.json')
+    """
+    return f"{SAMPLES}/{number}/{name}" if name else f"{SAMPLES}/{number}"
