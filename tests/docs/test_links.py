@@ -46,6 +46,14 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
     assert [page_name(page) for page in PAGES if page not in reached] == []
 
 
+def test_the_index_lists_every_page() -> None:
+    """But pages of one rule or decision each, which have indexes of their own."""
+    listed = {target for target, _ in links(DOCS / "index.md")}
+    own = {DOCS / "decisions", DOCS / "reference" / "rules"}
+    pages = {page for page in DOCS.rglob("*.md") if page.parent not in own or page.name == "README.md"}
+    assert sorted(page_name(page) for page in pages - listed - {DOCS / "index.md"}) == []
+
+
 def test_every_decision_is_dated_and_listed() -> None:
     listed = (DOCS / "decisions" / "README.md").read_text(encoding="utf-8")
     decisions = sorted((DOCS / "decisions").glob("0*.md"))
