@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cutaway.analysis.samples.from_run import answer_of
 from cutaway.analysis.samples.origin import Origin
 from cutaway.run import Run
+from cutaway.run.evaluated import answer_of
 from cutaway.run.evaluations import LATENT, Evaluation, new_evaluation, write_source
 from cutaway.run.sample_columns import SPACE, list_column, tensor_field, vector_column
 from cutaway.run.sample_writer import PART_ROWS, SampleWriter

@@ -192,8 +192,8 @@ def _is_of_a_run(path: Path, evaluation: Evaluation) -> bool:
 def model_of(evaluation: Evaluation) -> Any:
     """Return the file of an evaluation's model, checked to be the same; None where its binding makes it."""
     about = evaluation.source.model
-    if about.kept:
-        return evaluation.path / Path(about.kept).name
+    if evaluation.kept_model is not None:
+        return evaluation.kept_model
     if about.file:
         path = Path(about.file)
         if not path.exists():

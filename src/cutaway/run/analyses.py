@@ -28,6 +28,7 @@ __all__ = [
     "AnalysisName",
     "KeptTable",
     "claim_analysis",
+    "is_analysed",
     "kept_analyses",
     "read_about",
     "read_arrays",
@@ -137,6 +138,13 @@ def kept_analyses(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
         if about:
             found[path.name] = about
     return found
+
+
+def is_analysed(evaluation: Evaluation, kind: str) -> bool:
+    """Whether an analysis of all samples of an evaluation was kept, in whatever space; no file is read."""
+    subsets = list(evaluation.source.subsets)
+    scopes = (JOINT, *(subsets if len(subsets) == 1 else ()))
+    return any(path.name.split(f".{kind}.")[0] in scopes for path in evaluation.path.glob(f"*.{kind}.*.parquet"))
 
 
 def write_arrays(

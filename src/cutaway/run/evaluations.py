@@ -76,6 +76,12 @@ class Evaluation:
         return self.source.finished
 
     @property
+    def kept_model(self) -> Path | None:
+        """Where the copy of its model lies that was kept beside the samples; None where none was."""
+        kept = self.source.model.kept
+        return self.path / Path(kept).name if kept else None
+
+    @property
     def subsets(self) -> list[str]:
         """The subsets that it has, in the data set's order."""
         there = {path.stem for path in self.path.glob("*.parquet") if "." not in path.stem}
@@ -107,6 +113,10 @@ class Evaluation:
 
         with self._readable(path := self._file(subset, "parquet")):
             return [str(name) for name in pq.read_schema(path).names]
+
+    def ids(self, subset: str) -> list[Any]:
+        """Return the ids of the samples of a subset, in the order of its rows."""
+        return list(self.table(subset, ["id"])["id"].to_pylist())
 
     def in_blobs(self, subset: str, column: str) -> bool:
         """Whether the values of a column are so large that they lie in a file of their own; `values` fetches them."""

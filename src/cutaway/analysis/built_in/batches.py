@@ -10,7 +10,7 @@ from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
     from cutaway.analysis.population.population import Population
-    from cutaway.analysis.samples.origin import Origin
+    from cutaway.run.evaluated import EvaluatedPopulation
 
 __all__ = ["BatchesOfTraining"]
 
@@ -20,7 +20,7 @@ class BatchesOfTraining(Analysis):
 
     name = "batches"
 
-    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+    def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""
         if origin is None:
             return "these samples come from arrays, not from a run"

@@ -11,7 +11,7 @@ from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
     from cutaway.analysis.population.population import Population
-    from cutaway.analysis.samples.origin import Origin
+    from cutaway.run.evaluated import EvaluatedPopulation
 
 __all__ = ["DistancesToClasses"]
 
@@ -21,7 +21,7 @@ class DistancesToClasses(Analysis):
 
     name = "class distances"
 
-    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+    def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""
         return no_class_distances(samples, origin)
 

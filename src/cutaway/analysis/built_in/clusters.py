@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING, Any
 
 from cutaway.analysis.population.applicability import all_the_same, too_few
 from cutaway.analysis.population.contract import MOST_SAID, Analysis, Draw, Part
 from cutaway.analysis.samples import Samples
 from cutaway.evaluation.progress import Listener
+from cutaway.run.evaluated.kept import map_digest
 
 if TYPE_CHECKING:
     from cutaway.analysis.population.population import Population
-    from cutaway.analysis.samples.origin import Origin
+    from cutaway.run.evaluated import EvaluatedPopulation
 
 __all__ = ["ClustersOfMap"]
 
@@ -23,7 +23,7 @@ class ClustersOfMap(Analysis):
     name = "clusters"
     further = ("words", "traits")
 
-    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+    def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""
         return too_few(samples) or all_the_same(samples)
 
@@ -47,7 +47,7 @@ class ClustersOfMap(Analysis):
     def settings(self, population: Population, seed: int, progress: Listener | None) -> dict[str, Any]:
         """Return the seed and the map: it is another one once there is an earlier map to align it to."""
         positions = population.map(seed=seed, progress=progress)
-        return {"seed": seed, "map": hashlib.sha256(positions.tobytes()).hexdigest()}
+        return {"seed": seed, "map": map_digest(positions)}
 
     def figures(self, population: Population, part: Part, seed: int) -> dict[str, Draw]:
         """Return the map, coloured by cluster."""

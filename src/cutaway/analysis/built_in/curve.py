@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cutaway.analysis.curves import Curve
     from cutaway.analysis.figures import Figure
     from cutaway.analysis.population.population import Population
-    from cutaway.analysis.samples.origin import Origin
+    from cutaway.run.evaluated import EvaluatedPopulation
 
 __all__ = ["CurvesOfMetadata"]
 
@@ -26,7 +26,7 @@ class CurvesOfMetadata(Analysis):
 
     name = "curve"
 
-    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+    def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""
         metrics = [name for name in samples.table.column_names if name.startswith("metric.") and samples.has(name)]
         return "" if samples.has(LOSS) or metrics else "these samples have neither a loss nor a metric"

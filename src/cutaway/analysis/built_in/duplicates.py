@@ -12,7 +12,7 @@ from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
     from cutaway.analysis.population.candidates import Candidates
-    from cutaway.analysis.samples.origin import Origin
+    from cutaway.run.evaluated import EvaluatedPopulation
 
 __all__ = ["Duplicates"]
 
@@ -22,7 +22,7 @@ class Duplicates(RankedAnalysis):
 
     name = "duplicates"
 
-    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+    def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""
         return no_pairs(samples)
 

@@ -12,7 +12,7 @@ from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
     from cutaway.analysis.population.population import Population
-    from cutaway.analysis.samples.origin import Origin
+    from cutaway.run.evaluated import EvaluatedPopulation
 
 __all__ = ["HeatMapsOfSample"]
 
@@ -23,7 +23,7 @@ class HeatMapsOfSample(Analysis):
     name = "heat maps"
     of_single_samples = True
 
-    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+    def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""
         return no_model(origin)
 

@@ -10,7 +10,7 @@ from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
     from cutaway.analysis.population.population import Population
-    from cutaway.analysis.samples.origin import Origin
+    from cutaway.run.evaluated import EvaluatedPopulation
 
 __all__ = ["InsightsOfAll"]
 
@@ -21,7 +21,7 @@ class InsightsOfAll(Analysis):
     name = "insights"
     kept_by_population = True
 
-    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+    def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""
         return "" if len(samples) > 1 else f"it takes two samples, and there are {len(samples)}"
 

@@ -13,7 +13,7 @@ from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
     from cutaway.analysis.population.candidates import Candidates
-    from cutaway.analysis.samples.origin import Origin
+    from cutaway.run.evaluated import EvaluatedPopulation
 
 __all__ = ["Leakage"]
 
@@ -25,7 +25,7 @@ class Leakage(RankedAnalysis):
 
     name = "leakage"
 
-    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+    def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""
         return no_pairs(samples) or ("" if len(samples.column(SUBSET).unique()) > 1 else ONE_SUBSET)
 

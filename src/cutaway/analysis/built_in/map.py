@@ -17,7 +17,7 @@ from cutaway.evaluation.progress import Listener
 if TYPE_CHECKING:
     from cutaway.analysis.figures import Figure
     from cutaway.analysis.population.population import Population
-    from cutaway.analysis.samples.origin import Origin
+    from cutaway.run.evaluated import EvaluatedPopulation
 
 __all__ = ["MapOfSamples"]
 
@@ -28,7 +28,7 @@ class MapOfSamples(Analysis):
     name = "map"
     kept_by_population = True
 
-    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+    def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""
         return no_vector(samples)
 

@@ -12,7 +12,7 @@ from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
     from cutaway.analysis.population.population import Population
-    from cutaway.analysis.samples.origin import Origin
+    from cutaway.run.evaluated import EvaluatedPopulation
 
 __all__ = ["ToLabel"]
 
@@ -25,7 +25,7 @@ class ToLabel(Analysis):
 
     name = "to label"
 
-    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+    def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""
         if "unlabeled" in samples.column(SUBSET).unique().to_pylist():
             return ""

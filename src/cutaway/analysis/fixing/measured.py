@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.fixing.gain import Gain, gain_over_samples, gain_without_interval
-from cutaway.analysis.samples.from_run import answer_of
+from cutaway.analysis.samples import LABEL, PREDICTION, SAMPLE
 from cutaway.errors import CutawayError
 from cutaway.run import Run
+from cutaway.run.evaluated import open_evaluated
 from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.schemas import SCALARS, STEPS
 
@@ -120,13 +121,12 @@ def _paired(first: Evaluation, second: Evaluation, subset: str) -> Measured | No
 
 def _answers(evaluation: Evaluation, subset: str) -> _Answers | None:
     try:
-        answer = answer_of(evaluation)
-        names = evaluation.column_names(subset) if subset in evaluation.subsets else []
+        population = open_evaluated(evaluation, subsets=[subset], space="")
+        names = population.column_names
     except CutawayError:
         return None
-    wanted = [f"ground_truth.{answer.truth}.label", f"prediction.{answer.prediction}.label"]
-    if not answer.classes or not set(wanted) <= set(names):
+    if not {LABEL, PREDICTION} <= set(names):
         return None
-    table = evaluation.table(subset, ["id", "hash", *wanted])
-    label, prediction = (table[name].cast(pa.string()).to_pylist() for name in wanted)
-    return _Answers(table["id"].to_pylist(), label, prediction, table["hash"].to_pylist())
+    columns = population.table([SAMPLE, LABEL, PREDICTION]).to_pydict()
+    hashes = population.hashes() or (None,) * len(columns[SAMPLE])
+    return _Answers(columns[SAMPLE], columns[LABEL], columns[PREDICTION], list(hashes))

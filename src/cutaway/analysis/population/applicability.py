@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from cutaway import registry
 from cutaway.analysis.population.contract import Analysis
 from cutaway.analysis.samples import LABEL, Samples
-from cutaway.analysis.samples.origin import Origin
+from cutaway.run.evaluated import EvaluatedPopulation
 
 __all__ = [
     "Applies",
@@ -43,7 +43,7 @@ def analyses() -> list[Analysis]:
     return [registry.load("analyses", name)() for name in (*ours, *others)]
 
 
-def what_applies(samples: Samples, origin: Origin | None) -> list[Applies]:
+def what_applies(samples: Samples, origin: EvaluatedPopulation | None) -> list[Applies]:
     """Return every analysis with the reason why it does not apply, in the order in which people ask."""
     return [Applies(one.name, one.why_not(samples, origin)) for one in analyses()]
 
@@ -67,14 +67,14 @@ def all_the_same(samples: Samples) -> str:
     return "all latent vectors are the same" if bool((usable == usable[:1]).all()) else ""
 
 
-def no_labels(samples: Samples, origin: Origin | None) -> str:
+def no_labels(samples: Samples, origin: EvaluatedPopulation | None) -> str:
     """Return why there are no labels."""
     if samples.has(LABEL):
         return ""
     return (origin.answer.reason if origin is not None else "") or "these samples have no labels"
 
 
-def no_class_distances(samples: Samples, origin: Origin | None) -> str:
+def no_class_distances(samples: Samples, origin: EvaluatedPopulation | None) -> str:
     """Return why there are no distances to the centres of classes."""
     return no_vector(samples) or no_labels(samples, origin)
 
@@ -84,6 +84,6 @@ def no_pairs(samples: Samples) -> str:
     return "" if samples.hashes is not None and len(samples) > 1 else too_few(samples)
 
 
-def no_model(origin: Origin | None) -> str:
+def no_model(origin: EvaluatedPopulation | None) -> str:
     """Return why there is no model to ask."""
     return "" if origin is not None else "these samples come from arrays, and there is no model to ask"

@@ -33,7 +33,7 @@ def encoded_samples(origin: Origin, samples: Samples, rows: Sequence[int]) -> li
     """Encode samples anew, checked to have the content that was evaluated."""
     reopened = origin.reopened()
     subsets = [str(samples.table[SUBSET][row].as_py()) for row in rows]
-    tables = {name: origin.evaluation.table(name, ["id"])["id"].to_pylist() for name in set(subsets)}
+    tables = {name: origin.evaluation.ids(name) for name in set(subsets)}
     return [
         reopened.sample(subset, tables[subset].index(samples.ids[row]))
         for row, subset in zip(rows, subsets, strict=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cutaway.analysis.figures import Figure
     from cutaway.analysis.population.candidates import Candidates
     from cutaway.analysis.population.population import Population
-    from cutaway.analysis.samples.origin import Origin
+    from cutaway.run.evaluated import EvaluatedPopulation
 
 __all__ = ["MOST_SAID", "Analysis", "Draw", "Part", "RankedAnalysis", "ranked_figures"]
 
@@ -52,7 +52,7 @@ class Analysis(ABC):
     # Whether it is asked of single samples only, and left out where everything is analysed.
     of_single_samples: ClassVar[bool] = False
 
-    def why_not(self, samples: Samples, origin: Origin | None) -> str:
+    def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples, without computing anything; empty where it does."""
         return ""
 

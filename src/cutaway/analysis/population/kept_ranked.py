@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cutaway.analysis.neighbours import Index
 from cutaway.analysis.neighbours.nearest import NEAREST, Nearest, nearest_of
@@ -15,28 +14,11 @@ from cutaway.analysis.samples import Samples
 from cutaway.analysis.samples.origin import Origin
 from cutaway.analysis.samples.ranked import Ranked
 from cutaway.evaluation.progress import Listener
+from cutaway.run.evaluated.kept import is_ranked
 
-__all__ = ["is_ranked", "kept_nearest", "kept_ranked"]
+__all__ = ["kept_nearest", "kept_ranked"]
 
 _NEAREST = "nearest"
-# What whoever reads a kept table counts on beside sample, score and reason. A run may come from anybody.
-_TEXT, _NUMBER, _COUNT = pa.string(), pa.float64(), pa.int64()
-_PAIRS = {"other": _TEXT, "kind": _TEXT, "distance": _NUMBER, "subset": _TEXT, "other_subset": _TEXT, "group": _COUNT}
-_INSIGHTS = "insights"
-_COLUMNS: dict[str, dict[str, pa.DataType]] = {
-    "mislabeled": dict.fromkeys(("subset", "label", "suggested"), _TEXT),
-    "ambiguous": {"between": _TEXT, "subset": _TEXT},
-    "duplicates": _PAIRS,
-    "leakage": _PAIRS,
-    "outliers": {"distance": _NUMBER, "usual": _NUMBER, "p": _NUMBER, "subset": _TEXT},
-    _INSIGHTS: {
-        **dict.fromkeys(("kind", "where", "subset", "measure", "action", "buys", "also"), _TEXT),
-        "count": _COUNT,
-        "share": _NUMBER,
-    },
-}
-# No more insights than this are ever told.
-_MOST_INSIGHTS = 10_000
 
 
 def kept_ranked(
@@ -71,41 +53,12 @@ def kept_nearest(
 
 def _read(origin: Origin, kind: str, settings: Mapping[str, Any], samples: Samples) -> Ranked | None:
     held = origin.kept(kind, settings)
-    if held is None or not is_ranked(held.table, kind, pa.array(samples.ids, _TEXT), samples.classes):
+    if held is None or not is_ranked(held.table, kind, pa.array(samples.ids, pa.string()), samples.classes):
         return None
     words, notes = (held.about.get(one) for one in ("words", "notes"))
     if not all(isinstance(one, list) and all(isinstance(text, str) for text in one) for one in (words, notes)):
         return None
     return Ranked(held.table, tuple(words or ()), tuple(notes or ()))
-
-
-def is_ranked(table: pa.Table, kind: str, ids: pa.Array, classes: Sequence[str]) -> bool:
-    """Whether a table is one that this question gives about these samples, and nobody else's under our name."""
-    if table.column_names[:3] != ["sample", "score", "reason"]:
-        return False
-    wanted = {"sample": _TEXT, "score": _NUMBER, "reason": _TEXT, **_COLUMNS.get(kind, {})}
-    types = dict(zip(table.column_names, table.schema.types, strict=True))
-    if any(types.get(name) != kept or table[name].null_count for name, kept in wanted.items()):
-        return False
-    if not pc.all(pc.is_finite(table["score"]), min_count=0).as_py():
-        return False
-    # Looked up once: of a million samples each look takes as long as reading them.
-    rows = pc.index_in(table["sample"], value_set=ids)
-    if rows.null_count or not _are_known(table, ids, classes):
-        return False
-    if kind == _INSIGHTS:
-        return bool(table.num_rows <= _MOST_INSIGHTS)
-    return not table.num_rows or int(np.bincount(rows.to_numpy()).max()) == 1
-
-
-def _are_known(table: pa.Table, ids: pa.Array, classes: Sequence[str]) -> bool:
-    """Whether all other samples and classes that a table names are there."""
-    known = {"other": ids, "suggested": pa.array(classes, _TEXT)}
-    return all(
-        pc.all(pc.is_in(table[name], value_set=values), min_count=0).as_py()
-        for name, values in known.items()
-        if name in table.column_names
-    )
 
 
 def _are_nearest(indices: Any, distances: Any, samples: Samples) -> bool:

@@ -10,17 +10,14 @@ import pyarrow as pa
 
 from cutaway.analysis.mapping import Map, PreviousMap, make_map, trustworthiness
 from cutaway.analysis.samples import SAMPLE, Samples
-from cutaway.analysis.samples.from_run import read_latents
 from cutaway.analysis.samples.origin import Origin
 from cutaway.arrays import Float32Array
 from cutaway.errors import AnalysisUnavailable, EvaluationError
 from cutaway.evaluation.progress import Listener
 from cutaway.run.analyses import KeptTable, read_table
+from cutaway.run.evaluated.kept import is_map, map_kind, map_positions
 
-__all__ = ["MAP", "is_map", "map_kind", "map_positions", "population_map"]
-
-# What the table of a map is called; those of other methods have the method's name.
-MAP = "map"
+__all__ = ["population_map"]
 
 
 def population_map(
@@ -70,11 +67,6 @@ def population_map(
     return _keep(origin, kind, settings, samples, Map(made.positions, method, seed, trust, tuple(notes)))
 
 
-def map_kind(method: str) -> str:
-    """Return what the kept table of a method is called."""
-    return MAP if method == "umap" else method
-
-
 def _aligned(before: tuple[Origin, KeptTable] | None, samples: Samples, notes: list[str]) -> PreviousMap | None:
     """Return the map to align to, and note which; damage in an earlier evaluation is no reason to make no map here."""
     if before is None:
@@ -116,19 +108,6 @@ def _read(held: KeptTable, samples: Samples, method: str, seed: int) -> Map | No
     return Map(positions, method, seed, known, tuple(str(one) for one in notes))
 
 
-def is_map(table: pa.Table) -> bool:
-    """Whether a table that was kept has the columns of a map."""
-    names = table.column_names
-    return names == [SAMPLE, "x", "y"] and all(pa.types.is_floating(table[axis].type) for axis in ("x", "y"))
-
-
-def map_positions(table: pa.Table) -> Float32Array:
-    """Return the places that the table of a map holds, as rows of x and y."""
-    # Numbers that float32 cannot hold, in somebody else's file, lie nowhere.
-    with np.errstate(over="ignore"):
-        return np.stack([np.asarray(table[axis].to_numpy(), np.float32) for axis in ("x", "y")], axis=1)
-
-
 def _last_map(origin: Origin, kind: str) -> tuple[Origin, KeptTable] | None:
     """Return the newest earlier evaluation of the run that has such a map, and the map."""
     for earlier in reversed(origin.earlier()):
@@ -154,8 +133,7 @@ def _previous(before: tuple[Origin, KeptTable], samples: Samples) -> PreviousMap
 
 def _latents(earlier: Origin, ids: Sequence[str]) -> Float32Array:
     """Return the latent vectors of an earlier evaluation in the order of its map; NaN for ids that it lacks now."""
-    whole = read_latents(earlier.evaluation, earlier.subsets, earlier.space)
-    names = [str(name) for one in earlier.subsets for name in earlier.evaluation.table(one, ["id"])["id"].to_pylist()]
+    whole, names = earlier.latents(), earlier.ids().to_pylist()
     if len(names) != len(whole):
         raise EvaluationError(f"it has {len(whole):,} latent vectors for {len(names):,} samples.")
     if names == list(ids):

@@ -124,7 +124,7 @@ class Population(Candidates):
             given=Given(dataset, model, trust, limits),
             progress=progress,
         )
-        return cls(read_samples(origin.evaluation, origin.subsets, origin.space, origin.answer), origin)
+        return cls(read_samples(origin), origin)
 
     def close(self) -> None:
         """End the process of the model, where one was opened; it can be asked again all the same."""
@@ -363,7 +363,7 @@ class Population(Candidates):
         found = {}
         for name in self._origin.subsets:
             origin = replace(self._origin, subsets=(name,))
-            found[name] = type(self)(read_samples(origin.evaluation, (name,), origin.space, origin.answer), origin)
+            found[name] = type(self)(read_samples(origin), origin)
         return found
 
     @property

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.samples.columns import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET
 from cutaway.arrays import Array, Float32Array
 from cutaway.errors import ConfigurationError
+from cutaway.run.evaluated.columns import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET
 
 __all__ = ["samples_of_arrays"]
 

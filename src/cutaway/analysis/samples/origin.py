@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import pyarrow as pa
 
-from cutaway.analysis.samples.from_run import Answer, answer_of, default_space
 from cutaway.arrays import Array
 from cutaway.dataset import Dataset
-from cutaway.errors import ConfigurationError, EvaluationError, did_you_mean
+from cutaway.errors import ConfigurationError
 from cutaway.evaluation.layer_vectors import add_layer_space
 from cutaway.evaluation.progress import Listener
 from cutaway.evaluation.reopening import Reopened, reopen
 from cutaway.models import Limits
 from cutaway.run import Run, find_run
-from cutaway.run.analyses import (
-    AnalysisName,
-    KeptTable,
-    read_arrays,
-    read_table,
-    scope_of,
-    write_arrays,
-    write_table,
-)
-from cutaway.run.evaluations import Evaluation, evaluations
+from cutaway.run.analyses import write_arrays, write_table
+from cutaway.run.evaluated import EvaluatedPopulation, chosen_evaluation, open_evaluated
+from cutaway.run.evaluations import evaluations
 
-__all__ = ["Given", "Origin", "chosen_evaluation", "open_origin"]
+__all__ = ["Given", "Origin", "Unkept", "open_origin"]
 
 log = logging.getLogger("cutaway.analysis")
-
-# Counted up when an analysis gives other results than before, so that what an older version kept is made anew.
-VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -51,69 +37,59 @@ class Given:
     limits: Limits | None = None
 
 
-@dataclass
-class Origin:
-    """An evaluation, which subsets of it, in which latent space, and which of its predictions."""
+class Unkept(NamedTuple):
+    """A result that the run could not keep, and why not."""
 
-    evaluation: Evaluation
-    subsets: tuple[str, ...]
-    space: str
-    answer: Answer
+    kind: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"What was found ({self.kind}) is not kept, and has to be made again next time: {self.reason}"
+
+
+@dataclass(eq=False)
+class Origin(EvaluatedPopulation):
+    """An evaluated population whose model can be asked again, and beside which results are kept.
+
+    `unkept` has the results that could not be: a full disk, or a run of somebody else, costs them, never the answer.
+    """
+
     given: Given = field(default_factory=Given)
+    unkept: list[Unkept] = field(default_factory=list)
     _reopened: Reopened | None = None
-
-    @property
-    def scope(self) -> str:
-        """The word for the subsets, as it stands in file names."""
-        return scope_of(self.evaluation, self.subsets)
-
-    def name(self, kind: str) -> AnalysisName:
-        """Return the name of one analysis of this population."""
-        return AnalysisName(self.scope, kind, self.space)
-
-    def key(self, kind: str, settings: Mapping[str, Any]) -> str:
-        """Return what identifies a result: the evaluation, the latent space, and what was asked."""
-        made_from = [
-            self.evaluation.source.key,
-            self.evaluation.number,
-            self.scope,
-            self.space,
-            self.answer.prediction,
-        ]
-        whole = json.dumps([VERSION, kind, made_from, dict(settings)], sort_keys=True, default=str)
-        return hashlib.sha256(whole.encode()).hexdigest()
-
-    def kept(self, kind: str, settings: Mapping[str, Any]) -> KeptTable | None:
-        """Return a table that was kept of the same; None where it has to be made."""
-        return read_table(self.evaluation, self.name(kind), self.key(kind, settings))
 
     def keep(
         self, kind: str, settings: Mapping[str, Any], table: pa.Table, notes: Sequence[str] = (), **about: Any
     ) -> None:
         """Keep a table with what it was made from; where the run cannot be written, say so and go on."""
         told = {"key": self.key(kind, settings), "settings": dict(settings), "notes": list(notes), **about}
-        with _without_room(kind):
+        try:
             write_table(self.evaluation, self.name(kind), table, told)
-
-    def kept_arrays(self, kind: str, settings: Mapping[str, Any]) -> tuple[dict[str, Array], dict[str, Any]] | None:
-        """Return arrays that were kept of the same, and what was noted with them."""
-        return read_arrays(self.evaluation, self.name(kind), self.key(kind, settings))
+        except OSError as error:
+            self._note_unkept(kind, error)
 
     def keep_arrays(self, kind: str, settings: Mapping[str, Any], arrays: Mapping[str, Array], **about: Any) -> None:
         """Keep arrays with what they were made from; where the run cannot be written, say so and go on."""
         told = {"key": self.key(kind, settings), "settings": dict(settings), **about}
-        with _without_room(kind):
+        try:
             write_arrays(self.evaluation, self.name(kind), arrays, told)
+        except OSError as error:
+            self._note_unkept(kind, error)
+
+    def _note_unkept(self, kind: str, error: OSError) -> None:
+        self.unkept.append(Unkept(kind, str(error)))
+        log.warning("%s", self.unkept[-1])
 
     def earlier(self) -> list[Self]:
         """Return the finished evaluations of the run before this one that have the same subsets and space."""
-        found = []
-        for one in evaluations(self.evaluation.run):
-            if one.number >= self.evaluation.number or not one.finished:
-                continue
-            if set(self.subsets) <= set(one.subsets) and self.space in one.spaces:
-                found.append(type(self)(one, self.subsets, self.space, self.answer, self.given))
-        return found
+        return [
+            replace(self, evaluation=one, _reopened=None)
+            for one in evaluations(self.evaluation.run)
+            if one.number < self.evaluation.number
+            and one.finished
+            and set(self.subsets) <= set(one.subsets)
+            and self.space in one.spaces
+        ]
 
     def reopened(self) -> Reopened:
         """Open the data set and the model again; the same at every call."""
@@ -146,60 +122,8 @@ def open_origin(
     evaluation = chosen_evaluation(run if isinstance(run, Run) else find_run(str(run)), number)
     if space is not None and layers:
         raise ConfigurationError("`space` names a latent space and `layers` makes one. Give one of them.")
-    chosen = tuple(evaluation.subsets if subsets is None else _known("subset", subsets, evaluation.subsets))
-    answer = answer_of(evaluation, prediction)
-    brought = given or Given()
+    found = open_evaluated(evaluation, subsets=subsets, space="" if layers else space, prediction=prediction)
+    origin = Origin(found.evaluation, found.subsets, found.space, found.answer, given or Given())
     if layers:
-        origin = Origin(evaluation, chosen, "", answer, brought)
         origin.space = add_layer_space(origin.reopened(), layers, progress=progress)
-        return origin
-    if space is not None:
-        _known("latent space", [space], evaluation.spaces)
-    return Origin(evaluation, chosen, space or default_space(evaluation), answer, brought)
-
-
-@contextlib.contextmanager
-def _without_room(kind: str) -> Iterator[None]:
-    """A full disk, or a run of somebody else, costs what would be kept, never the answer."""
-    try:
-        yield
-    except OSError as error:
-        log.warning("What was found (%s) is not kept, and has to be made again next time: %s", kind, error)
-
-
-def chosen_evaluation(run: Run, number: int | None = None) -> Evaluation:
-    """Return a finished evaluation of a run, by default the last. Raises where there is none, or it is not ours."""
-    there = evaluations(run)
-    finished = [one for one in there if one.finished]
-    if number is not None:
-        found = next((one for one in there if one.number == number), None)
-        if found is None:
-            listed = ", ".join(str(one.number) for one in there) or "none"
-            raise EvaluationError(f"Run {run.name!r} has no evaluation {number}. It has {listed}.")
-        if not found.finished:
-            raise EvaluationError(
-                f"Evaluation {number} of run {run.name!r} is not finished. Run `cutaway evaluate` again."
-            )
-        return _as_written(found)
-    if not finished:
-        began = "an unfinished one: run the same `cutaway evaluate` again" if there else "none: run `cutaway evaluate`"
-        raise EvaluationError(f"Analyses need a finished evaluation, and run {run.name!r} has {began}.")
-    return _as_written(finished[-1])
-
-
-def _as_written(evaluation: Evaluation) -> Evaluation:
-    """Return an evaluation whose `source.json` has what Cutaway writes where it does; a run may come from anybody."""
-    problem = evaluation.source.problem
-    if problem:
-        raise EvaluationError(
-            f"'source.json' of evaluation {evaluation.number} is not as Cutaway writes it: {problem}. Evaluate again."
-        )
-    return evaluation
-
-
-def _known(word: str, asked: Sequence[str], known: Sequence[str]) -> list[str]:
-    for one in asked:
-        if one not in known:
-            listed = ", ".join(known) or "none"
-            raise EvaluationError(f"There is no {word} {one!r} here.{did_you_mean(one, known)} There are {listed}.")
-    return [one for one in known if one in asked]
+    return origin

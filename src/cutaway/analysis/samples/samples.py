@@ -10,11 +10,11 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.samples.columns import SAMPLE
 from cutaway.analysis.samples.dynamics import Dynamics
 from cutaway.analysis.samples.from_arrays import samples_of_arrays
 from cutaway.arrays import Array, BoolArray, Float32Array, Float64Array, IndexArray
 from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.run.evaluated.columns import SAMPLE
 
 __all__ = ["Samples"]
 

@@ -39,7 +39,7 @@ def decide(loaded: Loaded, wanted: NewDecision) -> DecisionRow:
     """Keep a decision about the label of a sample, and return it with the overlay that carries it out."""
     row = known_row(loaded, wanted.sample)
     if LABEL not in loaded.own_columns or not loaded.classes:
-        reason = loaded.origin.answer.reason or "its samples have no label that is one of several classes"
+        reason = loaded.population.answer.reason or "its samples have no label that is one of several classes"
         said = f"Labels of evaluation {loaded.number} cannot be corrected: {reason.removesuffix('.')}."
         raise Refusal(409, "no-labels", said, "Corrections are for evaluations with one class for each sample.")
     label = loaded.column(LABEL)[row].as_py()
@@ -110,7 +110,7 @@ def _suggestion(loaded: Loaded, sample: str) -> Mapping[str, Any] | None:
 
 def _ready(loaded: Loaded, decisions: Decisions) -> Decisions:
     """Return decisions that can take another one about the labels of this evaluation."""
-    truth = loaded.origin.answer.truth or ""
+    truth = loaded.population.answer.truth or ""
     if decisions.corrections and (decisions.classes, decisions.truth) != (loaded.classes, truth):
         said = f"The overlay {STUDIO!r} of run {loaded.run.name!r} corrects other classes than this evaluation has."
         hint = f"Take it back first: `cutaway fix {loaded.run.name} --undo --name {STUDIO}`."

@@ -12,10 +12,10 @@ from pathlib import Path
 from cutaway.analysis.population.applicability import analyses
 from cutaway.analysis.population.population import Population
 from cutaway.analysis.population.whole import Part, analyze
-from cutaway.analysis.samples.origin import chosen_evaluation
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, StorageError
 from cutaway.evaluation import evaluate
 from cutaway.evaluation.reopening import reopen
+from cutaway.run.evaluated import chosen_evaluation
 from cutaway.run.identity import Run
 from cutaway.run.jobs import Job
 from cutaway.studio.flips.kept import keep_comparison
@@ -29,8 +29,6 @@ log = logging.getLogger("cutaway.jobs")
 
 def do(run: Run, job: Job, teller: Teller, other: Path | None) -> None:
     """Do what a job asks for; what cannot be done raises, with the reason."""
-    unkept = _Unkept()
-    logging.getLogger("cutaway.analysis").addHandler(unkept)
     if job.kind == "analyze":
         _analyze(run, job, teller)
     elif job.kind == "evaluate":
@@ -39,9 +37,6 @@ def do(run: Run, job: Job, teller: Teller, other: Path | None) -> None:
         _compare(run, job, teller, other)
     else:
         raise ConfigurationError("A comparison needs another run. Give one.")
-    if unkept.said:
-        # To the one who asks in a terminal this is a warning beside the answer; a job has no answer but what is kept.
-        raise StorageError(unkept.said)
 
 
 def _analyze(run: Run, job: Job, teller: Teller) -> None:
@@ -50,6 +45,7 @@ def _analyze(run: Run, job: Job, teller: Teller) -> None:
         if job.what == SIMILAR:
             teller.begin(SIMILAR)
             population.index(progress=teller.listen)
+            _require_kept(population)
             return
         stages = [job.what] if job.what else _stages()
         teller.begin(stages[0])
@@ -59,6 +55,7 @@ def _analyze(run: Run, job: Job, teller: Teller) -> None:
                 raise AnalysisUnavailable(job.what, f"{part.reason}.")
             if number < len(stages):
                 teller.begin(stages[number])
+        _require_kept(population)
 
 
 def _stages() -> list[str]:
@@ -99,6 +96,7 @@ def _compare(run: Run, job: Job, teller: Teller, other: Path) -> None:
             log.info("%s", line)
         if before.origin is None or after.origin is None:
             raise ConfigurationError("Only evaluations of runs are compared here.")
+        _require_kept(before, after)
         keep_comparison(before.origin.evaluation, after.origin.evaluation, found)
 
 
@@ -112,14 +110,8 @@ def _whole(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-class _Unkept(logging.Handler):
-    """Hears that something could not be kept."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.said = ""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        text = record.getMessage()
-        if "is not kept" in text and not self.said:
-            self.said = text
+def _require_kept(*populations: Population) -> None:
+    """Raise where something could not be kept: a warning to who asks in a terminal, but all that a job is for."""
+    for population in populations:
+        if population.origin is not None and population.origin.unkept:
+            raise StorageError(str(population.origin.unkept[0]))

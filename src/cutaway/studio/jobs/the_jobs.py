@@ -127,7 +127,7 @@ class Jobs:
 
     def _asked(self, run: Run, wanted: NewJob) -> tuple[Job, Path | None]:
         """Return what is to be done, each part checked; as a job that is not written yet."""
-        from cutaway.analysis.samples.origin import chosen_evaluation  # it takes long to import
+        from cutaway.run.evaluated import chosen_evaluation  # it takes long to import
 
         if wanted.kind != "analyze" and wanted.what:
             raise ConfigurationError(f"`what` is for analyze, but got {wanted.what!r} with {wanted.kind!r}.")

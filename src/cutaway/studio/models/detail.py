@@ -58,8 +58,8 @@ def _files(loaded: Loaded, about: ModelSource) -> list[ModelFile]:
     """Return the model's files, by name alone: where one lies on the server is nobody's business."""
     found = []
     digest = about.sha256
-    if about.kept:
-        path = loaded.evaluation.path / Path(about.kept).name
+    path = loaded.evaluation.kept_model
+    if path is not None:
         name, kind = path.name[:_LONGEST_NAME], about.kept_format or about.format
         found.append(ModelFile(name=name, format=kind, bytes=_bytes(path), kept=path.exists(), digest=digest))
     if about.file:

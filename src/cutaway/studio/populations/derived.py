@@ -9,11 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cutaway.analysis.samples.from_run import read_probabilities
 from cutaway.errors import OverlayError
 from cutaway.run.decisions import decisions_stamp, read_decisions
-from cutaway.run.evaluations import Evaluation
-from cutaway.studio.populations.glimpse import Glimpse
+from cutaway.run.evaluated import EvaluatedPopulation
+from cutaway.run.evaluated.glimpse import glimpse_of
 
 if TYPE_CHECKING:
     from cutaway.studio.populations.loaded import Loaded
@@ -65,7 +64,7 @@ def some_values(loaded: Loaded, name: str) -> pa.ChunkedArray:
     if held is not None:
         return held.table[_OF_MISLABELED[name]]
     if name == PROBABILITY:
-        return _likeliest(loaded, Glimpse.of(loaded.evaluation, len(loaded)))
+        return _likeliest(loaded, glimpse_of(loaded.population))
     return loaded.column(name)
 
 
@@ -89,16 +88,16 @@ def _from_mislabeled(name: str) -> Callable[[Loaded], pa.ChunkedArray]:
 
 
 def _has_probabilities(loaded: Loaded) -> bool:
-    return f"prediction.{loaded.origin.answer.prediction}" in loaded.file_columns and bool(loaded.classes)
+    return loaded.population.answer.score_column in loaded.file_columns and bool(loaded.classes)
 
 
 def _probability(loaded: Loaded) -> pa.ChunkedArray:
     """The probability of the class that was predicted; missing where there are too many classes to read them."""
-    return _likeliest(loaded, loaded.evaluation)
+    return _likeliest(loaded, loaded.population)
 
 
-def _likeliest(loaded: Loaded, evaluation: Evaluation) -> pa.ChunkedArray:
-    likely = read_probabilities(evaluation, loaded.subsets, loaded.origin.answer, len(loaded))
+def _likeliest(loaded: Loaded, population: EvaluatedPopulation) -> pa.ChunkedArray:
+    likely = population.probabilities(len(loaded))
     if likely is None or not likely.size:
         return pa.chunked_array([pa.nulls(len(loaded), pa.float32())])
     return pa.chunked_array([pa.array(likely.max(axis=1).astype(np.float32))])

@@ -12,12 +12,11 @@ import pyarrow.compute as pc
 
 from cutaway.analysis.curves.strength import rank_correlation_value, rank_share_value
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET
-from cutaway.analysis.samples.tables import sample_table
 from cutaway.arrays import Float64Array, Int64Array
+from cutaway.run.evaluated.glimpse import LARGE, Told, glimpse_of, together, told_by_files
 from cutaway.studio.answers.texts import is_text, readable_texts
 from cutaway.studio.populations import derived
 from cutaway.studio.populations.coding import is_number, numbers, texts
-from cutaway.studio.populations.glimpse import LARGE, Glimpse, Told, together, told_by_files
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.wire import PopulationColumn
 
@@ -64,15 +63,13 @@ def looked_at(loaded: Loaded) -> int:
     """Return how many samples columns are described by: all of them, or of very many some at even distances."""
     if len(loaded) <= LARGE:
         return len(loaded)
-    some = Glimpse.of(loaded.evaluation, len(loaded))
-    return sum(some.count(name) for name in loaded.subsets)
+    return sum(glimpse_of(loaded.population).counts.values())
 
 
 def _own(loaded: Loaded) -> list[PopulationColumn]:
     names, total = loaded.own_columns, len(loaded)
     if total > LARGE:
-        some = Glimpse.of(loaded.evaluation, total)
-        table = sample_table(some, loaded.subsets, loaded.origin.answer, names)
+        table = glimpse_of(loaded.population).table(names)
         return _all_described(loaded, table, names, _told(loaded))
     found = []
     # Several at a time: a file of many samples takes long to open, and all at once would fill the memory.
@@ -97,7 +94,7 @@ def _all_described(
 
 def _told(loaded: Loaded) -> dict[str, Told]:
     """Return what the files say about columns as pages call them."""
-    answer = loaded.origin.answer
+    answer = loaded.population.answer
     called = {SAMPLE: "id", LABEL: answer.label_column, PREDICTION: answer.prediction_column}
     each = [told_by_files(loaded.evaluation, name) for name in loaded.subsets]
     found = {}

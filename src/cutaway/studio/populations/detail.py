@@ -13,15 +13,15 @@ import pyarrow as pa
 
 from cutaway.analysis.population.applicability import what_applies
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SUBSET, Samples
-from cutaway.analysis.samples.tables import ERROR
-from cutaway.run.analyses import JOINT
+from cutaway.run.analyses import is_analysed
+from cutaway.run.evaluated.columns import ERROR
+from cutaway.run.evaluated.kept import MAP, METHODS
 from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.selections import selections
 from cutaway.run.sources import ModelSource, Source
 from cutaway.studio.answers.plain import text
 from cutaway.studio.populations.described import described_columns, looked_at
 from cutaway.studio.populations.loaded import Loaded
-from cutaway.studio.populations.placed import METHODS
 from cutaway.studio.populations.scores import Scores
 from cutaway.studio.previews import has_pictures
 from cutaway.studio.wire import AnalysisRow, EvaluationRow, PopulationColumn, PopulationDetail
@@ -71,7 +71,7 @@ def _notes(loaded: Loaded) -> list[str]:
         notes.append(f"The table of {', '.join(gone)} is missing from evaluation {loaded.number}. Evaluate again.")
     if loaded.repeated_ids:
         notes.append(f"{loaded.repeated_ids:,} ids name two samples; an address means the first of them.")
-    reason = loaded.origin.answer.reason
+    reason = loaded.population.answer.reason
     if reason:
         notes.append(f"There are no labels and predictions to show: {reason}.")
     return notes
@@ -85,7 +85,7 @@ def _analyses(loaded: Loaded, columns: Sequence[PopulationColumn]) -> list[Analy
             applies=one.applies,
             reason=one.reason,
         )
-        for one in what_applies(_outline(loaded, columns), loaded.origin)
+        for one in what_applies(_outline(loaded, columns), loaded.population)
         if one.analysis not in _ASKED_EACH
     ]
 
@@ -110,7 +110,7 @@ def _outline(loaded: Loaded, columns: Sequence[PopulationColumn]) -> Samples:
             table[name] = pa.repeat(pa.scalar(True if missing[name] < rows else None, pa.bool_()), rows)
     latents = np.arange(rows, dtype=np.float32)[:, None]
     latents[: rows - missing[ERROR] if loaded.space else rows] = np.nan
-    has_scores = bool(classes) and f"prediction.{loaded.origin.answer.prediction}" in loaded.file_columns
+    has_scores = bool(classes) and loaded.population.answer.score_column in loaded.file_columns
     likely = np.broadcast_to(np.float32(0), (rows, len(classes))) if has_scores else None
     hashes = (None,) * rows if "hash" in loaded.file_columns else None
     return Samples(pa.table(table), latents, classes, likely, None, hashes)
@@ -134,13 +134,8 @@ def _evaluation_row(evaluation: Evaluation, accuracy: float | None) -> Evaluatio
         spaces=[text(one) for one in evaluation.spaces],
         accuracy=accuracy,
         loss=_loss(source),
-        has_map=any(evaluation.path.glob(f"{JOINT}.map.*.parquet")) or _one_has_map(evaluation, list(subsets)),
+        has_map=is_analysed(evaluation, MAP),
     )
-
-
-def _one_has_map(evaluation: Evaluation, subsets: list[str]) -> bool:
-    there = (path.name for path in evaluation.path.glob("*.map.*.parquet"))
-    return len(subsets) == 1 and any(name.startswith(f"{subsets[0]}.map.") for name in there)
 
 
 def _loss(source: Source) -> float | None:

@@ -12,10 +12,10 @@ import pyarrow as pa
 
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET
 from cutaway.arrays import IndexArray
+from cutaway.run.evaluated.kept import METHODS
 from cutaway.run.exporting import csv_bytes
 from cutaway.studio.populations.derived import CLUSTER, DECISION, SUGGESTED, SUSPICION
 from cutaway.studio.populations.loaded import Loaded
-from cutaway.studio.populations.placed import METHODS
 
 __all__ = ["csv_pieces", "file_name"]
 

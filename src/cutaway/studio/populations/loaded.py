@@ -17,12 +17,11 @@ import pyarrow.compute as pc
 
 from cutaway.analysis.filters import Filter, parse_filter, rows_where
 from cutaway.analysis.filters.matching import known_column
-from cutaway.analysis.population.map import map_kind
-from cutaway.analysis.samples import CORRECT, LABEL, PREDICTION, SAMPLE
-from cutaway.analysis.samples.origin import Origin
-from cutaway.analysis.samples.tables import sample_columns, sample_table
 from cutaway.arrays import BoolArray
 from cutaway.run.analyses import KeptTable
+from cutaway.run.evaluated import EvaluatedPopulation
+from cutaway.run.evaluated.columns import CORRECT, LABEL, PREDICTION, SAMPLE
+from cutaway.run.evaluated.kept import map_kind
 from cutaway.run.evaluations import Evaluation
 from cutaway.run.identity import Run
 from cutaway.studio.answers.texts import readable_texts
@@ -40,15 +39,15 @@ T = TypeVar("T")
 class Loaded:
     """The samples of an evaluation, without latent vectors, and what was kept of analyses of all of them."""
 
-    def __init__(self, origin: Origin) -> None:
-        self.origin = origin
-        self.evaluation: Evaluation = origin.evaluation
-        self.run: Run = origin.evaluation.run
-        self.number = origin.evaluation.number
-        self.subsets = origin.subsets
-        self.classes = origin.answer.classes
-        self.space = origin.space
-        self.counts = {name: self.evaluation.count(name) for name in self.subsets}
+    def __init__(self, population: EvaluatedPopulation) -> None:
+        self.population = population
+        self.evaluation: Evaluation = population.evaluation
+        self.run: Run = population.evaluation.run
+        self.number = population.evaluation.number
+        self.subsets = population.subsets
+        self.classes = population.answer.classes
+        self.space = population.space
+        self.counts = population.counts
         self._lock = threading.RLock()
         self._columns: dict[str, pa.ChunkedArray] = {}
         self._kept = KeptTables(self)
@@ -57,15 +56,15 @@ class Loaded:
     def __len__(self) -> int:
         return sum(self.counts.values())
 
-    @cached_property
+    @property
     def own_columns(self) -> list[str]:
         """The columns that the evaluation itself has."""
-        return sample_columns(self.evaluation, self.subsets, self.origin.answer)
+        return self.population.column_names
 
-    @cached_property
+    @property
     def file_columns(self) -> frozenset[str]:
         """The columns that the files of every subset have."""
-        return frozenset.intersection(*(frozenset(self.evaluation.column_names(name)) for name in self.subsets))
+        return self.population.file_columns
 
     @property
     def column_names(self) -> list[str]:
@@ -113,7 +112,7 @@ class Loaded:
     def fresh_columns(self, names: Sequence[str]) -> pa.Table:
         """Read columns of the evaluation's own without keeping them; for whoever looks once at each."""
         missing = [name for name in names if name not in self._columns]
-        read = sample_table(self.evaluation, self.subsets, self.origin.answer, missing) if missing else None
+        read = self.population.table(missing) if missing else None
         columns = {
             name: readable_texts(read[name]) if read is not None and name in missing else self._columns[name]
             for name in names

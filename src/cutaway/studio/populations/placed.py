@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cutaway.analysis.population.map import map_positions
 from cutaway.arrays import Float32Array
 from cutaway.run.analyses import KeptTable
+from cutaway.run.evaluated.kept import map_positions
 
 if TYPE_CHECKING:
     from cutaway.studio.populations.loaded import Loaded
 
-__all__ = ["METHODS", "Placed", "placed_map"]
+__all__ = ["Placed", "placed_map"]
 
-METHODS = ("umap", "tsne", "pca")
 # A larger number has a square that float32, in which screens count, cannot hold.
 FARTHEST = 1e18
 

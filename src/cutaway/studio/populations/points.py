@@ -9,12 +9,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cutaway.analysis.population.map import map_kind
 from cutaway.arrays import Float32Array
 from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.run.evaluated.kept import METHODS, map_kind
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.populations.loaded import Loaded
-from cutaway.studio.populations.placed import METHODS, Placed
+from cutaway.studio.populations.placed import Placed
 
 __all__ = ["points_table", "shown_map"]
 

@@ -9,11 +9,9 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cutaway.analysis.samples import CORRECT
-from cutaway.analysis.samples.from_run import answer_of
-from cutaway.analysis.samples.origin import chosen_evaluation
-from cutaway.analysis.samples.tables import sample_table
 from cutaway.errors import CutawayError
+from cutaway.run.evaluated import chosen_evaluation, open_evaluated
+from cutaway.run.evaluated.columns import CORRECT
 from cutaway.run.evaluations import Evaluation
 from cutaway.run.layout import SOURCE_FILE
 
@@ -61,5 +59,5 @@ def _accuracy(evaluation: Evaluation, column: Callable[[str], pa.ChunkedArray] |
 
 def _right(evaluation: Evaluation) -> pa.ChunkedArray | None:
     chosen = chosen_evaluation(evaluation.run, evaluation.number)
-    table = sample_table(chosen, chosen.subsets, answer_of(chosen), [CORRECT]) if chosen.subsets else None
+    table = open_evaluated(chosen, space="").table([CORRECT]) if chosen.subsets else None
     return table[CORRECT] if table is not None and CORRECT in table.column_names else None

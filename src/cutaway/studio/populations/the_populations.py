@@ -10,9 +10,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 
-from cutaway.analysis.samples.from_run import answer_of, default_space
-from cutaway.analysis.samples.origin import Origin, chosen_evaluation
 from cutaway.errors import EvaluationError
+from cutaway.run.evaluated import EvaluatedPopulation, chosen_evaluation, open_evaluated
 from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.identity import Run
 from cutaway.run.layout import SOURCE_FILE, SPACES_FILE
@@ -59,7 +58,7 @@ class Populations:
                 self._held.move_to_end(key)
                 return found[1]
         # Not under the lock: a slow disk costs only who asks for what lies on it.
-        made = Loaded(_origin(chosen))
+        made = Loaded(_population(chosen))
         with self._guard:
             self._held[key] = stamp, made
             self._held.move_to_end(key)
@@ -84,15 +83,13 @@ def _chosen(run: Run, number: int | None) -> Evaluation:
     return chosen_evaluation(run, number)
 
 
-def _origin(evaluation: Evaluation) -> Origin:
-    subsets = tuple(evaluation.subsets)
-    if not subsets:
+def _population(evaluation: Evaluation) -> EvaluatedPopulation:
+    if not evaluation.subsets:
         raise EvaluationError(
             f"Evaluation {evaluation.number} of run {evaluation.run.name!r} has no table of samples. Evaluate again."
         )
     # Without latent vectors there is no map, but still samples.
-    space = default_space(evaluation) if evaluation.spaces else ""
-    return Origin(evaluation, subsets, space, answer_of(evaluation))
+    return open_evaluated(evaluation, space=None if evaluation.spaces else "")
 
 
 def _stamp(evaluation: Evaluation) -> _Stamp:

@@ -51,11 +51,11 @@ def class_rows(
 
 def _probabilities(loaded: Loaded, row: int, notes: list[str]) -> Float64Array | None:
     """Return what the evaluation kept of the model's answer, as probabilities; None where it is not one class."""
-    answer = loaded.origin.answer
-    column = f"prediction.{answer.prediction}"
+    answer = loaded.population.answer
+    column = answer.score_column
     if not answer.classes or column not in loaded.file_columns:
         return None
-    subset, inside = _place(loaded, row)
+    subset, inside = loaded.population.place_of(row)
     try:
         values = loaded.evaluation.values(subset, column, inside)
     except (EvaluationError, OSError, ValueError, pa.ArrowException, IndexError, KeyError):
@@ -84,13 +84,3 @@ def _distances(loaded: Loaded, row: int) -> Float64Array | None:
     except (TypeError, ValueError):
         # A class that is called like another column of that table.
         return None
-
-
-def _place(loaded: Loaded, row: int) -> tuple[str, int]:
-    """Return the subset that a row belongs to, and which row of it that is."""
-    for subset, count in loaded.counts.items():
-        if row < count:
-            return subset, row
-        row -= count
-    message = f"There is no row {row} in evaluation {loaded.number}."
-    raise EvaluationError(message)

@@ -6,6 +6,7 @@ import math
 from contextlib import AbstractContextManager
 
 from cutaway.errors import CutawayError
+from cutaway.run.evaluated.kept import METHODS
 from cutaway.studio.answers.errors import presentable
 from cutaway.studio.populations import Loaded
 from cutaway.studio.previews import SamplePreviews
@@ -18,8 +19,6 @@ from cutaway.studio.wire import SampleDetail, SampleVisits
 from cutaway.trial.trial import Trial
 
 __all__ = ["sample_detail"]
-
-_MAPS = ("umap", "tsne", "pca")
 
 
 def sample_detail(
@@ -74,7 +73,7 @@ def _visits(trial: AbstractContextManager[Trial], sample: str, notes: list[str])
 
 
 def _place(loaded: Loaded, row: int) -> tuple[float | None, float | None]:
-    for method in _MAPS:
+    for method in METHODS:
         placed = loaded.map(method)
         if placed is not None:
             x, y = placed.positions[row].tolist()

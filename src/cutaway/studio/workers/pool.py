@@ -240,7 +240,7 @@ class Workers:
     def _find(self, run_id: str, evaluation: int | None, lane: Lane) -> _WorkerPlace:
         if lane == "model" and self.read_only:
             raise Refusal(403, "read-only", _READ_ONLY, _READ_ONLY_HINT)
-        from cutaway.analysis.samples.origin import chosen_evaluation  # it takes long to import
+        from cutaway.run.evaluated import chosen_evaluation  # it takes long to import
 
         run = self._run_of(run_id)
         # Whether a numbered one is finished and whole its worker looks at itself, once.

@@ -9,10 +9,10 @@ import pytest
 from scipy.special import softmax
 
 from cutaway.analysis import Population
-from cutaway.analysis.samples import from_run as reading
 from cutaway.errors import ConfigurationError, EvaluationError
 from cutaway.evaluation import Evaluation, evaluations
 from cutaway.run import Run
+from cutaway.run.evaluated import answer_of, open_evaluated, vectors
 from cutaway.run.evaluations import write_source
 from tests.unit.analysis.kinds import evaluated_kind
 
@@ -42,7 +42,7 @@ def test_probabilities_are_the_models_own_or_the_softmax_of_its_logits(tmp_path:
 
 def test_many_probabilities_stay_in_their_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, _ = evaluated_kind("probabilities", tmp_path / "run")
-    monkeypatch.setattr(reading, "MOST_PROBABILITIES", 100)
+    monkeypatch.setattr(vectors, "MOST_PROBABILITIES", 100)
     assert Population.open(folder).samples.probabilities is None
 
 
@@ -79,34 +79,34 @@ def test_classes_have_numbers_where_nobody_noted_their_names(tmp_path: Path) -> 
     source = dict(evaluation.source.document)
     del source["scores"]["labels"]
     write_source(evaluation, source)
-    answer = reading.answer_of(evaluation)
+    answer = answer_of(evaluation)
     assert (answer.classes, answer.prediction) == (("0", "1", "2"), "output")
 
 
 def test_an_unknown_prediction_offers_the_near_ones(tmp_path: Path) -> None:
     evaluation = evaluation_of("two_predictions", tmp_path)
-    assert reading.answer_of(evaluation, "size").classes == ()
+    assert answer_of(evaluation, "size").classes == ()
     with pytest.raises(ConfigurationError, match="Did you mean 'kind'"):
-        reading.answer_of(evaluation, "kin")
+        answer_of(evaluation, "kin")
 
 
 def test_an_evaluation_without_vectors_says_what_to_do(tmp_path: Path) -> None:
     evaluation = evaluation_of("logits", tmp_path)
     write_source(evaluation, {**evaluation.source.document, "spaces": {}})
     with pytest.raises(EvaluationError, match="has no latent vectors"):
-        reading.default_space(evaluation)
+        open_evaluated(evaluation)
 
 
 def test_a_space_that_a_user_meant_for_analysis_is_taken(tmp_path: Path) -> None:
     evaluation = evaluation_of("logits", tmp_path)
     own = {"own": {"use_for_analysis": True}, "other": {}}
     write_source(evaluation, {**evaluation.source.document, "spaces": {**evaluation.source.document["spaces"], **own}})
-    assert reading.default_space(evaluation) == "own"
+    assert open_evaluated(evaluation).space == "own"
 
 
 def test_vectors_of_two_widths_are_refused(tmp_path: Path) -> None:
     evaluation = evaluation_of("logits", tmp_path)
     np.save(evaluation.path / "validation.latent.npy", np.zeros((30, 9), np.float32))
     with pytest.raises(EvaluationError, match="must be numbers of one width"):
-        reading.read_latents(evaluation, ["training", "validation"], "latent")
-    assert reading.read_latents(evaluation, ["training"], "latent").shape == (60, 5)
+        open_evaluated(evaluation, subsets=["training", "validation"]).latents()
+    assert open_evaluated(evaluation, subsets=["training"]).latents().shape == (60, 5)

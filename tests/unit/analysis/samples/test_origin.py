@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from cutaway.analysis import Population, analyze
-from cutaway.analysis.population import map as maps
 from cutaway.analysis.samples.origin import Origin, open_origin
 from cutaway.errors import EvaluationError
 from cutaway.evaluation import evaluate, evaluations
 from cutaway.run import Run
+from cutaway.run.evaluated.kept import MAP
 from cutaway.run.evaluations import write_source
 from tests.unit.analysis.kinds import KINDS, evaluated_kind
 
@@ -98,7 +98,7 @@ def test_an_earlier_map_of_other_samples_is_not_taken(twice: Path) -> None:
 
     origin = open_origin(twice, number=0)
     table = pa.table({"sample": ["x", "y"], "x": np.zeros(2, np.float32), "y": np.ones(2, np.float32)})
-    origin.keep(maps.MAP, {}, table)
+    origin.keep(MAP, {}, table)
     assert np.isfinite(Population.open(twice, evaluation=1).map()).all()
 
 

@@ -14,7 +14,6 @@ from cutaway.analysis.neighbours.index import EXACT_ROWS
 from cutaway.analysis.neighbours.similar import Similar, find_similar
 from cutaway.analysis.population.index import population_index
 from cutaway.analysis.samples import SAMPLE, Samples
-from cutaway.analysis.samples.from_run import read_latents
 from cutaway.analysis.samples.origin import open_origin
 from cutaway.errors import EvaluationError
 
@@ -36,9 +35,7 @@ class Latents:
     @cached_property
     def _samples(self) -> Samples:
         """The ids and the vectors; what else is known of a sample the server has itself."""
-        evaluation, subsets = self._origin.evaluation, self._origin.subsets
-        ids = pa.concat_tables([evaluation.table(name, ["id"]) for name in subsets])["id"].cast(pa.string())
-        return Samples(pa.table({SAMPLE: ids}), read_latents(evaluation, subsets, self._origin.space))
+        return Samples(pa.table({SAMPLE: self._origin.ids()}), self._origin.latents())
 
     @cached_property
     def _index(self) -> Index:

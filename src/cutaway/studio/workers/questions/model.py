@@ -15,7 +15,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from cutaway.analysis.population.population import Population
-from cutaway.analysis.samples.origin import chosen_evaluation
 from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.errors import BindingError, ConfigurationError, did_you_mean
@@ -23,6 +22,7 @@ from cutaway.evaluation.progress import Progress
 from cutaway.evaluation.reopening import Reopened, Sample, encoded_sample, model_of, reopen_dataset
 from cutaway.evaluation.wiring import first_sample
 from cutaway.models import Limits, load
+from cutaway.run.evaluated import chosen_evaluation
 from cutaway.run.evaluations import Evaluation
 from cutaway.run.identity import Run
 from cutaway.studio.workers.questions.describing import described, uploads_of
@@ -100,7 +100,7 @@ class OpenedModel:
         return {
             name: (subset, row)
             for subset in self._evaluation.subsets
-            for row, name in enumerate(self._evaluation.table(subset, ["id"])["id"].to_pylist())
+            for row, name in enumerate(self._evaluation.ids(subset))
         }
 
     @cached_property

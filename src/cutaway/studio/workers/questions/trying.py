@@ -9,12 +9,12 @@ import numpy as np
 
 from cutaway.analysis.population.asking_model import output_of
 from cutaway.analysis.population.population import Population
-from cutaway.analysis.samples.from_run import Answer
 from cutaway.arrays import Array
 from cutaway.dataset.default_visualizers import guess_visualizer
 from cutaway.errors import ConfigurationError, CutawayError, did_you_mean
 from cutaway.evaluation.reopening import Reopened, Sample
 from cutaway.evaluation.wiring import first_sample
+from cutaway.run.evaluated import ModelAnswer
 from cutaway.studio.workers.questions.heat_maps import first_map, map_value
 from cutaway.studio.workers.questions.latents import similar_value
 from cutaway.studio.workers.questions.uploads import fitted_upload
@@ -68,7 +68,7 @@ def tried(population: Population, reopened: Reopened, arguments: Mapping[str, An
     }
 
 
-def _scores(answer: Answer, given: Array) -> Array | None:
+def _scores(answer: ModelAnswer, given: Array) -> Array | None:
     """Return the probabilities of the classes; None where the answer is not one class."""
     values = np.asarray(given, np.float64).reshape(-1)
     if not answer.classes or values.size != len(answer.classes) or not np.isfinite(values).all():

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.errors import EvaluationError
+from cutaway.run.evaluated.columns import METADATA
 
-__all__ = ["METADATA", "as_written", "joined_tables"]
+__all__ = ["as_written", "joined_tables"]
 
-METADATA = "metadata."
 _NUMBERS = ("loss", "loss.", "metric.")
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import pyarrow as pa
 
+from cutaway.run.evaluated.population import EvaluatedPopulation
 from cutaway.run.evaluations import Evaluation
 
-__all__ = ["LARGE", "Glimpse", "Told", "together", "told_by_files"]
+__all__ = ["LARGE", "Glimpse", "Told", "glimpse_of", "together", "told_by_files"]
 
 # Up to here all rows are read; beyond, row groups that have about as many rows as half of this.
 LARGE = 200_000
@@ -35,11 +36,6 @@ class Glimpse(Evaluation):
 
     every: int
 
-    @classmethod
-    def of(cls, evaluation: Evaluation, samples: int) -> Glimpse:
-        """Return so few rows of an evaluation of so many samples that they are read in a moment."""
-        return cls(evaluation.run, evaluation.number, max(1, math.ceil(samples / (LARGE // 2))))
-
     def table(self, subset: str, columns: list[str] | None = None) -> pa.Table:
         """Return some of the samples of a subset."""
         import pyarrow.parquet as pq
@@ -56,6 +52,13 @@ class Glimpse(Evaluation):
         with self._readable(path):
             about = pq.read_metadata(path)
             return sum(about.row_group(one).num_rows for one in range(0, about.num_row_groups, self.every))
+
+
+def glimpse_of(population: EvaluatedPopulation) -> EvaluatedPopulation:
+    """Return so few rows of a population that they are read in a moment."""
+    evaluation, samples = population.evaluation, sum(population.counts.values())
+    some = Glimpse(evaluation.run, evaluation.number, max(1, math.ceil(samples / (LARGE // 2))))
+    return replace(population, evaluation=some)
 
 
 def told_by_files(evaluation: Evaluation, subset: str) -> dict[str, Told]:

@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from cutaway.analysis.samples.run_tables import as_written, joined_tables
 from cutaway.errors import EvaluationError
+from cutaway.run.evaluated.written import as_written, joined_tables
 
 LABEL = "ground_truth.y.label"
 

@@ -6,48 +6,23 @@ Reads only what is asked for, so that one column of a million samples costs one 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET
-from cutaway.analysis.samples.run_tables import METADATA, as_written, joined_tables
 from cutaway.errors import EvaluationError
+from cutaway.run.evaluated.answer import ModelAnswer
+from cutaway.run.evaluated.columns import CORRECT, ERROR, LABEL, LOSS, METADATA, PREDICTION, SAMPLE, SUBSET
+from cutaway.run.evaluated.written import as_written, joined_tables
 from cutaway.run.evaluations import Evaluation
 
-__all__ = ["ERROR", "Answer", "sample_columns", "sample_table"]
+__all__ = ["sample_columns", "sample_table"]
 
-ERROR = "error"
 _KEPT = (METADATA, "metric.", "loss.")
 
 
-@dataclass(frozen=True)
-class Answer:
-    """The prediction that analyses are about, the ground truth beside it, and the classes that it tells apart.
-
-    Where there is no class for each sample, `classes` is empty and `reason` says why.
-    """
-
-    prediction: str | None
-    truth: str | None
-    classes: tuple[str, ...] = ()
-    probabilities: bool = False
-    reason: str = ""
-
-    @property
-    def label_column(self) -> str:
-        """Where the classes of the ground truth stand in a subset's file."""
-        return f"ground_truth.{self.truth}.label"
-
-    @property
-    def prediction_column(self) -> str:
-        """Where the classes of the prediction stand in a subset's file."""
-        return f"prediction.{self.prediction}.label"
-
-
-def sample_columns(evaluation: Evaluation, subsets: Sequence[str], answer: Answer) -> list[str]:
+def sample_columns(evaluation: Evaluation, subsets: Sequence[str], answer: ModelAnswer) -> list[str]:
     """Return the names of the columns that `sample_table` gives, without reading them."""
     found: dict[str, None] = {}
     for subset in subsets:
@@ -58,7 +33,7 @@ def sample_columns(evaluation: Evaluation, subsets: Sequence[str], answer: Answe
 
 
 def sample_table(
-    evaluation: Evaluation, subsets: Sequence[str], answer: Answer, columns: Collection[str] | None = None
+    evaluation: Evaluation, subsets: Sequence[str], answer: ModelAnswer, columns: Collection[str] | None = None
 ) -> pa.Table:
     """Return the samples of some subsets, one after the other; all columns, or those of `columns` that there are.
 
@@ -70,7 +45,7 @@ def sample_table(
     return joined.select([name for name in columns if name in joined.column_names])
 
 
-def _made_from(names: Sequence[str], subset: str, answer: Answer) -> dict[str, tuple[str, ...]]:
+def _made_from(names: Sequence[str], subset: str, answer: ModelAnswer) -> dict[str, tuple[str, ...]]:
     """Return the columns of a table by name, each with those of the file that it is made from."""
     missing = {"id", ERROR} - set(names)
     if missing:
@@ -95,7 +70,7 @@ def _made_from(names: Sequence[str], subset: str, answer: Answer) -> dict[str, t
     return made
 
 
-def _table(evaluation: Evaluation, subset: str, answer: Answer, columns: Collection[str] | None) -> pa.Table:
+def _table(evaluation: Evaluation, subset: str, answer: ModelAnswer, columns: Collection[str] | None) -> pa.Table:
     names = evaluation.column_names(subset)
     made = _made_from(names, subset, answer)
     if columns is not None:

@@ -1,0 +1,141 @@
+"""What analyses kept of a population, and whether it is what it says: a run may come from anybody.
+
+A table counts where its key says that it was made from this evaluation and these subsets, and where it has the samples
+that it must have. Everything else counts as not made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cutaway.arrays import Float32Array
+from cutaway.run.analyses import KeptTable
+from cutaway.run.evaluated.columns import SAMPLE
+from cutaway.run.evaluated.population import EvaluatedPopulation
+
+__all__ = ["MAP", "METHODS", "is_map", "is_ranked", "map_digest", "map_kind", "map_positions", "problem_of"]
+
+# What the table of a map is called; those of other methods have the method's name.
+MAP, _INSIGHTS = "map", "insights"
+METHODS = ("umap", "tsne", "pca")
+_CLUSTERS, _CLUSTER_TYPES = "clusters", {"cluster": pa.int64(), "distance": pa.float32()}
+# What whoever reads a ranked table counts on beside sample, score and reason.
+_TEXT, _NUMBER, _COUNT = pa.string(), pa.float64(), pa.int64()
+_PAIRS = {"other": _TEXT, "kind": _TEXT, "distance": _NUMBER, "subset": _TEXT, "other_subset": _TEXT, "group": _COUNT}
+_RANKED: dict[str, dict[str, pa.DataType]] = {
+    "mislabeled": dict.fromkeys(("subset", "label", "suggested"), _TEXT),
+    "ambiguous": {"between": _TEXT, "subset": _TEXT},
+    "duplicates": _PAIRS,
+    "leakage": _PAIRS,
+    "outliers": {"distance": _NUMBER, "usual": _NUMBER, "p": _NUMBER, "subset": _TEXT},
+    _INSIGHTS: {
+        **dict.fromkeys(("kind", "where", "subset", "measure", "action", "buys", "also"), _TEXT),
+        "count": _COUNT,
+        "share": _NUMBER,
+    },
+}
+# No more insights than this are ever told.
+_MOST_INSIGHTS = 10_000
+
+
+def problem_of(
+    population: EvaluatedPopulation, kind: str, held: KeptTable, ids: pa.Array, its_map: Callable[[], KeptTable | None]
+) -> str:
+    """Return why a table that was kept does not count; empty where it does.
+
+    `ids` are those of the population's samples; `its_map` returns its map, which clusters have to be of.
+    """
+    table = held.table
+    if not population.is_own(kind, held.about):
+        return "it was made from another evaluation, or by another release"
+    if len(set(table.column_names)) < table.num_columns:
+        return "it has a column twice"
+    if kind == _CLUSTERS:
+        return _problem_of_clusters(table, held.about["settings"], ids, its_map)
+    return "" if _is_of_these(kind, table, ids, population.answer.classes) else "it is not about these samples"
+
+
+def _is_of_these(kind: str, table: pa.Table, ids: pa.Array, classes: Sequence[str]) -> bool:
+    """Whether a table has the samples that one of its kind has; tables of something else have none to compare."""
+    if kind in map(map_kind, METHODS):
+        return is_map(table) and _has_ids(table, ids)
+    if kind in _RANKED:
+        return is_ranked(table, kind, ids, classes)
+    return kind != "class_distances" or _has_ids(table, ids)
+
+
+def _problem_of_clusters(
+    table: pa.Table, settings: dict[str, Any], ids: pa.Array, its_map: Callable[[], KeptTable | None]
+) -> str:
+    if any(name not in table.column_names or table[name].type != kind for name, kind in _CLUSTER_TYPES.items()):
+        return "it does not have the columns of clusters"
+    if not _has_ids(table, ids):
+        return "it is not about these samples"
+    there = its_map()
+    if there is None or settings.get("map") != map_digest(map_positions(there.table)):
+        return "they are clusters of another map"
+    return ""
+
+
+def _has_ids(table: pa.Table, ids: pa.Array) -> bool:
+    if SAMPLE not in table.column_names or table[SAMPLE].type != ids.type:
+        return False
+    return bool(table[SAMPLE].equals(pa.chunked_array([ids])))
+
+
+def map_kind(method: str) -> str:
+    """Return what the kept table of a method is called."""
+    return MAP if method == METHODS[0] else method
+
+
+def map_digest(positions: Float32Array) -> str:
+    """Return what tells one map from another, as clusters note which they are of."""
+    return hashlib.sha256(positions.tobytes()).hexdigest()
+
+
+def is_map(table: pa.Table) -> bool:
+    """Whether a table that was kept has the columns of a map."""
+    names = table.column_names
+    return names == [SAMPLE, "x", "y"] and all(pa.types.is_floating(table[axis].type) for axis in ("x", "y"))
+
+
+def map_positions(table: pa.Table) -> Float32Array:
+    """Return the places that the table of a map holds, as rows of x and y."""
+    # Numbers that float32 cannot hold, in somebody else's file, lie nowhere.
+    with np.errstate(over="ignore"):
+        return np.stack([np.asarray(table[axis].to_numpy(), np.float32) for axis in ("x", "y")], axis=1)
+
+
+def is_ranked(table: pa.Table, kind: str, ids: pa.Array, classes: Sequence[str]) -> bool:
+    """Whether a table is one that this question gives about these samples, and nobody else's under our name."""
+    if table.column_names[:3] != ["sample", "score", "reason"]:
+        return False
+    wanted = {"sample": _TEXT, "score": _NUMBER, "reason": _TEXT, **_RANKED.get(kind, {})}
+    types = dict(zip(table.column_names, table.schema.types, strict=True))
+    if any(types.get(name) != kept or table[name].null_count for name, kept in wanted.items()):
+        return False
+    if not pc.all(pc.is_finite(table["score"]), min_count=0).as_py():
+        return False
+    # Looked up once: of a million samples each look takes as long as reading them.
+    rows = pc.index_in(table["sample"], value_set=ids)
+    if rows.null_count or not _are_known(table, ids, classes):
+        return False
+    if kind == _INSIGHTS:
+        return bool(table.num_rows <= _MOST_INSIGHTS)
+    return not table.num_rows or int(np.bincount(rows.to_numpy()).max()) == 1
+
+
+def _are_known(table: pa.Table, ids: pa.Array, classes: Sequence[str]) -> bool:
+    """Whether all other samples and classes that a table names are there."""
+    known = {"other": ids, "suggested": pa.array(classes, _TEXT)}
+    return all(
+        pc.all(pc.is_in(table[name], value_set=values), min_count=0).as_py()
+        for name, values in known.items()
+        if name in table.column_names
+    )

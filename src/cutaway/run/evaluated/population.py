@@ -1,0 +1,120 @@
+"""`EvaluatedPopulation`: the samples of an evaluation as its files have them, and what analyses kept of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from cutaway.arrays import Array, Float32Array
+from cutaway.errors import EvaluationError
+from cutaway.run.analyses import AnalysisName, KeptTable, read_about, read_arrays, read_table, scope_of
+from cutaway.run.evaluated.answer import ModelAnswer
+from cutaway.run.evaluated.tables import sample_columns, sample_table
+from cutaway.run.evaluated.vectors import read_hashes, read_latents, read_probabilities
+from cutaway.run.evaluations import Evaluation
+
+__all__ = ["EvaluatedPopulation"]
+
+# Counted up when an analysis gives other results than before, so that what an older version kept is made anew.
+VERSION = 1
+
+
+@dataclass(eq=False)
+class EvaluatedPopulation:
+    """Some subsets of an evaluation, one after the other: which latent space of it, and which of its predictions.
+
+    Nothing is read before it is asked for, nor kept: a column costs that column each time.
+    """
+
+    evaluation: Evaluation
+    subsets: tuple[str, ...]
+    space: str
+    answer: ModelAnswer
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many samples each subset has."""
+        return {name: self.evaluation.count(name) for name in self.subsets}
+
+    @cached_property
+    def column_names(self) -> list[str]:
+        """The columns that `table` gives, as analyses call them."""
+        return sample_columns(self.evaluation, self.subsets, self.answer)
+
+    @cached_property
+    def file_columns(self) -> frozenset[str]:
+        """The columns that the files of every subset have, under their own names."""
+        return frozenset.intersection(*(frozenset(self.evaluation.column_names(name)) for name in self.subsets))
+
+    def table(self, columns: Collection[str] | None = None) -> pa.Table:
+        """Return the samples in rows; all columns, or those of `columns` that there are.
+
+        Raises `EvaluationError` where a file is damaged, or not as Cutaway writes it.
+        """
+        return sample_table(self.evaluation, self.subsets, self.answer, columns)
+
+    def ids(self) -> pa.ChunkedArray:
+        """Return the ids of the samples as they stand in the files, which nothing else is read for."""
+        tables = [self.evaluation.table(name, ["id"]) for name in self.subsets]
+        return pa.concat_tables(tables)["id"].cast(pa.string())
+
+    def latents(self) -> Float32Array:
+        """Return the latent vectors; NaN where a sample failed. Raises where they are not of one width."""
+        return read_latents(self.evaluation, self.subsets, self.space)
+
+    def probabilities(self, rows: int) -> Float32Array | None:
+        """Return the probabilities of the classes, where there are any and not too many of them to be read."""
+        return read_probabilities(self.evaluation, self.subsets, self.answer, rows)
+
+    def hashes(self) -> tuple[str | None, ...] | None:
+        """Return what tells which samples have the same content; None where a subset does not say it."""
+        return read_hashes(self.evaluation, self.subsets)
+
+    def place_of(self, row: int) -> tuple[str, int]:
+        """Return the subset that a row belongs to, and which row of it that is."""
+        inside = row
+        for subset, count in self.counts.items():
+            if inside < count:
+                return subset, inside
+            inside -= count
+        raise EvaluationError(f"There is no row {row} in evaluation {self.evaluation.number}.")
+
+    @property
+    def scope(self) -> str:
+        """The word for the subsets, as it stands in file names."""
+        return scope_of(self.evaluation, self.subsets)
+
+    def name(self, kind: str) -> AnalysisName:
+        """Return the name of one analysis of this population."""
+        return AnalysisName(self.scope, kind, self.space)
+
+    def key(self, kind: str, settings: Mapping[str, Any]) -> str:
+        """Return what identifies a result: the evaluation, the latent space, and what was asked."""
+        source = self.evaluation.source.key
+        made_from = [source, self.evaluation.number, self.scope, self.space, self.answer.prediction]
+        whole = json.dumps([VERSION, kind, made_from, dict(settings)], sort_keys=True, default=str)
+        return hashlib.sha256(whole.encode()).hexdigest()
+
+    def kept(self, kind: str, settings: Mapping[str, Any]) -> KeptTable | None:
+        """Return a table that was kept of the same; None where it has to be made."""
+        return read_table(self.evaluation, self.name(kind), self.key(kind, settings))
+
+    def kept_arrays(self, kind: str, settings: Mapping[str, Any]) -> tuple[dict[str, Array], dict[str, Any]] | None:
+        """Return arrays that were kept of the same, and what was noted with them."""
+        return read_arrays(self.evaluation, self.name(kind), self.key(kind, settings))
+
+    def kept_settings(self, kind: str) -> dict[str, Any] | None:
+        """Return the settings by which an analysis of this population was kept; None where none was."""
+        about = read_about(self.evaluation, self.name(kind))
+        return None if about is None or not self.is_own(kind, about) else dict(about["settings"])
+
+    def is_own(self, kind: str, about: Mapping[str, Any]) -> bool:
+        """Whether a table was made of this population, by what it says about itself."""
+        settings = about.get("settings")
+        return isinstance(settings, dict) and about.get("key") == self.key(kind, settings)
