@@ -12,9 +12,10 @@ from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import Screen, heading
 from cutaway.cli.watch_pages import SEVERITY_STYLES
-from cutaway.cli.words import count, printable
+from cutaway.cli.words import printable
 from cutaway.evaluation.check_report import CheckReport, CheckRow, CheckStatus
 from cutaway.run.findings import Finding
+from cutaway.wording import counted
 
 __all__ = ["print_page"]
 
@@ -52,7 +53,7 @@ def _head(report: CheckReport, entry: str | None) -> Text:
     if report.subsets:
         sizes = ", ".join(f"{name} {length:,}" for name, length in report.subsets.items())
         looked = sum(report.looked_at.values())
-        head.append(f"  {sizes}; looked at {count(looked, 'sample')}", style="not bold dim")
+        head.append(f"  {sizes}; looked at {counted(looked, 'sample')}", style="not bold dim")
     return head
 
 
@@ -125,9 +126,9 @@ def _print_prints(screen: Screen, prints: str, *, shown: bool) -> None:
         return
     screen.line()
     if not shown:
-        screen.line(f"The binding printed {count(len(lines), 'line')}; --prints shows them.", style="dim")
+        screen.line(f"The binding printed {counted(len(lines), 'line')}; --prints shows them.", style="dim")
         return
-    screen.line(heading("Printed by the binding", count(len(lines), "line")))
+    screen.line(heading("Printed by the binding", counted(len(lines), "line")))
     for line in lines[:MOST_PRINTS]:
         screen.line("  ", line)
     if len(lines) > MOST_PRINTS:
@@ -139,7 +140,7 @@ def _verdict(report: CheckReport, rows: Sequence[CheckRow]) -> Text:
     words = [(CheckStatus.FAIL, "failed"), (CheckStatus.PASS, "passed"), (CheckStatus.SKIP, "skipped")]
     told = [f"{counts[status]} {word}" for status, word in words if counts[status]]
     if report.of("warning"):
-        told.append(count(len(report.of("warning")), "warning"))
+        told.append(counted(len(report.of("warning")), "warning"))
     verdict = "Binding is valid" if report.ok else "Binding is not valid"
     text = Text(verdict, style="bold green" if report.ok else "bold red")
     text.append(f": {', '.join(told)}.", style="not bold default")

@@ -9,8 +9,9 @@ from rich.text import Text
 
 from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.output import Screen
-from cutaway.cli.words import count, number, size
+from cutaway.cli.words import number, size
 from cutaway.demo.rules import PLANTED
+from cutaway.wording import counted
 
 if TYPE_CHECKING:
     from cutaway.trial.summary import Facts
@@ -26,7 +27,7 @@ def print_report(report: Facts) -> None:
     screen = Screen()
     loss, accuracy, gradients = report["loss"], report["accuracy"], report["gradients"]
     screen.line()
-    screen.line(Text(f"What Cutaway saw in {count(report['steps'], 'step')}", style="bold"))
+    screen.line(Text(f"What Cutaway saw in {counted(report['steps'], 'step')}", style="bold"))
     spark = screen.spark(loss["series"], 24)
     largest, smallest = gradients["largest"], gradients["smallest"]
     hard = ", ".join(f"{one['sample']} (a {one['label']}{_taken_for(one)})" for one in report["hardest"][:3])

@@ -12,7 +12,8 @@ from rich.text import Text
 from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import Screen, heading
-from cutaway.cli.words import age, count, number, printable, share
+from cutaway.cli.words import age, number, printable, share
+from cutaway.wording import counted
 
 if TYPE_CHECKING:
     from cutaway.dataset import Dataset
@@ -57,7 +58,8 @@ def print_end(screen: Screen, evaluation: Evaluation, *, printed: int = 0) -> No
     screen.line(
         Text(printable(evaluation.run.name), style="bold"),
         Text(
-            f"  evaluation {evaluation.number}{epoch}: {count(total, 'sample')} in {_took(source.seconds)}", style="dim"
+            f"  evaluation {evaluation.number}{epoch}: {counted(total, 'sample')} in {_took(source.seconds)}",
+            style="dim",
         ),
     )
     names = list(dict.fromkeys(name for one in subsets.values() for name in one.means if name != "loss"))
@@ -88,7 +90,7 @@ def _print_failures(screen: Screen, evaluation: Evaluation, subsets: Mapping[str
         return
     total = sum(one.samples or 0 for one in subsets.values())
     screen.line()
-    screen.line(heading("Failed", f"{count(failed, 'sample')}, {share(failed, total)}"))
+    screen.line(heading("Failed", f"{counted(failed, 'sample')}, {share(failed, total)}"))
     alike = _alike(evaluation.failures())
     rows = [(like[0].id, f"{_error(like[0])}{_more(len(like) - 1)}") for like in alike[:MOST_FAILURES]]
     screen.pairs(rows, indent=2)
@@ -112,7 +114,7 @@ def _error(failure: Failure) -> str:
 
 
 def _more(number: int) -> str:
-    return f" (and {count(number, 'more sample')} so)" if number else ""
+    return f" (and {counted(number, 'more sample')} so)" if number else ""
 
 
 def _took(seconds: float) -> str:
@@ -126,7 +128,7 @@ def _print_notes(screen: Screen, source: Source, printed: int) -> None:
     if source.model.not_kept:
         notes.append(f"No copy of the model was kept: {source.model.not_kept}")
     if printed:
-        notes.append(f"The binding printed {count(printed, 'line')}, not shown here.")
+        notes.append(f"The binding printed {counted(printed, 'line')}, not shown here.")
     if notes:
         screen.line()
         screen.line(heading("Noted"))
@@ -139,7 +141,7 @@ def _not_finite(subsets: Mapping[str, SubsetSource]) -> list[str]:
     for name, one in subsets.items():
         for what, bad in one.not_finite_samples.items():
             if bad:
-                notes.append(f"{count(bad, 'sample')} of {name} with NaN or infinity in their {what}; they are kept.")
+                notes.append(f"{counted(bad, 'sample')} of {name} with NaN or infinity in their {what}; they are kept.")
     return notes
 
 

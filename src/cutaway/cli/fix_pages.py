@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import Screen, heading
-from cutaway.cli.words import count, listed, number, printable
+from cutaway.cli.words import number, printable
 from cutaway.run.overlays import DROP, LABEL, WEIGHT, Correction, Overlay
+from cutaway.wording import counted, listed
 
 if TYPE_CHECKING:
     from cutaway.cli.fix_proving import Proof
@@ -37,7 +38,7 @@ def print_fix(screen: Screen, made: PlannedFix, *, dry_run: bool, retraining: bo
     title = "Would be corrected" if dry_run else f"Overlay {overlay.name}"
     screen.line(heading(title, f"{printable(made.run.name)}, evaluation {made.evaluation}"))
     pairs: list[tuple[Cell, Cell]] = [
-        (_DONE[name], count(number_of, "sample")) for name, number_of in overlay.counts.items()
+        (_DONE[name], counted(number_of, "sample")) for name, number_of in overlay.counts.items()
     ]
     common = _common(overlay)
     if common:
@@ -140,7 +141,7 @@ def _print_nothing(screen: Screen, made: PlannedFix) -> None:
         return
     screen.line(
         f"Nothing is corrected: no candidate of {', '.join(made.asked.subsets)} is expected to be right "
-        f"with a precision of {made.asked.precision:g}, of {count(made.choice.candidates, 'candidate')}."
+        f"with a precision of {made.asked.precision:g}, of {counted(made.choice.candidates, 'candidate')}."
     )
     screen.pairs([("look", f"cutaway analyze {_quoted(made.run)} mislabeled")])
 

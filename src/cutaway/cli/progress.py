@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cutaway.cli.output import Screen
-from cutaway.cli.words import age, count
+from cutaway.cli.words import age
+from cutaway.wording import counted
 
 if TYPE_CHECKING:
     from cutaway.evaluation import Progress
@@ -62,7 +63,7 @@ def _named(label: str, progress: Progress) -> str:
 
 
 def _words(progress: Progress) -> str:
-    words = [f"{progress.done:,} of {count(progress.total, progress.unit.removesuffix('s'))}"]
+    words = [f"{progress.done:,} of {counted(progress.total, progress.unit.removesuffix('s'))}"]
     if progress.rate is not None:
         words.append(f"{progress.rate:,.0f}/s" if progress.rate >= 10 else f"{progress.rate:.1f}/s")
     if progress.eta is not None and progress.done < progress.total:

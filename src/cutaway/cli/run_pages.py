@@ -10,7 +10,8 @@ from rich.text import Text
 from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.output import STATE_STYLES, Screen, heading
 from cutaway.cli.run_evaluations import print_evaluations
-from cutaway.cli.words import age, count, listed, number, printable, share, size
+from cutaway.cli.words import age, number, printable, share, size
+from cutaway.wording import counted, listed
 
 if TYPE_CHECKING:
     from cutaway.cli.comparing import ComparedRuns, Row
@@ -153,7 +154,7 @@ def print_removal(runs: Sequence[tuple[str, int]]) -> None:
         [GridColumn("run", least=18), GridColumn("size", "right")], [[name, size(taken)] for name, taken in runs]
     )
     if len(runs) > 1:
-        screen.line(f"{count(len(runs), 'run')}, {size(sum(taken for _, taken in runs))} in all.", style="dim")
+        screen.line(f"{counted(len(runs), 'run')}, {size(sum(taken for _, taken in runs))} in all.", style="dim")
 
 
 def print_compare(compared: ComparedRuns, *, everything: bool) -> None:
@@ -163,7 +164,7 @@ def print_compare(compared: ComparedRuns, *, everything: bool) -> None:
     for letter, run in zip(letters, compared.runs, strict=True):
         name = Text(printable(run["name"]), style="bold")
         screen.line(
-            Text(f"{letter}  ", style="cyan"), name, "  ", _state(run["state"]), f"  {count(run['steps'], 'step')}"
+            Text(f"{letter}  ", style="cyan"), name, "  ", _state(run["state"]), f"  {counted(run['steps'], 'step')}"
         )
     parts = (
         ("Scalars", compared.scalars, True),
@@ -173,7 +174,7 @@ def print_compare(compared: ComparedRuns, *, everything: bool) -> None:
     for title, rows, always in parts:
         shown = [row for row in rows if always or everything or not row.equal]
         same = len(rows) - len(shown)
-        note = f"{count(same, 'setting')} equal; `--all` shows them" if same and title == "Config" else ""
+        note = f"{counted(same, 'setting')} equal; `--all` shows them" if same and title == "Config" else ""
         note = f"{same} equal" if same and title == "Versions" else note
         screen.line()
         screen.line(heading(title, note))
@@ -229,8 +230,8 @@ def _steps(steps: Facts) -> str:
     if not steps["recorded"]:
         return "none yet"
     modes = " · ".join(f"{mode} {number_of:,}" for mode, number_of in steps["by_mode"].items())
-    epochs = f" in {count(steps['epochs'], 'epoch')}" if steps["epochs"] else ""
-    thinned = f" · {count(steps['thinned'], 'step')} thinned out" if steps["thinned"] else ""
+    epochs = f" in {counted(steps['epochs'], 'epoch')}" if steps["epochs"] else ""
+    thinned = f" · {counted(steps['thinned'], 'step')} thinned out" if steps["thinned"] else ""
     return f"{modes}{epochs}{thinned}"
 
 

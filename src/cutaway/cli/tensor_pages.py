@@ -10,7 +10,8 @@ from rich.text import Text
 
 from cutaway.cli.grid import Cell, GridColumn, fit
 from cutaway.cli.output import STATE_STYLES, Screen, heading
-from cutaway.cli.words import count, number, printable, share
+from cutaway.cli.words import number, printable, share
+from cutaway.wording import counted
 
 if TYPE_CHECKING:
     from cutaway.cli.tensor_rows import TensorHistory
@@ -43,7 +44,7 @@ def one_line(snapshot: Snapshot) -> str:
     loss = next((row for row in snapshot.tensors if row.group == "losses"), None)
     told = f", loss {number(loss.statistics['mean'])}" if loss is not None else ""
     bad = sum(row.nonfinite_steps > 0 for row in snapshot.tensors)
-    fault = f", NOT FINITE: {count(bad, 'tensor')}" if bad else ""
+    fault = f", NOT FINITE: {counted(bad, 'tensor')}" if bad else ""
     return f"{snapshot.run}: {snapshot.state}, step {snapshot.last_step}{told}{fault}"
 
 
@@ -55,10 +56,10 @@ def _title(snapshot: Snapshot) -> Text:
 def _recorded(snapshot: Snapshot) -> Text:
     recorded = sum(snapshot.steps.values())
     modes = " · ".join(f"{mode} {number_of:,}" for mode, number_of in snapshot.steps.items())
-    parts = [f"{count(recorded, 'step')} recorded ({modes})" if recorded else "no step recorded yet"]
+    parts = [f"{counted(recorded, 'step')} recorded ({modes})" if recorded else "no step recorded yet"]
     parts.append(f"{snapshot.thinned:,} thinned" if snapshot.thinned else "none thinned")
     if len(snapshot.workers) > 1:
-        parts.append(f"{snapshot.worker} of {count(len(snapshot.workers), 'worker')}")
+        parts.append(f"{snapshot.worker} of {counted(len(snapshot.workers), 'worker')}")
     return Text(printable(", ".join(parts)), style="dim")
 
 
@@ -118,7 +119,7 @@ def _fault(row: TensorHistory) -> str:
         return ""
     now = int(row.statistics["nonfinite"] or 0)
     since = f"from step {row.first_nonfinite_step:,}"
-    return f"{now:,} of {row.size:,} {since}" if now else f"{count(row.nonfinite_steps, 'step')} {since}"
+    return f"{now:,} of {row.size:,} {since}" if now else f"{counted(row.nonfinite_steps, 'step')} {since}"
 
 
 def _value(value: float | None) -> Text:
@@ -131,10 +132,10 @@ def _foot(snapshot: Snapshot, dropped: list[str]) -> list[Text]:
     bad = [row for row in snapshot.tensors if row.nonfinite_steps]
     if bad:
         first = min(bad, key=lambda row: row.first_nonfinite_step or 0)
-        told = f"NOT FINITE: {count(len(bad), 'tensor')}, first {first.name} at step {first.first_nonfinite_step}."
+        told = f"NOT FINITE: {counted(len(bad), 'tensor')}, first {first.name} at step {first.first_nonfinite_step}."
         lines.append(Text(printable(told), style="bold red"))
     if snapshot.damage:
-        places = count(len(snapshot.damage), "place")
+        places = counted(len(snapshot.damage), "place")
         told = f"Damaged: {places} of the trace; `cutaway runs show {snapshot.path}` names them."
         lines.append(Text(printable(told), style="red"))
     if snapshot.mode is not None and len(snapshot.steps) > 1:

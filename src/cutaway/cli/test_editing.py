@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
+from cutaway.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,7 +39,6 @@ def edit_tests(run: str, path: Path, edits: Edits, *, evaluation: int | None, as
     from cutaway.cli.opening import shown_path
     from cutaway.cli.output import Screen, emit_json
     from cutaway.cli.test_pages import print_edits, result_object
-    from cutaway.cli.words import count
     from cutaway.run.slice_tests import read_tests, with_tests, without_tests, write_tests
 
     kept = without_tests(read_tests(path), edits.remove)
@@ -56,7 +56,7 @@ def edit_tests(run: str, path: Path, edits: Edits, *, evaluation: int | None, as
             }
         )
     else:
-        end = f"{shown_path(path)} has {count(len(whole), 'test')} now."
+        end = f"{shown_path(path)} has {counted(len(whole), 'test')} now."
         print_edits(Screen(), run, results, edits.remove, notes=notes, end=end)
     return 0
 

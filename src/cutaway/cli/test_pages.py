@@ -16,9 +16,10 @@ from cutaway.analysis.slice_tests.running import figure
 from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import Screen
-from cutaway.cli.words import count, number, printable
+from cutaway.cli.words import number, printable
 from cutaway.errors import ConfigurationError
 from cutaway.run.slice_tests import WrittenTest
+from cutaway.wording import counted
 
 __all__ = [
     "TestResultsPage",
@@ -69,7 +70,7 @@ def print_page(screen: Screen, page: TestResultsPage) -> None:
     subsets = list(dict.fromkeys(name for one in page.results if not one.test.subsets for name in one.subsets))
     none = "" if set(subsets) & set(HELD_OUT) else ", since nothing is held out"
     looked = f"; tests without 'of' look at {' and '.join(subsets)}{none}" if subsets else ""
-    head.append(f"  evaluation {page.evaluation}, {count(len(page.results), 'test')}{looked}", style="not bold dim")
+    head.append(f"  evaluation {page.evaluation}, {counted(len(page.results), 'test')}{looked}", style="not bold dim")
     screen.line(head)
     before = page.before or (None,) * len(page.results)
     _print_results(screen, list(zip(page.results, before, strict=True)), page.baseline)
@@ -84,7 +85,7 @@ def print_page(screen: Screen, page: TestResultsPage) -> None:
 
 def print_tests(screen: Screen, path: Path, written: Sequence[WrittenTest]) -> None:
     """Print tests that were not run."""
-    screen.line(f"{count(len(written), 'test')} in {shown_path(path)}", style="bold")
+    screen.line(f"{counted(len(written), 'test')} in {shown_path(path)}", style="bold")
     columns = [
         GridColumn("name", drop=1, least=12),
         GridColumn("test", least=30),
@@ -100,7 +101,7 @@ def print_edits(
     for one in removed:
         screen.line("removed  ", one)
     if added:
-        screen.line(f"added {count(len(added), 'test')}; what {run} reaches now:", style="bold")
+        screen.line(f"added {counted(len(added), 'test')}; what {run} reaches now:", style="bold")
         _print_results(screen, [(one, None) for one in added], "")
     for note in notes:
         screen.line(note, style="dim")

@@ -9,10 +9,11 @@ from rich.text import Text
 from cutaway.cli.grid import Cell, GridColumn, fit
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import STATE_STYLES, Screen, heading
-from cutaway.cli.words import count, printable
+from cutaway.cli.words import printable
 from cutaway.rules.runner import Status, Watched
 from cutaway.rules.watcher import WatchStatus
 from cutaway.run.findings import Finding
+from cutaway.wording import counted
 
 if TYPE_CHECKING:
     from cutaway.run import Run
@@ -60,7 +61,7 @@ class WatchRecord:
             counts[one.status.lower()] = counts.get(one.status.lower(), 0) + 1
         listed = ", ".join(f"{counts[name]} {name}" for name in _order_words(counts))
         step = "no step yet" if self.last.newest < 0 else f"step {self.last.newest}"
-        return f"{self.run}: {self.last.state}, {step}; {count(len(self.last.watched), 'rule')}: {listed}"
+        return f"{self.run}: {self.last.state}, {step}; {counted(len(self.last.watched), 'rule')}: {listed}"
 
 
 def finding_object(finding: Finding) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def live_page(screen: Screen, seen: WatchRecord) -> list[Text]:
     shown, left = rows[:room], rows[room:]
     lines = [_head(seen.last, seen.run), *fit(_columns(), [_row(one) for one in shown], screen.width).lines]
     if left:
-        lines.append(Text(f"and {count(len(left), 'more rule')}", style="dim"))
+        lines.append(Text(f"and {counted(len(left), 'more rule')}", style="dim"))
     return [*lines, Text("Ctrl-C ends the watch; the training goes on.", style="dim")]
 
 
@@ -112,7 +113,7 @@ def _row(one: Watched) -> list[Cell]:
     status = Text(str(one.status), style=STATUS_STYLES[one.status])
     said = one.message
     if one.behind:
-        said = f"{count(one.behind, 'step')} behind{'; ' if said else ''}{said}"
+        said = f"{counted(one.behind, 'step')} behind{'; ' if said else ''}{said}"
     elif one.findings > 1:
         said = f"{one.findings}x, last: {said}"
     style = "dim" if one.status is Status.SKIPPED else ""

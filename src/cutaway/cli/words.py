@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from datetime import datetime
 
-__all__ = ["age", "count", "listed", "number", "printable", "seconds_since", "share", "shorten", "size"]
+__all__ = ["age", "number", "printable", "seconds_since", "share", "shorten", "size"]
 
 _STEPS = ((60.0, "s"), (60.0, "min"), (24.0, "h"), (365.0, "d"))
 
@@ -83,27 +82,6 @@ def seconds_since(created: object, now: datetime) -> float | None:
         return (now - datetime.fromisoformat(str(created))).total_seconds()
     except (ValueError, TypeError):
         return None
-
-
-def count(number_of_things: int, noun: str, plural: str = "") -> str:
-    """Write a number of things.
-
-    >>> count(1, "run"), count(12345, "step"), count(0, "loss", "losses")
-    ('1 run', '12,345 steps', '0 losses')
-    """
-    word = noun if number_of_things == 1 else plural or f"{noun}s"
-    return f"{number_of_things:,} {word}"
-
-
-def listed(items: Sequence[str], most: int = 4) -> str:
-    """Join a few names, and say how many more there are.
-
-    >>> listed(["a", "b"]), listed(list("abcdef"), 3)
-    ('a, b', 'a, b, c and 3 more')
-    """
-    if len(items) <= most:
-        return ", ".join(items)
-    return f"{', '.join(items[:most])} and {len(items) - most} more"
 
 
 def shorten(text: str, width: int, ellipsis: str = "…") -> str:

@@ -39,6 +39,7 @@ from cutaway.evaluation.checks.speed import judge_speed, seconds_of
 from cutaway.evaluation.checks.values import judge_encoder, judge_failures, judge_metadata
 from cutaway.evaluation.checks.wiring import judge_fit, judge_outputs, predict
 from cutaway.models import Model
+from cutaway.wording import counted
 
 __all__ = ["check"]
 
@@ -176,8 +177,8 @@ class _BindingCheck:
             lacking = "the model could not be loaded" if self._model_name else "no model was given"
             return FunctionInputs(dataset, batches, lacking=lacking)
         row = (MODEL, self._model_name)
-        inputs, outputs = len(model.inputs), len(model.outputs)
-        self.sheet.row(*row, note=f"{model.description.format}, {_some(inputs, 'input')}, {_some(outputs, 'output')}")
+        inputs, outputs = counted(len(model.inputs), "input"), counted(len(model.outputs), "output")
+        self.sheet.row(*row, note=f"{model.description.format}, {inputs}, {outputs}")
         if not batches:
             self.sheet.skip(*row, "no sample has all its inputs to try it on")
             return FunctionInputs(dataset, batches, lacking="no sample has all its inputs")
@@ -190,7 +191,3 @@ class _BindingCheck:
             return FunctionInputs(dataset, batches, lacking="the model failed")
         judge_outputs(self.sheet, dataset, wiring, batches, answers)
         return FunctionInputs(dataset, batches, answers, wiring)
-
-
-def _some(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

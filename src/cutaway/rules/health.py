@@ -12,6 +12,7 @@ from cutaway.rules.documentation import what_to_try
 from cutaway.run.findings import BY_ANALYSIS, SEVERITIES, Finding
 from cutaway.run.identity import Run
 from cutaway.run.watches import read_watches
+from cutaway.wording import counted
 
 __all__ = ["FindingAdvice", "Health", "health_of", "judge_health"]
 
@@ -91,12 +92,12 @@ def judge_health(
     if errors:
         since = _first_step(errors)
         at = "" if since is None else f" since step {since}"
-        more = f", and {_count(warnings, 'warning')}" if warnings else ""
-        return Health("sick", f"sick{at}: {_count(len(errors), 'error')}{more}", since, warnings, len(errors), telling)
+        more = f", and {counted(warnings, 'warning')}" if warnings else ""
+        return Health("sick", f"sick{at}: {counted(len(errors), 'error')}{more}", since, warnings, len(errors), telling)
     if bad:
         since = _first_step(bad)
         at = "" if since is None else f", the first at step {since}"
-        return Health("warnings", f"{_count(warnings, 'warning')}{at}", since, warnings, 0, telling)
+        return Health("warnings", f"{counted(warnings, 'warning')}{at}", since, warnings, 0, telling)
     if not watches:
         return Health("not watched", "no rule has looked at it yet", None, 0, 0, [])
     return Health("healthy", f"healthy: {_looked(watches)}", None, 0, 0, [])
@@ -148,7 +149,7 @@ def _looked(watches: Sequence[dict[str, Any]]) -> str:
     skipped = {rule["rule"] for rule in rules if rule["status"] == "SKIPPED"} - silent
     last = max((rule["step"] for rule in rules if rule["rule"] in silent), default=-1)
     more = f", {len(skipped)} could not look" if skipped else ""
-    return f"{_count(len(silent), 'rule')} looked at it up to step {last} and found nothing{more}"
+    return f"{counted(len(silent), 'rule')} looked at it up to step {last} and found nothing{more}"
 
 
 def _step(finding: Finding) -> int | None:
@@ -163,7 +164,3 @@ def _step_key(finding: Finding) -> tuple[float, float]:
 
 def _first_step(findings: Iterable[Finding]) -> int | None:
     return min((step for step in map(_step, findings) if step is not None), default=None)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -31,6 +31,7 @@ from cutaway.run.findings import Finding, Severity
 from cutaway.run.identity import Run
 from cutaway.tensors.reader import TensorReader
 from cutaway.trial import Trial, no_refresh
+from cutaway.wording import listed
 
 __all__ = ["UNAVAILABLE", "Rule"]
 
@@ -257,7 +258,7 @@ class Rule:
         }
         if len(onsets) > 1:
             others = [onset.subject for onset in onsets[1:]]
-            message += f" The same begins in {len(others)} more: {_some(others)}."
+            message += f" The same begins in {len(others)} more: {listed(others, rest='others')}."
             evidence["tensors"] = {one.subject: _plain(one.value) for one in onsets[:MOST_SUBJECTS]}
             evidence["count"] = len(onsets)
         samples = _samples(reader, first.step)
@@ -281,11 +282,6 @@ def _samples(reader: TensorReader, step: int) -> list[str]:
         return [one for one in reader.samples(step) or () if one is not None][:MOST_SAMPLES]
     except UNAVAILABLE:
         return []
-
-
-def _some(names: Sequence[str], most: int = 4) -> str:
-    more = f" and {len(names) - most} others" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
 
 
 def _plain(value: Any) -> Any:

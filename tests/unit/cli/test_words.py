@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutaway.cli.words import age, count, listed, number, printable, seconds_since, share, shorten, size
+from cutaway.cli.words import age, number, printable, seconds_since, share, shorten, size
 
 
 @pytest.mark.parametrize(
@@ -79,11 +79,6 @@ def test_a_time_that_is_none_has_no_age(text: object) -> None:
 
 def test_the_age_of_a_time_is_counted_from_now() -> None:
     assert seconds_since("2026-01-01T00:00:00+00:00", datetime(2026, 1, 1, 0, 1, tzinfo=UTC)) == 60
-
-
-def test_things_are_counted_and_named() -> None:
-    assert (count(1, "step"), count(2_000, "step"), count(2, "loss", "losses")) == ("1 step", "2,000 steps", "2 losses")
-    assert listed(["a", "b", "c"], 2) == "a, b and 1 more"
 
 
 @pytest.mark.parametrize(

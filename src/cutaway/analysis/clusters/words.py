@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cutaway.wording import counted
+
 __all__ = ["ClassShare", "ClusterWords", "Rate", "Trait"]
 
 # Of what sets a cluster apart, the strongest are told.
@@ -84,7 +86,7 @@ class ClusterWords:
 
 def _in_words(cluster: ClusterWords) -> str:
     """Return a line such as `412 samples, 96 % of them 4; read wrong in 7.5 % (elsewhere 1.2 %).`"""
-    parts = [_size(cluster.size) + _classes(cluster.classes)]
+    parts = [counted(cluster.size, "sample") + _classes(cluster.classes)]
     if cluster.errors is not None:
         parts.append(_errors(cluster.errors))
     if cluster.loss is not None and cluster.loss.differs:
@@ -96,10 +98,6 @@ def _in_words(cluster: ClusterWords) -> str:
         strongest.setdefault(trait.column, trait)
     parts += [_trait(trait) for trait in strongest.values()][:MOST_TRAITS]
     return "; ".join(parts) + "."
-
-
-def _size(count: int) -> str:
-    return "1 sample" if count == 1 else f"{count:,} samples"
 
 
 def _classes(classes: tuple[ClassShare, ...]) -> str:

@@ -14,10 +14,11 @@ import pyarrow as pa
 from cutaway.analysis.figures.figure import Figure
 from cutaway.analysis.figures.painting import plain
 from cutaway.analysis.figures.palettes import LIGHT
-from cutaway.analysis.figures.words import clean, counted, sentence
+from cutaway.analysis.figures.words import clean, sentence
 from cutaway.analysis.samples import LABEL, PREDICTION
 from cutaway.arrays import Array, Float64Array, Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
+from cutaway.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

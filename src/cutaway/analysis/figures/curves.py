@@ -12,9 +12,10 @@ import pyarrow as pa
 from cutaway.analysis.figures.chart import Chart, Numbers, Panel, Series, Spots
 from cutaway.analysis.figures.figure import Figure
 from cutaway.analysis.figures.palettes import MOST_COLOURS
-from cutaway.analysis.figures.words import counted, number, said, sentence
+from cutaway.analysis.figures.words import number, said, sentence
 from cutaway.arrays import Float64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
+from cutaway.wording import counted
 
 __all__ = ["batches_figure", "curve_figure"]
 

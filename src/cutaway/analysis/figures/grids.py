@@ -10,9 +10,10 @@ import pyarrow as pa
 from cutaway.analysis.figures.figure import Figure
 from cutaway.analysis.figures.pictures import extent_of
 from cutaway.analysis.figures.tiles import Group, Tile, Tiles
-from cutaway.analysis.figures.words import counted, number, said, sentence
+from cutaway.analysis.figures.words import number, said, sentence
 from cutaway.analysis.samples import CORRECT, LABEL, PREDICTION, SAMPLE
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
+from cutaway.wording import counted
 
 __all__ = ["heat_map_figure", "similar_figure", "units_figure"]
 

@@ -15,10 +15,11 @@ from cutaway.analysis.figures.packing import is_number
 from cutaway.analysis.figures.palettes import NO_VALUE, OTHER
 from cutaway.analysis.figures.point_map import PointMap
 from cutaway.analysis.figures.previews import choose_previews
-from cutaway.analysis.figures.words import counted, number
+from cutaway.analysis.figures.words import number
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE
 from cutaway.arrays import Array, BoolArray, Float32Array, IndexArray, Int64Array
 from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.wording import counted
 
 __all__ = ["map_figure"]
 

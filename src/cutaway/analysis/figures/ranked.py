@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from cutaway.analysis.figures.figure import Figure
 from cutaway.analysis.figures.tiles import Group, Tile, Tiles
-from cutaway.analysis.figures.words import counted, said, sentence
+from cutaway.analysis.figures.words import said, sentence
 from cutaway.analysis.samples import LABEL, PREDICTION, SAMPLE
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
+from cutaway.wording import counted
 
 __all__ = ["ranked_figure"]
 

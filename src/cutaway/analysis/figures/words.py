@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["clean", "counted", "natural_order", "number", "said", "sentence", "short"]
+__all__ = ["clean", "natural_order", "number", "said", "sentence", "short"]
 
 # They turn the text around them, so that a line could read as another than it is.
 TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
@@ -72,16 +72,6 @@ def sentence(text: str) -> str:
     ('Loss rises with age.', '')
     """
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}" if text else ""
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a count with its noun.
-
-    >>> counted(1, "sample"), counted(60000, "sample")
-    ('1 sample', '60,000 samples')
-    """
-    many = "es" if noun.endswith(("ch", "ss")) else "s"
-    return f"{count:,} {noun}{'' if count == 1 else many}"
 
 
 def natural_order(names: Iterable[str]) -> list[str]:

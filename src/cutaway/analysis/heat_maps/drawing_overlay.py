@@ -15,20 +15,10 @@ import numpy as np
 from cutaway.analysis.heat_maps.drawing_paint import Ends, paint, paint_series
 from cutaway.analysis.heat_maps.values import HeatMap
 from cutaway.arrays import Array, Float32Array
+from cutaway.dataset import visualizer_classes as leap
 from cutaway.dataset.default_visualizers import guess_visualizer
 from cutaway.dataset.enums import DatasetInputType
 from cutaway.dataset.functions import Field
-from cutaway.dataset.visualizer_classes import (
-    LeapGraph,
-    LeapHorizontalBar,
-    LeapImage,
-    LeapImageMask,
-    LeapImageWithBBox,
-    LeapImageWithHeatmap,
-    LeapObject,
-    LeapText,
-    LeapTextMask,
-)
 
 __all__ = ["DrawnMap", "default_picture", "ends_of", "finite", "joined", "spread_over"]
 
@@ -45,20 +35,20 @@ class DrawnMap:
     `ends` says what the lowest and highest colour mean; `notes` what could not be drawn as it was meant.
     """
 
-    visual: LeapObject
+    visual: leap.LeapObject
     ends: Ends
     heat: Float32Array | None = None
     notes: tuple[str, ...] = ()
 
     def png(self) -> bytes:
         """Return the picture, with a key of its colours."""
-        if self.heat is not None and isinstance(self.visual, LeapGraph):
+        if self.heat is not None and isinstance(self.visual, leap.LeapGraph):
             return paint_series(self.visual, self.heat, self.ends)
         return paint(self.visual, self.ends)
 
     def html(self) -> str:
         """Return the picture as an element of a page; words stand in it as words."""
-        if isinstance(self.visual, LeapText):
+        if isinstance(self.visual, leap.LeapText):
             return _words(self.visual, self.ends)
         encoded = base64.b64encode(self.png()).decode()
         return f'<img alt="{escape(_said(self.ends))}" src="data:image/png;base64,{encoded}">'
@@ -67,22 +57,22 @@ class DrawnMap:
         return self.png()
 
 
-def joined(visual: LeapObject, heat: Float32Array, one: HeatMap, sample: Array) -> DrawnMap | None:
+def joined(visual: leap.LeapObject, heat: Float32Array, one: HeatMap, sample: Array) -> DrawnMap | None:
     """Return a picture with heat over it; None where the places of the two do not fit each other."""
     ends = ends_of(one)
-    if isinstance(visual, LeapImage | LeapImageWithBBox):
+    if isinstance(visual, leap.LeapImage | leap.LeapImageWithBBox):
         return _on_image(visual.data, heat, ends)
-    if isinstance(visual, LeapImageMask | LeapImageWithHeatmap):
+    if isinstance(visual, leap.LeapImageMask | leap.LeapImageWithHeatmap):
         return _on_image(visual.image, heat, ends)
-    if isinstance(visual, LeapText | LeapTextMask):
-        tokens = list(visual.text if isinstance(visual, LeapTextMask) else visual.data)
+    if isinstance(visual, leap.LeapText | leap.LeapTextMask):
+        tokens = list(visual.text if isinstance(visual, leap.LeapTextMask) else visual.data)
         found = _for_tokens(tokens, heat.reshape(-1), sample)
-        return None if found is None else DrawnMap(LeapText(tokens, _clipped(found)), ends)
-    if isinstance(visual, LeapGraph) and len(visual.data) == len(heat) and heat.ndim <= 2:
+        return None if found is None else DrawnMap(leap.LeapText(tokens, _clipped(found)), ends)
+    if isinstance(visual, leap.LeapGraph) and len(visual.data) == len(heat) and heat.ndim <= 2:
         along = heat if heat.ndim == 1 else heat.mean(axis=1)
         return DrawnMap(visual, ends, _clipped(along))
-    if isinstance(visual, LeapHorizontalBar) and visual.body.size == heat.size:
-        return DrawnMap(LeapHorizontalBar(heat.reshape(-1), visual.labels), ends)
+    if isinstance(visual, leap.LeapHorizontalBar) and visual.body.size == heat.size:
+        return DrawnMap(leap.LeapHorizontalBar(heat.reshape(-1), visual.labels), ends)
     return None
 
 
@@ -94,7 +84,7 @@ def default_picture(field: Field, sample: Array, one: HeatMap) -> DrawnMap:
     if drawn is None:
         drawn = joined(_plain(values, heat), heat, one, values)
     if drawn is None:
-        drawn = DrawnMap(LeapHorizontalBar(heat.reshape(-1), [str(i) for i in range(heat.size)]), ends_of(one))
+        drawn = DrawnMap(leap.LeapHorizontalBar(heat.reshape(-1), [str(i) for i in range(heat.size)]), ends_of(one))
     return DrawnMap(drawn.visual, drawn.ends, drawn.heat, (*drawn.notes, *notes))
 
 
@@ -113,29 +103,29 @@ def channel_of(shape: tuple[int, ...], places: tuple[int, ...]) -> int | None:
     return max(fitting, default=None)
 
 
-def _suggested(field: Field, values: Array, heat: Float32Array) -> LeapObject | None:
+def _suggested(field: Field, values: Array, heat: Float32Array) -> leap.LeapObject | None:
     """What the default visualizers make of the sample. Whole numbers in a row are tokens."""
     words = values.ndim == 1 and (values.dtype.kind in "iub" or field.type == DatasetInputType.Text)
     if words:
-        return LeapText([str(token) for token in values.tolist()])
+        return leap.LeapText([str(token) for token in values.tolist()])
     if heat.ndim == 1 and values.ndim == 2 and channel_of(values.shape, heat.shape) == 0:
         values = values.T
     guessed = guess_visualizer(field, values)
     if guessed.name == "RawData":
         return None
-    made: LeapObject = guessed.function(values)
+    made: leap.LeapObject = guessed.function(values)
     return made
 
 
-def _plain(values: Array, heat: Float32Array) -> LeapObject:
+def _plain(values: Array, heat: Float32Array) -> leap.LeapObject:
     """Grey for two axes of places and lines for one, whatever the number of channels."""
     axis = channel_of(values.shape, heat.shape)
     if heat.ndim == 1:
         lines = values if axis is None else np.moveaxis(values, axis, -1)
-        return LeapGraph(lines.reshape(len(heat), -1).astype(np.float32))
+        return leap.LeapGraph(lines.reshape(len(heat), -1).astype(np.float32))
     grey = (values if axis is None else values.mean(axis=axis)).astype(np.float32)
     low, high = float(grey.min()), float(grey.max())
-    return LeapImage(((grey - low) / ((high - low) or 1.0))[..., np.newaxis])
+    return leap.LeapImage(((grey - low) / ((high - low) or 1.0))[..., np.newaxis])
 
 
 def _slice(values: Array, heat: Float32Array) -> tuple[Array, Float32Array, tuple[str, ...]]:
@@ -155,7 +145,7 @@ def _on_image(image: Array, heat: Float32Array, ends: Ends) -> DrawnMap | None:
     flat = heat.squeeze()
     if flat.ndim != 2 or not _same_proportions(flat.shape, image.shape[:2]):
         return None
-    return DrawnMap(LeapImageWithHeatmap(image, _clipped(flat)[np.newaxis], [_said(ends)]), ends)
+    return DrawnMap(leap.LeapImageWithHeatmap(image, _clipped(flat)[np.newaxis], [_said(ends)]), ends)
 
 
 def _same_proportions(places: tuple[int, ...], image: tuple[int, ...]) -> bool:
@@ -197,7 +187,7 @@ def _said(ends: Ends) -> str:
     return f"warm: {high}" + (f", blue: {low}" if low else "")
 
 
-def _words(visual: LeapText, ends: Ends) -> str:
+def _words(visual: leap.LeapText, ends: Ends) -> str:
     from cutaway.dataset.rendering.texts import backgrounds
 
     spans = " ".join(

@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from cutaway.analysis.filters import parse_filter, rows_where
 from cutaway.analysis.insights.judging import TRAINING, Judged
-from cutaway.analysis.insights.wording import amount, percent
+from cutaway.analysis.insights.wording import percent
 from cutaway.analysis.samples import PREDICTION, SUBSET, Samples
 from cutaway.arrays import BoolArray
+from cutaway.wording import counted
 
 __all__ = ["Advice", "advise"]
 
@@ -46,10 +47,10 @@ def advise(  # noqa: PLR0917  all of it is the slice
     rare = compared and share < 1 and has < RARE * share * total
     # A model is no judge of the labels of what it was hardly trained with: there its own errors look like wrong labels.
     if judged.measure == "error" and suspicious >= WRONG_LABELS * errors and not rare:
-        words = f"Relabel first: {suspicious:,} of its {amount(errors, 'error')} are more likely wrong labels."
+        words = f"Relabel first: {suspicious:,} of its {counted(errors, 'error')} are more likely wrong labels."
         return Advice(words, evidence)
     if not compared:
-        which = f"its {amount(errors, 'error')}" if judged.measure == "error" else "those with the largest loss"
+        which = f"its {counted(errors, 'error')}" if judged.measure == "error" else "those with the largest loss"
         return Advice(f"Look at {which}, and collect more like them.", evidence)
     words = (
         _balance(has, total, share, judged.words)

@@ -12,10 +12,11 @@ from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.insights.counted import Most, above, most_affected, rows_named
 from cutaway.analysis.insights.judging import Judged, subsets_of
 from cutaway.analysis.insights.values import Insight
-from cutaway.analysis.insights.wording import amount, percent, told
+from cutaway.analysis.insights.wording import percent, told
 from cutaway.analysis.samples import LABEL, SUBSET, Samples
 from cutaway.analysis.samples.ranked import Ranked
 from cutaway.arrays import BoolArray
+from cutaway.wording import counted
 
 __all__ = ["LIKELY", "insights_from_ranked"]
 
@@ -85,7 +86,8 @@ def _ambiguous(samples: Samples, ranked: Ranked, columns: Sequence[Described], j
     rows = rows_named(samples, _texts(likely, "sample"))
     most = most_affected(rows, np.ones(len(samples), np.bool_), columns)
     share = float(rows.mean())
-    words = f"{amount(int(rows.sum()))} ({percent(share)}) lie between classes{_mostly(most)}{_outcome(rows, judged)}."
+    how_many = f"{counted(int(rows.sum()), 'sample')} ({percent(share)})"
+    words = f"{how_many} lie between classes{_mostly(most)}{_outcome(rows, judged)}."
     return Insight(
         "ambiguous",
         words,
@@ -116,7 +118,7 @@ def _duplicated(samples: Samples, ranked: Ranked, columns: Sequence[Described]) 
     kinds = f" ({exact:,} exactly)" if exact else ""
     return Insight(
         "duplication",
-        f"{amount(count)} ({percent(share)}) repeat another one of the same subset{kinds}{_mostly(most)}.",
+        f"{counted(count, 'sample')} ({percent(share)}) repeat another one of the same subset{kinds}{_mostly(most)}.",
         rows,
         _texts(table, "sample")[0],
         min(1.0, GRAVITY * share),
@@ -149,7 +151,7 @@ def _leak(samples: Samples, pair: tuple[str, str], table: pa.Table, judged: Judg
     how = " exactly" if exact == count else f", {exact:,} of them exactly" if exact else ", or nearly so"
     return Insight(
         "data-leakage",
-        f"{amount(count)} of {first} ({percent(share)}) can be found in {second} too{how}.",
+        f"{counted(count, 'sample')} of {first} ({percent(share)}) can be found in {second} too{how}.",
         rows,
         ids[0],
         min(1.0, GRAVITY * share),
@@ -169,9 +171,10 @@ def _outlying(samples: Samples, ranked: Ranked, columns: Sequence[Described], ju
     rows = rows_named(samples, _texts(likely, "sample"))
     share = float(rows.mean())
     most = most_affected(rows, np.ones(len(samples), np.bool_), columns)
+    how_many = f"{counted(int(rows.sum()), 'sample')} ({percent(share)})"
     return Insight(
         "out-of-distribution",
-        f"{amount(int(rows.sum()))} ({percent(share)}) lie far from all others{_mostly(most)}{_outcome(rows, judged)}.",
+        f"{how_many} lie far from all others{_mostly(most)}{_outcome(rows, judged)}.",
         rows,
         _texts(likely, "sample")[0],
         min(1.0, GRAVITY * share),

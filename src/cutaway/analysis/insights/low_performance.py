@@ -13,12 +13,13 @@ from cutaway.analysis.insights.chances import ALARMS
 from cutaway.analysis.insights.columns import describing
 from cutaway.analysis.insights.judging import Judged
 from cutaway.analysis.insights.values import Insight
-from cutaway.analysis.insights.wording import amount, change, named, times, told
+from cutaway.analysis.insights.wording import change, named, times, told
 from cutaway.analysis.samples import LABEL, PREDICTION, Samples
 from cutaway.analysis.slices import find_slices
 from cutaway.arrays import BoolArray, Int64Array
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
+from cutaway.wording import counted
 
 __all__ = ["CLUSTER", "low_performance", "with_clusters"]
 
@@ -178,9 +179,10 @@ def _told(samples: Samples, judged: Judged, kept: _Kept, advice: Advice) -> Insi
     count, share = int(one.rows.sum()), float(one.rows.sum() / judged.rows.sum())
     texts = told(judged.measure, inside, outside)
     less = [share * effect for effect in (inside - outside, max(low, 0.0), high)]
+    how_many = counted(count, "sample")
     return Insight(
         "low-performance",
-        f"{named(one.where)}: {judged.noun} {texts[0]} on {amount(count)} of {judged.words}, {texts[1]} elsewhere"
+        f"{named(one.where)}: {judged.noun} {texts[0]} on {how_many} of {judged.words}, {texts[1]} elsewhere"
         f"{times(inside, outside)}{_core(judged, kept)}.",
         one.rows,
         samples.ids[judged.worst(one.rows)],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["amount", "change", "figures", "listed", "named", "percent", "times", "told"]
+__all__ = ["change", "figures", "listed", "named", "percent", "times", "told"]
 
 # Below this share a change takes two decimals to be seen.
 FINE = 0.05
@@ -50,15 +50,6 @@ def change(measure: str, overall: float, less: Sequence[float]) -> str:
     texts = [f"{100 * one:.2f} %" for one in numbers] if fine else told(measure, *numbers)
     noun = "error" if measure == "error" else "mean loss"
     return f"overall {noun} from {texts[0]} to {texts[1]} ({texts[2]} to {texts[3]})"
-
-
-def amount(count: int, noun: str = "sample") -> str:
-    """Return a count with its noun.
-
-    >>> amount(1), amount(1200)
-    ('1 sample', '1,200 samples')
-    """
-    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def times(inside: float, outside: float) -> str:

@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 
 from cutaway.analysis.figures.page import fill, policy
-from cutaway.analysis.figures.words import counted
 from cutaway.analysis.report.cards import Room
 from cutaway.analysis.report.pictures import Album
 from cutaway.analysis.report.sections import SECTIONS
@@ -16,6 +15,7 @@ from cutaway.analysis.report.summary import interval_words, percent, summary_of,
 from cutaway.analysis.report.tables import facts_list, folded
 from cutaway.analysis.report.texts import html
 from cutaway.analysis.report.values import Content
+from cutaway.wording import counted
 
 __all__ = ["MOST_BYTES", "Made", "make_report"]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from cutaway.analysis.figures.words import counted, number, sentence
+from cutaway.analysis.figures.words import number, sentence
 from cutaway.analysis.population.whole import Part
 from cutaway.analysis.report.cards import Room, gallery, pairs
 from cutaway.analysis.report.drawing import interval, line
@@ -26,6 +26,7 @@ from cutaway.analysis.report.tables import facts_list, folded, rows_table, table
 from cutaway.analysis.report.texts import cells, html
 from cutaway.analysis.report.values import Content, Drawn, Score, Series, Tested
 from cutaway.run.findings import Finding
+from cutaway.wording import counted
 
 __all__ = ["SECTIONS", "Section", "notes_of"]
 

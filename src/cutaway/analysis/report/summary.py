@@ -6,10 +6,11 @@ import math
 import re
 from collections.abc import Sequence
 
-from cutaway.analysis.figures.words import counted, number, sentence
+from cutaway.analysis.figures.words import number, sentence
 from cutaway.analysis.report.texts import cells, visible
 from cutaway.analysis.report.values import Content, Score
 from cutaway.run.findings import SEVERITIES, Finding
+from cutaway.wording import counted
 
 __all__ = [
     "LIKELY",

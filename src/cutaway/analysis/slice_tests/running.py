@@ -11,6 +11,7 @@ from cutaway.analysis.samples import Samples
 from cutaway.analysis.slice_tests.measuring import HELD_OUT, Measured, measure
 from cutaway.analysis.slice_tests.slice_test import SliceTest, number_text
 from cutaway.errors import ConfigurationError
+from cutaway.wording import counted
 
 __all__ = ["MOST_MISSING", "TestResult", "Verdict", "figure", "run_tests"]
 
@@ -87,7 +88,7 @@ def _result(samples: Samples, test: SliceTest, *, confident: bool) -> TestResult
 
 def _judged(test: SliceTest, found: Measured, *, confident: bool) -> tuple[Verdict, str]:
     if found.count < test.min_samples:
-        there = f"{found.count} sample{'' if found.count == 1 else 's'}"
+        there = counted(found.count, "sample")
         return Verdict.NOT_JUDGED, f"The slice has {there}, but {test.min_samples} are needed."
     if found.missing > MOST_MISSING * (found.count + found.missing):
         return Verdict.NOT_JUDGED, (

@@ -8,6 +8,7 @@ import numpy as np
 
 from cutaway.analysis.statistics.intervals import Z95, share_interval
 from cutaway.arrays import BoolArray, Float64Array
+from cutaway.wording import counted
 
 __all__ = ["Difference", "clipped", "difference", "in_words"]
 
@@ -55,7 +56,7 @@ def _variance(values: Float64Array) -> float:
 def in_words(name: str, found: Difference, where: tuple[str, ...], count: int, *, share: bool) -> str:
     """Return a line such as `error 21 % where metadata.thickness < 2, 9 % elsewhere: 412 samples`."""
     inside, outside = _percents(found) if share else _numbers(found)
-    samples = "1 sample" if count == 1 else f"{count:,} samples"
+    samples = counted(count, "sample")
     return f"{name} {inside} where {' and '.join(where)}, {outside} elsewhere: {samples}"
 
 

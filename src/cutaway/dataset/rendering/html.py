@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
+from cutaway.dataset import visualizer_classes as leap
 from cutaway.dataset.rendering.axes import number
 from cutaway.dataset.rendering.bars import bar_axis, top_bars
 from cutaway.dataset.rendering.canvas import Colour
@@ -18,19 +19,6 @@ from cutaway.dataset.rendering.png import render_png
 from cutaway.dataset.rendering.sound import wav_bytes
 from cutaway.dataset.rendering.texts import backgrounds, words
 from cutaway.dataset.value_range import scale_of
-from cutaway.dataset.visualizer_classes import (
-    LeapAudio,
-    LeapGraph,
-    LeapHorizontalBar,
-    LeapImage,
-    LeapImageMask,
-    LeapImageWithBBox,
-    LeapImageWithHeatmap,
-    LeapObject,
-    LeapText,
-    LeapTextMask,
-    LeapVideo,
-)
 from cutaway.errors import ConfigurationError
 
 __all__ = ["render_html"]
@@ -52,7 +40,7 @@ i.square { display: inline-block; width: 12px; height: 12px; border-radius: 3px;
 _TOKENS = 20_000
 
 
-def render_html(leap_object: LeapObject) -> str:
+def render_html(leap_object: leap.LeapObject) -> str:
     """Return a whole page that shows what a visualizer returned.
 
     >>> "&lt;b&gt;" in render_html(LeapText(["<b>"]))
@@ -73,24 +61,24 @@ def _text(value: str) -> str:
     return escape(value.encode("utf-8", "replace").decode())
 
 
-def _picture(value: LeapObject, alt: str) -> str:
+def _picture(value: leap.LeapObject, alt: str) -> str:
     data = base64.b64encode(render_png(value)).decode()
     return f'<img src="data:image/png;base64,{data}" alt="{_text(alt)}">'
 
 
-def _image(value: LeapImage) -> str:
+def _image(value: leap.LeapImage) -> str:
     height, width, _ = value.data.shape
     note = f"{width} x {height} pixels, black to white: {scale_of(value.data)}"
     return f'{_picture(value, note)}<p class="note">{note}</p>'
 
 
-def _video(value: LeapVideo) -> str:
+def _video(value: leap.LeapVideo) -> str:
     count, height, width, _ = value.data.shape
     note = f"{count} frames of {width} x {height} pixels, black to white: {scale_of(value.data)}"
     return f'{_picture(value, note)}<p class="note">{note}</p>'
 
 
-def _boxes(value: LeapImageWithBBox) -> str:
+def _boxes(value: leap.LeapImageWithBBox) -> str:
     rows = "".join(
         f"<tr><td>{_text(box.label)}</td><td>{box.confidence:.3f}</td>"
         f"<td>{box.x:.3f}, {box.y:.3f}</td><td>{box.width:.3f} x {box.height:.3f}</td>"
@@ -101,20 +89,20 @@ def _boxes(value: LeapImageWithBBox) -> str:
     return f"{_picture(value, f'an image with {len(value.bounding_boxes)} boxes')}<table>{head}{rows}</table>"
 
 
-def _mask(value: LeapImageMask) -> str:
+def _mask(value: leap.LeapImageMask) -> str:
     return _picture(value, "an image with a mask") + _legend(shown_labels(value.mask, value.labels))
 
 
-def _heatmaps(value: LeapImageWithHeatmap) -> str:
+def _heatmaps(value: leap.LeapImageWithHeatmap) -> str:
     return _picture(value, "heat maps: " + ", ".join(value.labels))
 
 
-def _graph(value: LeapGraph) -> str:
+def _graph(value: leap.LeapGraph) -> str:
     points, traces = value.data.shape
     return _picture(value, f"{traces} traces of {points} points, {value.y_label or 'y'} over {value.x_label or 'x'}")
 
 
-def _words(value: LeapText | LeapTextMask) -> str:
+def _words(value: leap.LeapText | leap.LeapTextMask) -> str:
     tokens, colours = words(value), backgrounds(value)
     spans = " ".join(
         f'<span style="background: {_css(colour)}">{_text(token)}</span>'
@@ -122,11 +110,11 @@ def _words(value: LeapText | LeapTextMask) -> str:
         if token
     )
     more = f'<p class="note">and {len(tokens) - _TOKENS:,} more tokens</p>' if len(tokens) > _TOKENS else ""
-    key = _legend(shown_labels(value.mask, value.labels)) if isinstance(value, LeapTextMask) else ""
+    key = _legend(shown_labels(value.mask, value.labels)) if isinstance(value, leap.LeapTextMask) else ""
     return f'<p class="words">{spans}</p>{more}{key}'
 
 
-def _bars(value: LeapHorizontalBar) -> str:
+def _bars(value: leap.LeapHorizontalBar) -> str:
     axis, chosen = bar_axis(value), top_bars(value)
 
     def share(amount: float) -> float:
@@ -147,7 +135,7 @@ def _bars(value: LeapHorizontalBar) -> str:
     return f"<table>{''.join(rows)}</table>{more}"
 
 
-def _audio(value: LeapAudio) -> str:
+def _audio(value: leap.LeapAudio) -> str:
     data = base64.b64encode(wav_bytes(value)).decode()
     seconds = len(value.data) / value.sample_rate
     return (
@@ -167,15 +155,15 @@ def _css(colour: Colour) -> str:
     return "#{:02x}{:02x}{:02x}".format(*colour)
 
 
-_BODIES: dict[type[LeapObject], Callable[[Any], str]] = {
-    LeapImage: _image,
-    LeapVideo: _video,
-    LeapImageWithBBox: _boxes,
-    LeapImageMask: _mask,
-    LeapImageWithHeatmap: _heatmaps,
-    LeapGraph: _graph,
-    LeapHorizontalBar: _bars,
-    LeapText: _words,
-    LeapTextMask: _words,
-    LeapAudio: _audio,
+_BODIES: dict[type[leap.LeapObject], Callable[[Any], str]] = {
+    leap.LeapImage: _image,
+    leap.LeapVideo: _video,
+    leap.LeapImageWithBBox: _boxes,
+    leap.LeapImageMask: _mask,
+    leap.LeapImageWithHeatmap: _heatmaps,
+    leap.LeapGraph: _graph,
+    leap.LeapHorizontalBar: _bars,
+    leap.LeapText: _words,
+    leap.LeapTextMask: _words,
+    leap.LeapAudio: _audio,
 }

@@ -6,22 +6,9 @@ import io
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from cutaway.dataset import visualizer_classes as leap
 from cutaway.dataset.rendering import bars, charts, pictures, texts
 from cutaway.dataset.value_range import as_bytes, scale_of
-from cutaway.dataset.visualizer_classes import (
-    VISUALIZER_CLASSES,
-    LeapAudio,
-    LeapGraph,
-    LeapHorizontalBar,
-    LeapImage,
-    LeapImageMask,
-    LeapImageWithBBox,
-    LeapImageWithHeatmap,
-    LeapObject,
-    LeapText,
-    LeapTextMask,
-    LeapVideo,
-)
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -35,7 +22,7 @@ _FRAME_MS = 100
 _ROOM = 32
 
 
-def render_png(leap_object: LeapObject) -> bytes:
+def render_png(leap_object: leap.LeapObject) -> bytes:
     """Return a picture for a person, as the bytes of a PNG file; of a video an animated one, ten frames a second.
 
     >>> import numpy as np
@@ -43,13 +30,13 @@ def render_png(leap_object: LeapObject) -> bytes:
     b'PNG'
     """
     _known(leap_object)
-    if isinstance(leap_object, LeapVideo):
+    if isinstance(leap_object, leap.LeapVideo):
         first, *others = pictures.frames(leap_object)
         return _png(first, others)
     return _png(_WHOLE[type(leap_object)](leap_object))
 
 
-def preview_png(leap_object: LeapObject, size: int = 64) -> bytes:
+def preview_png(leap_object: leap.LeapObject, size: int = 64) -> bytes:
     """Return a small picture, at most `size` pixels on its longer side, as the bytes of a PNG file.
 
     Images keep their proportions and are never enlarged; boxes, masks and the first heat map are drawn on them. Graphs,
@@ -63,7 +50,7 @@ def preview_png(leap_object: LeapObject, size: int = 64) -> bytes:
 
 def _known(leap_object: object) -> None:
     if type(leap_object) not in _SMALL:
-        names = ", ".join(sorted(one.__name__ for one in VISUALIZER_CLASSES.values()))
+        names = ", ".join(sorted(one.__name__ for one in leap.VISUALIZER_CLASSES.values()))
         raise ConfigurationError(f"A visualizer returns one of {names}, but got {type(leap_object).__qualname__}.")
 
 
@@ -76,33 +63,33 @@ def _png(picture: Image, others: list[Image] | None = None) -> bytes:
     return file.getvalue()
 
 
-def _whole_image(value: LeapImage) -> Image:
+def _whole_image(value: leap.LeapImage) -> Image:
     return pictures.readable(pictures.as_picture(as_bytes(value.data)))
 
 
-def _small_image(value: LeapImage, size: int) -> Image:
+def _small_image(value: leap.LeapImage, size: int) -> Image:
     return pictures.reduced(pictures.as_picture(as_bytes(value.data)), size)
 
 
-def _small_video(value: LeapVideo, size: int) -> Image:
+def _small_video(value: leap.LeapVideo, size: int) -> Image:
     middle = as_bytes(value.data[len(value.data) // 2], scale_of(value.data))
     return pictures.reduced(pictures.as_picture(middle), size)
 
 
-def _small_boxes(value: LeapImageWithBBox, size: int) -> Image:
+def _small_boxes(value: leap.LeapImageWithBBox, size: int) -> Image:
     picture = pictures.reduced(pictures.as_picture(as_bytes(value.data)), size)
     return pictures.boxes_on(picture, value.bounding_boxes, width=1)
 
 
-def _small_mask(value: LeapImageMask, size: int) -> Image:
+def _small_mask(value: leap.LeapImageMask, size: int) -> Image:
     return pictures.masked(value, size)
 
 
-def _small_heatmap(value: LeapImageWithHeatmap, size: int) -> Image:
+def _small_heatmap(value: leap.LeapImageWithHeatmap, size: int) -> Image:
     return pictures.heated(value, 0, size)
 
 
-def _small_text(value: LeapText | LeapTextMask, size: int) -> Image:
+def _small_text(value: leap.LeapText | leap.LeapTextMask, size: int) -> Image:
     # As many lines as fit, of letters of ten pixels; a hundred tokens always fill them.
     room = max(size, _ROOM)
     tokens, colours = texts.words(value)[:100], texts.backgrounds(value)[:100]
@@ -110,42 +97,42 @@ def _small_text(value: LeapText | LeapTextMask, size: int) -> Image:
     return shown.crop((0, 0, room, min(room, shown.height)))
 
 
-def _small_graph(value: LeapGraph, size: int) -> Image:
+def _small_graph(value: leap.LeapGraph, size: int) -> Image:
     room = max(size, _ROOM)
     return charts.lines(value.data, room, room * 3 // 4)
 
 
-def _small_bars(value: LeapHorizontalBar, size: int) -> Image:
+def _small_bars(value: leap.LeapHorizontalBar, size: int) -> Image:
     room = max(size, _ROOM)
     return bars.plain_bars(value, room, room * 3 // 4)
 
 
-def _small_audio(value: LeapAudio, size: int) -> Image:
+def _small_audio(value: leap.LeapAudio, size: int) -> Image:
     room = max(size, _ROOM)
     return charts.wave(value.data, room, room // 2)
 
 
-_WHOLE: dict[type[LeapObject], Callable[[Any], Image]] = {
-    LeapImage: _whole_image,
-    LeapImageWithBBox: pictures.boxes,
-    LeapImageMask: pictures.mask_with_legend,
-    LeapImageWithHeatmap: pictures.heatmap_panels,
-    LeapGraph: charts.graph,
-    LeapHorizontalBar: bars.bars,
-    LeapText: texts.text_sheet,
-    LeapTextMask: texts.text_sheet,
-    LeapAudio: charts.waveform,
+_WHOLE: dict[type[leap.LeapObject], Callable[[Any], Image]] = {
+    leap.LeapImage: _whole_image,
+    leap.LeapImageWithBBox: pictures.boxes,
+    leap.LeapImageMask: pictures.mask_with_legend,
+    leap.LeapImageWithHeatmap: pictures.heatmap_panels,
+    leap.LeapGraph: charts.graph,
+    leap.LeapHorizontalBar: bars.bars,
+    leap.LeapText: texts.text_sheet,
+    leap.LeapTextMask: texts.text_sheet,
+    leap.LeapAudio: charts.waveform,
 }
 
-_SMALL: dict[type[LeapObject], Callable[[Any, int], Image]] = {
-    LeapImage: _small_image,
-    LeapVideo: _small_video,
-    LeapImageWithBBox: _small_boxes,
-    LeapImageMask: _small_mask,
-    LeapImageWithHeatmap: _small_heatmap,
-    LeapGraph: _small_graph,
-    LeapHorizontalBar: _small_bars,
-    LeapText: _small_text,
-    LeapTextMask: _small_text,
-    LeapAudio: _small_audio,
+_SMALL: dict[type[leap.LeapObject], Callable[[Any, int], Image]] = {
+    leap.LeapImage: _small_image,
+    leap.LeapVideo: _small_video,
+    leap.LeapImageWithBBox: _small_boxes,
+    leap.LeapImageMask: _small_mask,
+    leap.LeapImageWithHeatmap: _small_heatmap,
+    leap.LeapGraph: _small_graph,
+    leap.LeapHorizontalBar: _small_bars,
+    leap.LeapText: _small_text,
+    leap.LeapTextMask: _small_text,
+    leap.LeapAudio: _small_audio,
 }

@@ -15,22 +15,9 @@ from typing import Any
 import numpy as np
 
 from cutaway.arrays import Array
+from cutaway.dataset import visualizer_classes as leap
 from cutaway.dataset.rendering.sound import wav_bytes
 from cutaway.dataset.value_range import scale_of
-from cutaway.dataset.visualizer_classes import (
-    BoundingBox,
-    LeapAudio,
-    LeapGraph,
-    LeapHorizontalBar,
-    LeapImage,
-    LeapImageMask,
-    LeapImageWithBBox,
-    LeapImageWithHeatmap,
-    LeapObject,
-    LeapText,
-    LeapTextMask,
-    LeapVideo,
-)
 from cutaway.errors import ConfigurationError
 
 __all__ = ["array_data", "typed_data"]
@@ -38,7 +25,7 @@ __all__ = ["array_data", "typed_data"]
 Data = dict[str, Any]
 
 
-def typed_data(leap_object: LeapObject) -> Data:
+def typed_data(leap_object: leap.LeapObject) -> Data:
     """Return what a visualizer returned as plain data: dictionaries, lists, texts and numbers.
 
     >>> typed_data(LeapText(["a", "b"]))
@@ -66,7 +53,7 @@ def _image(image: Array) -> Data:
     return {**array_data(image), "scale": [black, white]}
 
 
-def _box(box: BoundingBox) -> Data:
+def _box(box: leap.BoundingBox) -> Data:
     names = ("x", "y", "width", "height", "confidence", "rotation")
     numbers = {name: float(getattr(box, name)) for name in names}
     return {**numbers, "label": box.label, "metadata": _plain(dict(box.metadata or {}))}
@@ -91,12 +78,12 @@ def _maybe(values: Array | None) -> Data | None:
     return None if values is None else array_data(values)
 
 
-def _graph(value: LeapGraph) -> Data:
+def _graph(value: leap.LeapGraph) -> Data:
     span = None if value.x_range is None else [float(end) for end in value.x_range]
     return {"data": array_data(value.data), "x_label": value.x_label, "y_label": value.y_label, "x_range": span}
 
 
-def _audio(value: LeapAudio) -> Data:
+def _audio(value: leap.LeapAudio) -> Data:
     wav = base64.b64encode(wav_bytes(value)).decode()
     return {"data": array_data(value.data), "sample_rate": int(value.sample_rate), "wav": wav}
 
@@ -106,34 +93,34 @@ def _texts(values: Sequence[str]) -> list[str]:
     return [value.encode("utf-8", "replace").decode() for value in values]
 
 
-_MAKERS: dict[type[LeapObject], Callable[[Any], Data]] = {
-    LeapImage: lambda value: {"image": _image(value.data), "compress": bool(value.compress)},
-    LeapVideo: lambda value: {"frames": _image(value.data)},
-    LeapImageWithBBox: lambda value: {
+_MAKERS: dict[type[leap.LeapObject], Callable[[Any], Data]] = {
+    leap.LeapImage: lambda value: {"image": _image(value.data), "compress": bool(value.compress)},
+    leap.LeapVideo: lambda value: {"frames": _image(value.data)},
+    leap.LeapImageWithBBox: lambda value: {
         "image": _image(value.data),
         "boxes": [_box(one) for one in value.bounding_boxes],
     },
-    LeapGraph: _graph,
-    LeapText: lambda value: {"tokens": _texts(value.data), "heatmap": _maybe(value.heatmap)},
-    LeapHorizontalBar: lambda value: {
+    leap.LeapGraph: _graph,
+    leap.LeapText: lambda value: {"tokens": _texts(value.data), "heatmap": _maybe(value.heatmap)},
+    leap.LeapHorizontalBar: lambda value: {
         "body": array_data(value.body),
         "gt": _maybe(value.gt),
         "labels": _texts(value.labels),
     },
-    LeapImageMask: lambda value: {
+    leap.LeapImageMask: lambda value: {
         "image": _image(value.image),
         "mask": array_data(value.mask),
         "labels": _texts(value.labels),
     },
-    LeapTextMask: lambda value: {
+    leap.LeapTextMask: lambda value: {
         "tokens": _texts(value.text),
         "mask": array_data(value.mask),
         "labels": _texts(value.labels),
     },
-    LeapImageWithHeatmap: lambda value: {
+    leap.LeapImageWithHeatmap: lambda value: {
         "image": _image(value.image),
         "heatmaps": array_data(value.heatmaps),
         "labels": _texts(value.labels),
     },
-    LeapAudio: _audio,
+    leap.LeapAudio: _audio,
 }

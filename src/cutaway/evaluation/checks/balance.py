@@ -9,6 +9,7 @@ from cutaway.dataset.enums import DataStateType
 from cutaway.evaluation.checks.looking import GROUND_TRUTH, labels_of
 from cutaway.evaluation.checks.scanning import Scan
 from cutaway.evaluation.checks.sheet import Sheet
+from cutaway.wording import listed
 
 __all__ = ["class_counts", "judge_balance"]
 
@@ -78,12 +79,12 @@ def _absent(
     never = [number for number in range(len(labels)) if number not in training and number not in unseen]
     if unseen:
         subset = others[unseen[0]]
-        names = _listed([_name(number, labels) for number in unseen])
+        names = listed([repr(_name(number, labels)) for number in unseen], MOST_NAMED)
         message = f"Class {names} of ground truth {row[1]!r} is in {subset}, but in no training sample"
         fix = "Split so that every class is in training (stratified), or leave the class out."
         _tell_absent(sheet, scan, row, (message, fix), subset)
     if never:
-        names = _listed([_name(number, labels) for number in never])
+        names = listed([repr(_name(number, labels)) for number in never], MOST_NAMED)
         message = f"Label {names} of ground truth {row[1]!r} is in no sample at all"
         fix = "Leave out labels that never occur, or look for their samples."
         _tell_absent(sheet, scan, row, (message, fix))
@@ -124,8 +125,3 @@ def _uneven(
 
 def _name(number: int, labels: Sequence[str]) -> str:
     return labels[number] if 0 <= number < len(labels) else str(number)
-
-
-def _listed(names: Sequence[str]) -> str:
-    some = ", ".join(map(repr, names[:MOST_NAMED]))
-    return some if len(names) <= MOST_NAMED else f"{some} and {len(names) - MOST_NAMED} more"

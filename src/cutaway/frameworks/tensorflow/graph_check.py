@@ -18,6 +18,7 @@ from tensorflow.core.protobuf import saved_model_pb2
 from tensorflow.python.framework import dtypes, op_def_registry
 
 from cutaway.errors import ModelFormatError, UnsafeModel
+from cutaway.wording import listed
 
 __all__ = ["check_graphs", "parsed_graph"]
 
@@ -71,7 +72,7 @@ def check_graphs(message: Any, stored: int, path: str) -> None:
                 if node.op not in own and not (where in savers and node.op in _OF_SAVER):
                     found |= _harm(node.op)
     if found:
-        shown = ", ".join(sorted(found)[:SHOWN]) + (f" and {len(found) - SHOWN} more" if len(found) > SHOWN else "")
+        shown = listed(sorted(found), SHOWN)
         raise UnsafeModel(
             path,
             f"its graphs have operations that reach beyond the model, or that are not known: {shown}. Load it with "

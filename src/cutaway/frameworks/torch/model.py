@@ -12,13 +12,13 @@ from typing import Any
 import torch
 
 from cutaway.arrays import Array
-from cutaway.errors import GradientUnavailable, LayerUnavailable, ModelError
+from cutaway.errors import LayerUnavailable, ModelError
 from cutaway.frameworks.torch import answers
 from cutaway.frameworks.torch.arguments import call, named_example, required_inputs, tensors_of
 from cutaway.frameworks.torch.calls import INPUT, ModuleCall, as_in_prediction, calls, head_of, watching
 from cutaway.frameworks.torch.names import module_names, unwrap
 from cutaway.frameworks.torch.random_weights import randomised_copy
-from cutaway.frameworks.torch.scores import summed_score
+from cutaway.frameworks.torch.scores import differentiable_copy, gradient_of_score, summed_score
 from cutaway.models.backend import Arrays, Backend, Gradient, Question
 from cutaway.models.batches import Batch
 from cutaway.models.description import Layer, ModelDescription, TensorSpec
@@ -94,13 +94,13 @@ class LiveModule:
         with torch.enable_grad(), as_in_prediction(self._root):
             tensors = tensors_of(self._root, batch)
             if question.wrt in tensors:
-                source = _leaf(tensors[question.wrt], question.wrt)
+                source = differentiable_copy(tensors[question.wrt], question.wrt)
                 # A copy goes in, so that a module may change its input in place.
                 outputs = self._outputs({**tensors, question.wrt: source.clone()})
             else:
                 source, outputs = self._from_layer(tensors, question.wrt)
             score = summed_score(outputs[question.output], question, spec.channel_axis)
-            return _derived(score, source, question), outputs[question.output]
+            return gradient_of_score(score, source, question), outputs[question.output]
 
     def with_random_weights(self, seed: int) -> Backend:
         """Return a backend over a copy of the module whose parameters are shuffled; the user's stays as it is."""
@@ -122,7 +122,7 @@ class LiveModule:
             if name.endswith(INPUT) and tensor.requires_grad:
                 leaves.append(tensor)
                 return None
-            leaves.append(_leaf(tensor, layer))
+            leaves.append(differentiable_copy(tensor, layer))
             return leaves[0].clone()
 
         with watching(self._named, self._wanted([layer]), look):
@@ -232,21 +232,3 @@ def _inner_modules(root: torch.nn.Module) -> dict[str, torch.nn.Module]:
         if module is not root and not isinstance(module, _CONTAINERS)
     }
     return inner or {type(root).__name__: root}
-
-
-def _leaf(tensor: torch.Tensor, name: str) -> torch.Tensor:
-    if not tensor.is_floating_point():
-        raise GradientUnavailable(
-            f"{name!r} holds {answers.dtype_name(tensor)}: only floating-point numbers have gradients. Ask for one by "
-            "a layer behind it, such as the embedding."
-        )
-    return tensor.detach().clone().requires_grad_()
-
-
-def _derived(score: torch.Tensor, source: torch.Tensor, question: Question) -> Gradient:
-    gradient = None
-    if score.requires_grad:
-        (gradient,) = torch.autograd.grad(score, source, allow_unused=True)
-    if gradient is None:
-        raise GradientUnavailable(f"Output {question.output!r} does not depend on {question.wrt!r} by a gradient.")
-    return Gradient(answers.as_array(gradient), answers.as_array(source))

@@ -18,12 +18,12 @@ from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 from torch.utils import _pytree as pytree
 
 from cutaway.arrays import Array
-from cutaway.errors import ConfigurationError, GradientUnavailable, LayerUnavailable, ModelFormatError
+from cutaway.errors import ConfigurationError, LayerUnavailable, ModelFormatError
 from cutaway.frameworks.torch import answers
 from cutaway.frameworks.torch.pt2_check import checked_archive
 from cutaway.frameworks.torch.pt2_layers import head_of, layer_nodes, shape_of
 from cutaway.frameworks.torch.random_weights import shuffled_tensors
-from cutaway.frameworks.torch.scores import summed_score
+from cutaway.frameworks.torch.scores import differentiable_copy, gradient_of_score, summed_score
 from cutaway.models.backend import Arrays, Backend, Gradient, Question
 from cutaway.models.description import ModelDescription, TensorSpec
 
@@ -117,7 +117,7 @@ class ExportedModel:
         leaves: list[torch.Tensor] = []
 
         def look(_node: str, tensor: torch.Tensor) -> torch.Tensor:
-            leaves.append(_leaf(tensor, question.wrt))
+            leaves.append(differentiable_copy(tensor, question.wrt))
             return leaves[0].clone()
 
         wrt = question.wrt if question.wrt in self._placeholders else self._node(question.wrt).name
@@ -125,12 +125,7 @@ class ExportedModel:
             run = _Looking(self._graph_module, {wrt}, look)
             outputs = self._outputs(run.run(*self._filled(_tensors(batch))))
             score = summed_score(outputs[question.output], question, spec.channel_axis)
-            gradient = None
-            if score.requires_grad:
-                (gradient,) = torch.autograd.grad(score, leaves[0], allow_unused=True)
-        if gradient is None:
-            raise GradientUnavailable(f"Output {question.output!r} does not depend on {question.wrt!r} by a gradient.")
-        found = Gradient(answers.as_array(gradient), answers.as_array(leaves[0]))
+            found = gradient_of_score(score, leaves[0], question)
         return found, answers.as_array(outputs[question.output])
 
     def with_random_weights(self, seed: int) -> Backend:
@@ -245,15 +240,6 @@ def _training_notes(graph: torch.fx.Graph) -> tuple[str, ...]:
 
 def _tensors(batch: Arrays) -> dict[str, torch.Tensor]:
     return {name: answers.as_tensor(values, torch.device("cpu")) for name, values in batch.items()}
-
-
-def _leaf(tensor: torch.Tensor, name: str) -> torch.Tensor:
-    if not tensor.is_floating_point():
-        raise GradientUnavailable(
-            f"{name!r} holds {answers.dtype_name(tensor)}: only floating-point numbers have gradients. Ask for one by "
-            "a layer behind it, such as the embedding."
-        )
-    return tensor.detach().clone().requires_grad_()
 
 
 def _set_threads() -> None:

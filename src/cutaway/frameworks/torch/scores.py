@@ -11,9 +11,10 @@ from torch.nn import functional
 
 from cutaway.arrays import Array
 from cutaway.errors import ConfigurationError, GradientUnavailable
-from cutaway.models.backend import Question
+from cutaway.frameworks.torch import answers
+from cutaway.models.backend import Gradient, Question
 
-__all__ = ["summed_score"]
+__all__ = ["differentiable_copy", "gradient_of_score", "summed_score"]
 
 _SMALLEST = 1e-7  # what probabilities are kept away from 0 and 1 by, as in Keras
 
@@ -37,6 +38,26 @@ def summed_score(output: torch.Tensor, question: Question, channel_axis: int | N
         axis = -1 if channel_axis is None else channel_axis
         return _crossentropy(output, labels, axis, logits=question.loss.endswith("FromLogits"))
     return _elementwise(output, _alike(labels, output), question.loss)
+
+
+def differentiable_copy(tensor: torch.Tensor, name: str) -> torch.Tensor:
+    """Return a copy of an input or of a layer's value at which autograd begins."""
+    if not tensor.is_floating_point():
+        raise GradientUnavailable(
+            f"{name!r} holds {answers.dtype_name(tensor)}: only floating-point numbers have gradients. Ask for one by "
+            "a layer behind it, such as the embedding."
+        )
+    return tensor.detach().clone().requires_grad_()
+
+
+def gradient_of_score(score: torch.Tensor, source: torch.Tensor, question: Question) -> Gradient:
+    """Return the gradient of a score by what it was computed from, and the value of that."""
+    gradient = None
+    if score.requires_grad:
+        (gradient,) = torch.autograd.grad(score, source, allow_unused=True)
+    if gradient is None:
+        raise GradientUnavailable(f"Output {question.output!r} does not depend on {question.wrt!r} by a gradient.")
+    return Gradient(answers.as_array(gradient), answers.as_array(source))
 
 
 def _class_scores(output: torch.Tensor, question: Question, channel_axis: int | None) -> torch.Tensor:

@@ -14,6 +14,7 @@ from cutaway.rules.rule import MOST_SAMPLES, Rule
 from cutaway.run.sample_files import SampleFile, sample_files
 from cutaway.tensors.reader import TensorReader
 from cutaway.trial import Trial
+from cutaway.wording import listed
 
 __all__ = ["DataLeak"]
 
@@ -88,7 +89,7 @@ def _judged_ids(steps: Mapping[str, Array], samples: Sequence[Sequence[str | Non
     def message(i: int) -> str:
         return (
             f"Step {steps['step'][i]} trained on {len(leaked[i])} of {len(samples[i] or ())} samples that are kept to "
-            f"judge the model by: {_named(leaked[i])}."
+            f"judge the model by: {listed(leaked[i], MOST_NAMED, 'others')}."
         )
 
     def evidence(i: int) -> dict[str, Any]:
@@ -124,7 +125,7 @@ def _judged_twins(twins: _Twins, step: int) -> Judgement:
     count = len(twins.same_as)
     pairs = [f"{one} is {other}" for one, other in twins.same_as.items()]
     have = "sample has" if count == 1 else "samples have"
-    message = f"{count} {twins.subset} {have} the same content as in training: {_named(pairs)}."
+    message = f"{count} {twins.subset} {have} the same content as in training: {listed(pairs, MOST_NAMED, 'others')}."
     evidence = {"count": count, "samples": list(twins.same_as)[:MOST_SAMPLES], "same_as": _first(twins.same_as)}
     return Judgement(
         [twins.key],
@@ -147,8 +148,3 @@ def _without_ids() -> InsufficientInformationForRuleInvocation:
         "needs the ids of the samples of each step; this run has noted none so far. Iterate over "
         "`hook.samples(loader)`, or call `hook.set_samples(ids)` before each step."
     )
-
-
-def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} others" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more

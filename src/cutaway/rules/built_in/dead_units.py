@@ -18,6 +18,7 @@ from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
 from cutaway.trial import Trial
+from cutaway.wording import listed
 
 __all__ = ["DeadUnits"]
 
@@ -120,7 +121,7 @@ class DeadUnits(Rule):
             if self.threshold:
                 told = f"have had at most {100 * self.threshold:g} % positive values at each step"
             gone, of = channels(step)
-            which = f": {_listed(gone)}" if len(gone) < of else ""
+            which = f": {listed(gone, MOST_CHANNELS)}" if len(gone) < of else ""
             return (
                 f"{len(gone)} of {of} channels of {name} {told} in the {self.window} steps up to step {steps[step]}"
                 f"{which}."
@@ -159,8 +160,3 @@ def _dead(silent: BoolArray, before: Int64Array, window: int) -> tuple[BoolArray
     dead, after = np.zeros_like(silent), np.zeros_like(before)
     dead[:, some], after[some] = counted >= window, counted[-1]
     return dead, after
-
-
-def _listed(channels: Sequence[int]) -> str:
-    more = len(channels) - MOST_CHANNELS
-    return f"{', '.join(map(str, channels[:MOST_CHANNELS]))}{f' and {more} more' if more > 0 else ''}"

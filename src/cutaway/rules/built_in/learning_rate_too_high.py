@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from cutaway.rules.arguments import number, whole
+from cutaway.rules.arguments import number
 from cutaway.rules.judgement import Judgement
-from cutaway.rules.rule import Rule
-from cutaway.rules.update_ratios import UpdateRatios
-from cutaway.tensors.reader import TensorReader
+from cutaway.rules.learning_rate import LearningRateRule
+from cutaway.rules.update_ratios import Updates
 from cutaway.trial import Trial
 
 __all__ = ["LearningRateTooHigh"]
@@ -17,7 +14,7 @@ __all__ = ["LearningRateTooHigh"]
 _LEAST = 10
 
 
-class LearningRateTooHigh(Rule):
+class LearningRateTooHigh(LearningRateRule):
     """The weights change so much in every step that the loss does not come down.
 
     What it sees:
@@ -51,20 +48,11 @@ class LearningRateTooHigh(Rule):
         high: float | str = 1e-1,
         window: int | str = 50,
     ) -> None:
-        super().__init__(base_trial, action_str)
+        super().__init__(base_trial, action_str, window, _LEAST)
         self.high = number(high, "high", above=0)
-        self.window = whole(window, "window", least=4)
-        self._updates = UpdateRatios(self.window, _LEAST)
 
-    def reset(self) -> None:
-        """Forget the steps."""
-        self._updates.reset()
-
-    def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
-        """Judge the steps that have a whole window behind them."""
-        seen = self._updates.read(reader, start, stop)
-        if seen is None:
-            return
+    def judge_updates(self, seen: Updates) -> Judgement:
+        """Compare the updates with `high`, where the loss did not fall."""
 
         def message(i: int) -> str:
             return (
@@ -75,4 +63,4 @@ class LearningRateTooHigh(Rule):
             )
 
         fires = (seen.ratio > self.high) & ~seen.fell() & ~seen.converged
-        yield Judgement.of_one("", seen.steps, fires, seen.ratio, self.high, message, seen.evidence)
+        return Judgement.of_one("", seen.steps, fires, seen.ratio, self.high, message, seen.evidence)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from cutaway.rules.arguments import number, whole
+from cutaway.rules.arguments import number
 from cutaway.rules.judgement import Judgement
-from cutaway.rules.rule import Rule
-from cutaway.rules.update_ratios import UpdateRatios
-from cutaway.tensors.reader import TensorReader
+from cutaway.rules.learning_rate import LearningRateRule
+from cutaway.rules.update_ratios import Updates
 from cutaway.trial import Trial
 
 __all__ = ["LearningRateTooLow"]
@@ -21,7 +18,7 @@ _MOVED = 100.0
 _AT_ITS_END = 0.1
 
 
-class LearningRateTooLow(Rule):
+class LearningRateTooLow(LearningRateRule):
     """The weights change so little in every step that the loss stays where it is.
 
     What it sees:
@@ -58,20 +55,11 @@ class LearningRateTooLow(Rule):
         low: float | str = 1e-5,
         window: int | str = 50,
     ) -> None:
-        super().__init__(base_trial, action_str)
+        super().__init__(base_trial, action_str, window)
         self.low = number(low, "low", above=0)
-        self.window = whole(window, "window", least=4)
-        self._updates = UpdateRatios(self.window, self.window)
 
-    def reset(self) -> None:
-        """Forget the steps."""
-        self._updates.reset()
-
-    def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
-        """Judge the steps that have a whole window behind them."""
-        seen = self._updates.read(reader, start, stop)
-        if seen is None:
-            return
+    def judge_updates(self, seen: Updates) -> Judgement:
+        """Compare the updates with `low`, where the loss stays where it is."""
 
         def message(i: int) -> str:
             return (
@@ -85,4 +73,4 @@ class LearningRateTooLow(Rule):
         scheduled = (seen.rate > seen.rate_before) | (seen.rate <= _AT_ITS_END * seen.highest_rate)
         scheduled &= seen.highest_rate > 0  # a rate that was never above zero is no schedule
         fires = (seen.ratio < self.low) & ~seen.fell(_LEAST_FALL) & ~seen.converged & ~scheduled & ~moved
-        yield Judgement.of_one("", seen.steps, fires, seen.ratio, self.low, message, seen.evidence)
+        return Judgement.of_one("", seen.steps, fires, seen.ratio, self.low, message, seen.evidence)

@@ -13,20 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from cutaway.arrays import Array
+from cutaway.dataset import visualizer_classes as leap
 from cutaway.dataset.rendering.typed import typed_data
-from cutaway.dataset.visualizer_classes import (
-    LeapAudio,
-    LeapGraph,
-    LeapHorizontalBar,
-    LeapImage,
-    LeapImageMask,
-    LeapImageWithBBox,
-    LeapImageWithHeatmap,
-    LeapObject,
-    LeapText,
-    LeapTextMask,
-    LeapVideo,
-)
 
 __all__ = ["bounded_data"]
 
@@ -45,7 +33,7 @@ Notes = list[str]
 T = TypeVar("T", bound=Any)
 
 
-def bounded_data(visual: LeapObject) -> dict[str, Any]:
+def bounded_data(visual: leap.LeapObject) -> dict[str, Any]:
     """Return what a visualizer returned as plain data, no more of it than a page can show; `notes` say what is not."""
     notes: Notes = []
     bound = _BOUNDS.get(type(visual))
@@ -75,23 +63,23 @@ def _smaller(pixels: Array, notes: Notes, longest: int | None = None, first: int
     return short, step
 
 
-def _image(visual: LeapImage | LeapImageWithBBox, notes: Notes) -> Any:
+def _image(visual: leap.LeapImage | leap.LeapImageWithBBox, notes: Notes) -> Any:
     return replace(visual, data=_smaller(visual.data, notes)[0])
 
 
-def _mask(visual: LeapImageMask, notes: Notes) -> LeapImageMask:
+def _mask(visual: leap.LeapImageMask, notes: Notes) -> leap.LeapImageMask:
     image, step = _smaller(visual.image, notes)
     height, width = image.shape[:2]
     return replace(visual, image=image, mask=visual.mask[::step, ::step][:height, :width])
 
 
-def _with_heat(visual: LeapImageWithHeatmap, notes: Notes) -> LeapImageWithHeatmap:
+def _with_heat(visual: leap.LeapImageWithHeatmap, notes: Notes) -> leap.LeapImageWithHeatmap:
     image, _ = _smaller(visual.image, notes)
     heat, _ = _smaller(visual.heatmaps, [], first=1)
     return replace(visual, image=image, heatmaps=heat)
 
 
-def _video(visual: LeapVideo, notes: Notes) -> LeapVideo:
+def _video(visual: leap.LeapVideo, notes: Notes) -> leap.LeapVideo:
     frames = visual.data
     if len(frames) > MOST_FRAMES:
         chosen = np.linspace(0, len(frames) - 1, MOST_FRAMES).round().astype(int)
@@ -100,7 +88,7 @@ def _video(visual: LeapVideo, notes: Notes) -> LeapVideo:
     return replace(visual, data=_smaller(frames, notes, LONGEST_SIDE_OF_FRAME, first=1)[0])
 
 
-def _text(visual: LeapText, notes: Notes) -> LeapText:
+def _text(visual: leap.LeapText, notes: Notes) -> leap.LeapText:
     count = len(visual.data)
     if count <= MOST_TOKENS:
         return visual
@@ -109,7 +97,7 @@ def _text(visual: LeapText, notes: Notes) -> LeapText:
     return replace(visual, data=list(visual.data[:MOST_TOKENS]), heatmap=heat)
 
 
-def _text_mask(visual: LeapTextMask, notes: Notes) -> LeapTextMask:
+def _text_mask(visual: leap.LeapTextMask, notes: Notes) -> leap.LeapTextMask:
     count = len(visual.text)
     if count <= MOST_TOKENS:
         return visual
@@ -117,7 +105,7 @@ def _text_mask(visual: LeapTextMask, notes: Notes) -> LeapTextMask:
     return replace(visual, text=list(visual.text[:MOST_TOKENS]), mask=visual.mask[:MOST_TOKENS])
 
 
-def _graph(visual: LeapGraph, notes: Notes) -> LeapGraph:
+def _graph(visual: leap.LeapGraph, notes: Notes) -> leap.LeapGraph:
     step = -(-len(visual.data) // MOST_POINTS)
     if step <= 1:
         return visual
@@ -125,7 +113,7 @@ def _graph(visual: LeapGraph, notes: Notes) -> LeapGraph:
     return replace(visual, data=visual.data[::step])
 
 
-def _bars(visual: LeapHorizontalBar, notes: Notes) -> LeapHorizontalBar:
+def _bars(visual: leap.LeapHorizontalBar, notes: Notes) -> leap.LeapHorizontalBar:
     count = len(visual.labels)
     if count <= MOST_BARS:
         return visual
@@ -134,7 +122,7 @@ def _bars(visual: LeapHorizontalBar, notes: Notes) -> LeapHorizontalBar:
     return replace(visual, body=visual.body[:MOST_BARS], labels=list(visual.labels[:MOST_BARS]), gt=truth)
 
 
-def _audio(visual: LeapAudio, notes: Notes) -> LeapAudio:
+def _audio(visual: leap.LeapAudio, notes: Notes) -> leap.LeapAudio:
     if len(visual.data) <= MOST_AUDIO:
         return visual
     heard = MOST_AUDIO / visual.sample_rate
@@ -143,14 +131,14 @@ def _audio(visual: LeapAudio, notes: Notes) -> LeapAudio:
 
 
 _BOUNDS: dict[type[Any], Callable[[Any, Notes], Any]] = {
-    LeapImage: _image,
-    LeapImageWithBBox: _image,
-    LeapImageMask: _mask,
-    LeapImageWithHeatmap: _with_heat,
-    LeapVideo: _video,
-    LeapText: _text,
-    LeapTextMask: _text_mask,
-    LeapGraph: _graph,
-    LeapHorizontalBar: _bars,
-    LeapAudio: _audio,
+    leap.LeapImage: _image,
+    leap.LeapImageWithBBox: _image,
+    leap.LeapImageMask: _mask,
+    leap.LeapImageWithHeatmap: _with_heat,
+    leap.LeapVideo: _video,
+    leap.LeapText: _text,
+    leap.LeapTextMask: _text_mask,
+    leap.LeapGraph: _graph,
+    leap.LeapHorizontalBar: _bars,
+    leap.LeapAudio: _audio,
 }

@@ -1,0 +1,27 @@
+"""Counts and lists in words, as messages, findings and pages say them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["counted", "listed"]
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number of things.
+
+    >>> counted(1, "run"), counted(12345, "step"), counted(0, "loss"), counted(2, "entry", "entries")
+    ('1 run', '12,345 steps', '0 losses', '2 entries')
+    """
+    many = plural or noun + ("es" if noun.endswith(("ch", "ss")) else "s")
+    return f"{number:,} {noun if number == 1 else many}"
+
+
+def listed(items: Sequence[object], most: int = 4, rest: str = "more") -> str:
+    """Return the first of some things, and how many more there are.
+
+    >>> listed(["a", "b"]), listed(list("abcdef"), 3), listed(list("abcdef"), 3, "others")
+    ('a, b', 'a, b, c and 3 more', 'a, b, c and 3 others')
+    """
+    shown = ", ".join(map(str, items[:most]))
+    return shown if len(items) <= most else f"{shown} and {len(items) - most:,} {rest}"
