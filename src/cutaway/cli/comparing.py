@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cutaway.cli.opening import shown_path
-from cutaway.run.preview import preview
-from cutaway.run.schemas import SCALARS, STEPS
-from cutaway.trial.summary import flatten, scalar_facts
+from cutaway.run.schemas import SCALARS
+from cutaway.trial.summary import flatten, glance_at_steps, scalar_facts
 
 if TYPE_CHECKING:
     from cutaway.run import Run
@@ -72,23 +71,20 @@ def side_by_side(dictionaries: Sequence[Mapping[str, Any]]) -> list[Row]:
 
 
 def _about(run: Run) -> dict[str, Any]:
-    ends = preview(run, STEPS, 2)
     return {
         "name": run.name,
         "path": shown_path(run.path),
         "state": str(run.state()),
         "created": run.identity.get("created"),
-        "steps": 0 if ends is None else max(ends["step"].to_pylist()) + 1,
+        "steps": glance_at_steps(run).steps,
     }
 
 
 def _last_scalars(runs: Sequence[Run]) -> list[dict[str, float]]:
     """Return each run's last scalars by name; with their mode where any run has them in several."""
     facts = [scalar_facts(run.table(SCALARS).read()) for run in runs]
-    several = len({fact["mode"] for one in facts for fact in one}) > 1
-    return [
-        {f"{fact['name']} ({fact['mode']})" if several else fact["name"]: fact["last"] for fact in one} for one in facts
-    ]
+    several = len({fact.mode for one in facts for fact in one}) > 1
+    return [{f"{fact.name} ({fact.mode})" if several else fact.name: fact.last for fact in one} for one in facts]
 
 
 def _by_agreement(rows: Sequence[Row]) -> dict[str, Any]:

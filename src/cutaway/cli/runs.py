@@ -184,11 +184,11 @@ def rm(run: RunText, *, yes: Yes = False, as_json: AsJson = False) -> None:
 def _answer(run: Run, written: Annotations, *, as_json: bool) -> None:
     """Say what is written about a run now."""
     from cutaway.cli.output import emit_json
+    from cutaway.cli.run_facts import annotations_object
     from cutaway.cli.run_pages import print_annotations
 
     if as_json:
-        about = {"tags": list(written.tags), "note": written.note, "baseline": written.baseline}
-        emit_json({"name": run.name, "path": shown_path(run.path), **about})
+        emit_json({"name": run.name, "path": shown_path(run.path), **annotations_object(written)})
     else:
         print_annotations(run.name, written.tags, written.note)
 

@@ -14,8 +14,8 @@ from cutaway.cli.words import number, printable, share
 from cutaway.wording import counted
 
 if TYPE_CHECKING:
-    from cutaway.cli.tensor_rows import TensorHistory
     from cutaway.cli.tensor_view import Snapshot
+    from cutaway.trial.tensor_history import TensorHistory
 
 __all__ = ["one_line", "page"]
 

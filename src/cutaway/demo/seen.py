@@ -17,7 +17,7 @@ from cutaway.trial.summary import scalar_facts
 
 if TYPE_CHECKING:
     from cutaway.demo.training import Trained
-    from cutaway.trial.summary import Facts
+    from cutaway.trial.summary import Facts, ScalarFacts
 
 __all__ = ["what_it_saw"]
 
@@ -81,5 +81,5 @@ def _hardest(trained: Trained) -> list[Facts]:
     return found
 
 
-def _scalar(scalars: list[Facts], name: str, mode: str) -> Facts:
-    return next(one for one in scalars if (one["name"], one["mode"]) == (name, mode))
+def _scalar(scalars: list[ScalarFacts], name: str, mode: str) -> Facts:
+    return next(one._asdict() for one in scalars if (one.name, one.mode) == (name, mode))

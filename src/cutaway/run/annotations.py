@@ -17,8 +17,17 @@ from cutaway.errors import ConfigurationError, RunDamaged, StorageError
 from cutaway.run.identity import Run
 from cutaway.run.layout import ANNOTATIONS_FILE
 from cutaway.run.plain_text import plain_text
+from cutaway.run.tables import Damage
 
-__all__ = ["LONGEST_NOTE", "LONGEST_TAG", "MOST_TAGS", "Annotations", "annotate", "read_annotations"]
+__all__ = [
+    "LONGEST_NOTE",
+    "LONGEST_TAG",
+    "MOST_TAGS",
+    "Annotations",
+    "annotate",
+    "read_annotations",
+    "readable_annotations",
+]
 
 MOST_TAGS = 100
 LONGEST_TAG = 100
@@ -41,6 +50,14 @@ class Annotations:
 def read_annotations(run: Run) -> Annotations:
     """Return what is written about a run; nothing where nobody did. Raises `RunDamaged` where it cannot be read."""
     return _annotations(_document(run))
+
+
+def readable_annotations(run: Run) -> tuple[Annotations, Damage | None]:
+    """Return what is written about a run; where it cannot be read, nothing, and what is damaged."""
+    try:
+        return read_annotations(run), None
+    except RunDamaged as error:
+        return Annotations(), Damage(error.path, error.offset, None, error.reason)
 
 
 def annotate(

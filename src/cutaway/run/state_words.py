@@ -6,9 +6,10 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from cutaway.run.leases import RunState
+from cutaway.run.identity import Run
+from cutaway.run.leases import RunState, read_leases
 
-__all__ = ["StateWords", "state_words"]
+__all__ = ["RunWords", "StateWords", "run_words", "state_words"]
 
 
 class StateWords(NamedTuple):
@@ -16,6 +17,27 @@ class StateWords(NamedTuple):
 
     meaning: str
     following: str
+
+
+class RunWords(NamedTuple):
+    """What became of a run in words, what comes next, and who stopped its last attempt, where somebody did."""
+
+    meaning: str
+    following: str
+    stopped_by: Mapping[str, Any] | None
+
+
+def run_words(run: Run, state: RunState, path: str, last_step: int | None) -> RunWords:
+    """Say what became of a run, whose folder a command takes as `path`."""
+    holder = next(iter(read_leases(run.storage, "train")), {})
+    words = state_words(state, path, last_step, holder)
+    if run.identity.get("kind") == "evaluation":
+        # Nobody trained here: there are no tensors to look at, and nothing to resume.
+        words = StateWords("a run of evaluations only", "cutaway runs list")
+    by = run.identity.get("stopped_by")
+    # What an earlier attempt was stopped by no longer says how the run ended.
+    last = isinstance(by, dict) and by.get("attempt") == holder.get("attempt")
+    return RunWords(*words, by if last else None)
 
 
 def state_words(state: RunState, path: str, last_step: int | None, holder: Mapping[str, Any]) -> StateWords:

@@ -14,7 +14,7 @@ from cutaway.run.tables import Damage
 from cutaway.tensors.collections import Collections
 from cutaway.trial.liveness import Liveness
 
-__all__ = ["read_collections", "wait_for_collections"]
+__all__ = ["collections_of", "read_collections", "wait_for_collections"]
 
 POLL_SECONDS = 0.05
 # Between the making of a run folder and the claim of its training lies a moment.
@@ -43,6 +43,11 @@ def read_collections(run: Run) -> tuple[Collections | None, list[Damage]]:
             whole.include(collection.include_regex)
             whole.tensor_names |= collection.tensor_names
     return (Collections() if found is None and damage else found), damage
+
+
+def collections_of(run: Run) -> Collections:
+    """Return the collections of a run; the ones that always exist where it wrote none, or they are damaged."""
+    return read_collections(run)[0] or Collections()
 
 
 def wait_for_collections(run: Run, sleep: Callable[[float], None] = time.sleep) -> None:

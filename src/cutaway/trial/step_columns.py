@@ -5,6 +5,8 @@ Rules read less, more often: `Windows` is for them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,12 +14,12 @@ import pyarrow.compute as pc
 from cutaway.arrays import Int64Array, ObjectArray
 from cutaway.run.rows import numbers
 from cutaway.run.schemas import STEPS
-from cutaway.run.tables import Attempt, Batch
+from cutaway.run.tables import Attempt
 from cutaway.tensors.recent_steps import PHASES
 from cutaway.trial.follower import Follower
 from cutaway.trial.growing import Columns, Growing
 
-__all__ = ["StepColumns"]
+__all__ = ["StepColumns", "columns_of_steps"]
 
 
 class StepColumns:
@@ -37,7 +39,7 @@ class StepColumns:
             self._start_over()
         reader = self._follower.reader(STEPS)
         for batch in reader.batches[self._grown.seen :]:
-            found = _columns(batch)
+            found = columns_of_steps(batch.content.column)
             shown = self._follower.steps.within.mask(found["step"], reader.limit(batch.segment))
             self._workers.setdefault(batch.segment.worker, []).append(
                 {name: found[name][shown] for name in ("step", "samples")}
@@ -70,18 +72,18 @@ class StepColumns:
         columns["samples"] = total
 
 
-def _columns(batch: Batch) -> Columns:
-    rows = batch.content
+def columns_of_steps(column: Callable[[str], pa.Array]) -> Columns:
+    """Return the columns of some rows of `trace/steps` as arrays, without nulls."""
     return {
-        "step": numbers(rows.column("step")),
-        "mode_step": _whole(rows.column("mode_step"), -1),
-        "time": numbers(rows.column("time")).astype(np.float64),
-        "mode": _texts(rows.column("mode")),
-        "epoch": _whole(rows.column("epoch"), -1),
-        **{phase: numbers(rows.column(phase)).astype(np.float64) for phase in PHASES},
-        "samples": _whole(rows.column("samples").value_lengths(), -1),
-        "statistics": pc.fill_null(rows.column("statistics"), False).to_numpy(zero_copy_only=False),  # noqa: FBT003
-        "thinned": _whole(rows.column("thinned"), 0),
+        "step": numbers(column("step")),
+        "mode_step": _whole(column("mode_step"), -1),
+        "time": numbers(column("time")).astype(np.float64),
+        "mode": _texts(column("mode")),
+        "epoch": _whole(column("epoch"), -1),
+        **{phase: numbers(column(phase)).astype(np.float64) for phase in PHASES},
+        "samples": _whole(column("samples").value_lengths(), -1),
+        "statistics": pc.fill_null(column("statistics"), False).to_numpy(zero_copy_only=False),  # noqa: FBT003
+        "thinned": _whole(column("thinned"), 0),
     }
 
 

@@ -8,16 +8,28 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from cutaway.run.identity import Run
 from cutaway.run.preview import last_batches, preview
-from cutaway.run.schemas import SCALARS, STATISTICS
+from cutaway.run.schemas import SCALARS, STATISTICS, STEPS
 from cutaway.tensors import Collections
 
-__all__ = ["GLANCES", "Facts", "flat_items", "flatten", "in_order", "loss_series", "scalar_facts", "shrink"]
+__all__ = [
+    "GLANCES",
+    "Facts",
+    "ScalarFacts",
+    "StepsGlance",
+    "flat_items",
+    "flatten",
+    "glance_at_steps",
+    "in_order",
+    "loss_series",
+    "scalar_facts",
+    "shrink",
+]
 
 Facts = dict[str, Any]
 # A series in JSON has no more points than this, each the mean of a stretch.
@@ -32,18 +44,47 @@ DEEPEST = 16
 _MODES = ("TRAIN", "GLOBAL", "EVAL", "PREDICT")
 
 
-def loss_series(run: Run) -> Facts | None:
+class ScalarFacts(NamedTuple):
+    """One scalar of one mode: its first and last value, the last step, and the series between them."""
+
+    name: str
+    mode: str
+    first: float
+    last: float
+    step: int
+    series: list[float | None]
+
+
+class StepsGlance(NamedTuple):
+    """How many steps and epochs a run has, and the seconds from its first row to its last."""
+
+    steps: int
+    epochs: int | None
+    seconds: float | None
+
+
+def glance_at_steps(run: Run) -> StepsGlance:
+    """Return how far a run is, from the first and the last rows of its steps alone."""
+    ends = preview(run, STEPS, 2)
+    if ends is None:
+        return StepsGlance(0, None, None)
+    epochs, times = ([one for one in ends[name].to_pylist() if one is not None] for name in ("epoch", "time"))
+    seconds = max(times) - min(times) if times else None
+    return StepsGlance(max(ends["step"].to_pylist()) + 1, max(epochs) + 1 if epochs else None, seconds)
+
+
+def loss_series(run: Run) -> ScalarFacts | None:
     """Return a glance at the loss over the steps: a scalar that is called so, else what a registered loss returned."""
     scalars = preview(run, SCALARS, GLANCES)
     if scalars is not None:
-        named = [fact for fact in scalar_facts(scalars) if "loss" in fact["name"].lower()]
+        named = [fact for fact in scalar_facts(scalars) if "loss" in fact.name.lower()]
         if named:
             return _with_last(run, named[0])
     statistics = preview(run, STATISTICS, GLANCES)
     return None if statistics is None else _loss_tensor(statistics, Collections().get("losses").matches)
 
 
-def scalar_facts(table: pa.Table | pa.RecordBatch) -> list[Facts]:
+def scalar_facts(table: pa.Table | pa.RecordBatch) -> list[ScalarFacts]:
     """Return each scalar of each mode: its first and last value, and the series between them."""
     series: dict[tuple[str, str], list[tuple[int, float]]] = {}
     columns = (table[name].to_pylist() for name in ("name", "mode", "step", "value"))
@@ -95,17 +136,17 @@ def flat_items(value: Mapping[str, Any], prefix: str = "", depth: int = DEEPEST)
             yield f"{prefix}{key}", item
 
 
-def _with_last(run: Run, glance: Facts) -> Facts:
+def _with_last(run: Run, glance: ScalarFacts) -> ScalarFacts:
     """Put the very last value at the end of a glance: the last batch may have held another mode's scalars."""
     for batch in islice(last_batches(run, SCALARS), MOST_LOOKS_BACK):
         for fact in scalar_facts(batch):
-            if (fact["name"], fact["mode"]) == (glance["name"], glance["mode"]):
-                series = glance["series"] if fact["step"] == glance["step"] else [*glance["series"], fact["last"]]
-                return {**glance, "last": fact["last"], "step": fact["step"], "series": series}
+            if (fact.name, fact.mode) == (glance.name, glance.mode):
+                series = glance.series if fact.step == glance.step else [*glance.series, fact.last]
+                return glance._replace(last=fact.last, step=fact.step, series=series)
     return glance
 
 
-def _loss_tensor(statistics: pa.Table, is_loss: Callable[[str], bool]) -> Facts | None:
+def _loss_tensor(statistics: pa.Table, is_loss: Callable[[str], bool]) -> ScalarFacts | None:
     series: dict[str, list[tuple[int, float]]] = {}
     columns = (statistics[name].to_pylist() for name in ("tensor", "step", "mean"))
     for name, step, value in zip(*columns, strict=True):
@@ -115,10 +156,9 @@ def _loss_tensor(statistics: pa.Table, is_loss: Callable[[str], bool]) -> Facts 
     return None if name is None else _series(name, "", sorted(series[name], key=lambda point: point[0]))
 
 
-def _series(name: str, mode: str, points: list[tuple[int, float]]) -> Facts:
+def _series(name: str, mode: str, points: list[tuple[int, float]]) -> ScalarFacts:
     values = [value for _, value in points]
-    ends = {"first": values[0], "last": values[-1], "step": points[-1][0]}
-    return {"name": name, "mode": mode, **ends, "series": shrink(values, MOST_POINTS)}
+    return ScalarFacts(name, mode, values[0], values[-1], points[-1][0], shrink(values, MOST_POINTS))
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -20,9 +20,10 @@ from typing import Any
 
 from cutaway import __version__
 from cutaway.run.whole_files import whole_file
-from cutaway.studio.index.facts import HealthFacts, LossFacts, RunFacts
+from cutaway.studio.index.facts import HealthFacts, RunFacts
 from cutaway.studio.index.looking import Mark
 from cutaway.studio.index.values import Value
+from cutaway.trial.scalar_totals import LossFacts
 
 __all__ = ["cache_file", "read_cache", "write_cache"]
 

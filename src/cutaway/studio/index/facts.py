@@ -14,26 +14,24 @@ from typing import NamedTuple
 
 from cutaway.errors import RunDamaged, RunError, RunNotFound
 from cutaway.rules.health import health_of
-from cutaway.run.annotations import Annotations, read_annotations
+from cutaway.run.annotations import Annotations, readable_annotations
 from cutaway.run.evaluations import evaluations
 from cutaway.run.identity import Run
 from cutaway.run.layout import CONFIG_FILE, LEASES, RUN_FILE, WATCH
 from cutaway.run.leases import RunState
 from cutaway.run.plain_text import plain_text
-from cutaway.run.preview import preview
 from cutaway.run.schemas import FINDINGS, SCALARS, STEPS
 from cutaway.studio.answers.secrets import hidden
 from cutaway.studio.index.looking import changed, size_of, time_of
 from cutaway.studio.index.places import Place
-from cutaway.studio.index.totals import ScalarTotals
 from cutaway.studio.index.values import Value, cells_of
-from cutaway.trial.summary import in_order, loss_series, shrink
+from cutaway.trial.scalar_totals import LossFacts, ScalarTotals, glance_at_loss
+from cutaway.trial.summary import StepsGlance, glance_at_steps, in_order
 
-__all__ = ["GLANCE_POINTS", "HealthFacts", "LossFacts", "Memory", "RunFacts", "annotated", "read_facts", "unreadable"]
+__all__ = ["HealthFacts", "Memory", "RunFacts", "annotated", "read_facts", "unreadable"]
 
 log = logging.getLogger("cutaway.studio")
 
-GLANCE_POINTS = 48
 MOST_SERIES = 200
 LONGEST_NOTE_OF_ROW = 1000
 LARGEST_DOCUMENT = 4 << 20
@@ -55,15 +53,6 @@ class HealthFacts(NamedTuple):
 
 
 NOT_WATCHED = HealthFacts()
-
-
-class LossFacts(NamedTuple):
-    """A glance at the loss; None stands for what is not finite."""
-
-    name: str
-    last: float | None
-    best: float | None
-    values: tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +153,11 @@ def _facts(place: Place, run: Run, memory: Memory) -> RunFacts:
     shown = in_order(memory.totals.series)[:MOST_SERIES]
     cells = {**config.cells, **_scalar_cells(memory.totals, shown), **identity_cells}
     findings = run.findings()
-    steps, epochs, seconds = _steps(run)
+    glance = glance_at_steps(run)
     health = health_of(run, findings, most_telling=0)
-    notes, unread = _annotations(run)
+    notes, unread = readable_annotations(run)
     damage = [f"{one.path}: {one.reason}" for one in run.damage]
-    wrong = "; ".join(filter(None, [*damage, config.wrong, unread]))
+    wrong = "; ".join(filter(None, [*damage, config.wrong, f"{unread.path}: {unread.reason}" if unread else ""]))
     sentence = f"{health.sentence}; damaged: {wrong}" if wrong else health.sentence
     facts = RunFacts(
         id=place.id,
@@ -179,16 +168,16 @@ def _facts(place: Place, run: Run, memory: Memory) -> RunFacts:
         state=_said_state(identity.get("state")),
         created=_time(identity.get("created")) or changed(f"{place.path}/{RUN_FILE}"),
         updated=_updated(place.path),
-        seconds=seconds,
-        steps=steps,
-        epochs=epochs,
+        seconds=_seconds(run, glance),
+        steps=glance.steps,
+        epochs=glance.epochs,
         framework=plain_text(str(identity.get("framework") or ""), 100),
         attempts=len(run.attempts()),
         evaluations=len(evaluations(run)),
         findings=len(findings),
         left_out=config.more + len(memory.totals.series) - len(shown),
         health=HealthFacts(health.verdict, plain_text(sentence, 500), health.since, health.warnings, health.errors),
-        loss=_loss(run, memory.totals, shown),
+        loss=glance_at_loss(run, memory.totals, shown),
         keys=tuple(cells),
         values=tuple(cells.values()),
         series=tuple(
@@ -217,13 +206,6 @@ def _read_config(run: Run, size: int) -> _Config:
         return _Config({}, 0, "config.yaml cannot be read")
 
 
-def _annotations(run: Run) -> tuple[Annotations, str]:
-    try:
-        return read_annotations(run), ""
-    except RunDamaged as error:
-        return Annotations(), f"{error.path}: {error.reason}"
-
-
 def _scalar_cells(totals: ScalarTotals, shown: list[tuple[str, str]]) -> dict[str, Value]:
     cells: dict[str, Value] = {}
     for name, mode in shown:
@@ -233,38 +215,15 @@ def _scalar_cells(totals: ScalarTotals, shown: list[tuple[str, str]]) -> dict[st
     return cells
 
 
-def _loss(run: Run, totals: ScalarTotals, shown: list[tuple[str, str]]) -> LossFacts | None:
-    """Return a glance at the loss: the first scalar that is called so, else what a registered loss returned."""
-    key = next((key for key in shown if "loss" in key[0].lower()), None)
-    series = None if key is None else totals.loss(key)
-    if key is not None and series is not None:
-        name, last, best = key[0], totals.series[key].last, totals.series[key].min
-    else:
-        glance = loss_series(run)
-        if glance is None:
-            return None
-        name, last, series = glance["name"], glance["last"], glance["series"]
-        finite = [value for value in map(_finite, series) if value is not None]
-        best = min(finite, default=None) if key is None else totals.series[key].min
-    values = tuple(_drawn(value) for value in shrink(series, GLANCE_POINTS))
-    return LossFacts(plain_text(name, 200), _finite(last), best, values)
-
-
-def _steps(run: Run) -> tuple[int, int | None, float | None]:
-    """Return how many steps there are, how many epochs, and how long they took."""
-    ends = preview(run, STEPS, 2)
-    if ends is None:
-        return 0, None, None
-    epochs = [epoch for epoch in ends["epoch"].to_pylist() if epoch is not None]
-    if len(run.attempts()) > 1:
-        # What passed between two attempts was no training.
-        rows = run.table(STEPS).read(columns=["attempt", "time"]).group_by("attempt")
-        spans = rows.aggregate([("time", "min"), ("time", "max")])
-        lasted = sum(b - a for a, b in zip(spans["time_min"].to_pylist(), spans["time_max"].to_pylist(), strict=True))
-    else:
-        times = [at for at in ends["time"].to_pylist() if at is not None]
-        lasted = max(times) - min(times) if times else math.nan
-    return max(ends["step"].to_pylist()) + 1, max(epochs) + 1 if epochs else None, _finite(lasted)
+def _seconds(run: Run, glance: StepsGlance) -> float | None:
+    """Return how long the steps took."""
+    if glance.seconds is None or len(run.attempts()) < 2:
+        return _finite(glance.seconds)
+    # What passed between two attempts was no training.
+    rows = run.table(STEPS).read(columns=["attempt", "time"]).group_by("attempt")
+    spans = rows.aggregate([("time", "min"), ("time", "max")])
+    pairs = zip(spans["time_min"].to_pylist(), spans["time_max"].to_pylist(), strict=True)
+    return _finite(sum(last - first for first, last in pairs))
 
 
 def _said_state(state: object) -> str:
@@ -289,11 +248,6 @@ def _updated(path: str) -> float | None:
         except OSError:
             continue
     return max((one for one in times if one is not None), default=None)
-
-
-def _drawn(value: float | None) -> float | None:
-    # As exact as a line of a few dozen pixels shows; ten thousand of them are held and sent.
-    return float(f"{value:.6g}") if value is not None and math.isfinite(value) else None
 
 
 def _finite(value: float | None) -> float | None:

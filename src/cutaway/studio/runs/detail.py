@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,10 @@ from cutaway.errors import CutawayError, RunDamaged
 from cutaway.rules.health import Health, health_of
 from cutaway.run.identity import Run
 from cutaway.run.layout import CONFIG_FILE
-from cutaway.run.leases import CHIEF, RunState, lease_key, read_leases
+from cutaway.run.leases import CHIEF, RunState, lease_key
 from cutaway.run.overlay_use import overlay_of
 from cutaway.run.segments import WriterId
-from cutaway.run.state_words import state_words
+from cutaway.run.state_words import run_words
 from cutaway.run.tables import Damage
 from cutaway.studio.answers.plain import plain, text
 from cutaway.studio.answers.secrets import hidden
@@ -57,11 +58,8 @@ def run_detail(trial: Trial, row: RunRow) -> RunDetail:
     steps = steps_facts(trial)
     tensors = ModelTensors(trial)
     state = trial.state()
-    holder = next(iter(read_leases(run.storage, "train")), {})
     command = _command(run.path)
-    meaning, following = state_words(state, command, steps.last, holder)
-    if run.identity.get("kind") == "evaluation":
-        meaning, following = "a run of evaluations only", "cutaway runs list"
+    words = run_words(run, state, command, steps.last)
     findings = findings_of(trial)
     health = health_of(run, findings)
     trial.scalar_series()  # so that what is damaged of it is known
@@ -69,10 +67,10 @@ def run_detail(trial: Trial, row: RunRow) -> RunDetail:
     attempts = _attempts(run, state, steps.last)
     return RunDetail(
         row=_row_now(row, steps, attempts, health, len(findings)),
-        meaning=text(meaning),
-        next=text(following),
+        meaning=text(words.meaning),
+        next=text(words.following),
         command=text(command),
-        stopped_by=_stopped_by(run, holder),
+        stopped_by=_stopped_by(words.stopped_by),
         identity=plain(hidden({key: run.identity[key] for key in run.identity if key not in _NOT_IDENTITY})),
         config=config,
         attempts=attempts,
@@ -118,10 +116,9 @@ def _reason(error: Exception) -> str:
     return "it is not a YAML dictionary" if isinstance(error, CutawayError) else type(error).__name__
 
 
-def _stopped_by(run: Run, holder: dict[str, Any]) -> str:
-    """Say who stopped the last attempt; what stopped an earlier one no longer says how the run ended."""
-    by = run.identity.get("stopped_by")
-    if not isinstance(by, dict) or by.get("attempt") != holder.get("attempt"):
+def _stopped_by(by: Mapping[str, Any] | None) -> str:
+    """Say who stopped the last attempt."""
+    if by is None:
         return ""
     why = by.get("why") or ""
     return text(f"{by.get('who')} at step {by.get('step')}{': ' if why else ''}{why}")

@@ -7,6 +7,7 @@ import numpy as np
 from cutaway.studio.wire import Page, StepRow, StepsFacts
 from cutaway.tensors.recent_steps import PHASES
 from cutaway.trial.growing import Columns
+from cutaway.trial.run_facts import count_steps
 from cutaway.trial.trial import Trial
 
 __all__ = ["step_page", "steps_facts"]
@@ -23,20 +24,9 @@ def step_page(columns: Columns, *, first: int | None, last: int | None, offset: 
 
 def steps_facts(trial: Trial) -> StepsFacts:
     """Return the steps of a run in numbers."""
-    columns = trial.step_columns()
-    steps, epochs = columns["step"], columns["epoch"]
-    modes, counts = np.unique(columns["mode"].astype(str), return_counts=True)
-    return StepsFacts(
-        recorded=len(steps),
-        first=int(steps[0]) if len(steps) else None,
-        last=int(steps[-1]) if len(steps) else None,
-        by_mode=dict(zip(modes.tolist(), counts.tolist(), strict=True)),
-        epochs=int(epochs.max()) + 1 if len(epochs) and epochs.max() >= 0 else None,
-        with_statistics=int(columns["statistics"].sum()),
-        thinned=int(columns["thinned"].sum()),
-        workers=trial.workers(),
-        samples_known=bool((columns["samples"] >= 0).any()),
-    )
+    counts = count_steps(trial.step_columns())
+    in_order = dict(sorted(counts.by_mode.items()))
+    return StepsFacts(**{**counts._asdict(), "by_mode": in_order}, workers=trial.workers())
 
 
 def _row(columns: Columns, place: int) -> StepRow:

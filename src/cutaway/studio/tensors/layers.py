@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 from cutaway.run.findings import Finding
 from cutaway.studio.findings.rows import worst
-from cutaway.studio.tensors.names import Kind, kind_of
 from cutaway.studio.tensors.rows import ModelTensors, zero_share
 from cutaway.studio.wire import LayerRow
 from cutaway.trial.overview import TensorSummary
+from cutaway.trial.tensor_kinds import Kind, kind_of
 from cutaway.trial.trial import Trial
 
 __all__ = ["findings_of_layer", "layer_rows"]

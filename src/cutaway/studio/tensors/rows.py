@@ -11,10 +11,10 @@ from typing import Any
 from cutaway.errors import ConfigurationError, CutawayError, ShapeUnavailableForStep, TensorUnavailable, did_you_mean
 from cutaway.run.findings import SEVERITIES, Finding
 from cutaway.studio.findings.rows import finding_row, findings_of, tensors_of, worst
-from cutaway.studio.tensors.names import kind_of, layer_of, model_prefix
 from cutaway.studio.wire import Page, TensorDetail, TensorRow
 from cutaway.tensors.collection import Collection
 from cutaway.trial.overview import TensorSummary
+from cutaway.trial.tensor_kinds import kind_of, layer_of, model_prefix
 from cutaway.trial.trial import Trial
 
 __all__ = ["ModelTensors", "tensor_detail", "tensor_page"]

@@ -9,7 +9,8 @@ import pytest
 from cutaway.errors import StorageError
 from cutaway.studio.index import cache as cache_module
 from cutaway.studio.index.cache import cache_file, read_cache, write_cache
-from cutaway.studio.index.facts import HealthFacts, LossFacts, RunFacts
+from cutaway.studio.index.facts import HealthFacts, RunFacts
+from cutaway.trial.scalar_totals import LossFacts
 
 ROWS = [
     (

@@ -10,7 +10,8 @@ from cutaway.cli.run_facts import list_facts
 from cutaway.run import Finding, Run, RunState
 from cutaway.run.annotations import annotate
 from cutaway.studio.index import facts as facts_module
-from cutaway.studio.index.facts import GLANCE_POINTS, Memory, RunFacts, read_facts
+from cutaway.studio.index.facts import Memory, RunFacts, read_facts
+from cutaway.trial.scalar_totals import GLANCE_POINTS
 from tests.unit.studio.index.small_runs import add_steps, make_run, place_of, spoil
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,13 +13,17 @@ import pyarrow.compute as pc
 
 from cutaway.arrays import Array, Float64Array, Int64Array
 from cutaway.run.identity import Run
+from cutaway.run.plain_text import plain_text
 from cutaway.run.rows import TableRows, numbers
 from cutaway.run.schemas import SCALARS
 from cutaway.run.segment_reader import SegmentReader
 from cutaway.run.segments import SegmentName
 from cutaway.run.tables import Attempt
+from cutaway.trial.summary import loss_series, shrink
 
-__all__ = ["ScalarTotals", "SeriesTotals"]
+__all__ = ["GLANCE_POINTS", "LossFacts", "ScalarTotals", "SeriesTotals", "glance_at_loss"]
+
+GLANCE_POINTS = 48
 
 Key = tuple[str, str]
 # A longer loss is not held: whoever draws it takes a glance at the run instead.
@@ -130,6 +136,41 @@ class ScalarTotals:
             before = self._losses.get(key, np.empty(0))
             whole = None if before is None else np.concatenate((before, values))
             self._losses[key] = None if whole is None or len(whole) > MOST_LOSSES else whole
+
+
+class LossFacts(NamedTuple):
+    """A glance at the loss; None stands for what is not finite."""
+
+    name: str
+    last: float | None
+    best: float | None
+    values: tuple[float | None, ...]
+
+
+def glance_at_loss(run: Run, totals: ScalarTotals, shown: Sequence[Key]) -> LossFacts | None:
+    """Return a glance at the loss: the first scalar that is called so, else what a registered loss returned."""
+    key = next((key for key in shown if "loss" in key[0].lower()), None)
+    series = None if key is None else totals.loss(key)
+    if key is not None and series is not None:
+        name, last, best = key[0], totals.series[key].last, totals.series[key].min
+    else:
+        glance = loss_series(run)
+        if glance is None:
+            return None
+        name, last, series = glance.name, glance.last, glance.series
+        finite = [value for value in map(_finite, series) if value is not None]
+        best = min(finite, default=None) if key is None else totals.series[key].min
+    values = tuple(_drawn(value) for value in shrink(series, GLANCE_POINTS))
+    return LossFacts(plain_text(name, 200), _finite(last), best, values)
+
+
+def _drawn(value: float | None) -> float | None:
+    # As exact as a line of a few dozen pixels shows; ten thousand of them are held and sent.
+    return float(f"{value:.6g}") if value is not None and math.isfinite(value) else None
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 class _CodedTexts(NamedTuple):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutaway.studio.tensors.names import kind_of, layer_of, model_prefix
+from cutaway.trial.tensor_kinds import kind_of, layer_of, model_prefix
 
 TORCH = ["Net_conv1.weight", "Net_conv1.bias", "gradient/Net_conv1.weight", "relu0_output_0", "Net_head.weight"]
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from cutaway.run import Run, WriterId
 from cutaway.run.schemas import SCALARS
-from cutaway.studio.index import totals as totals_module
-from cutaway.studio.index.totals import ScalarTotals
+from cutaway.trial import scalar_totals as totals_module
+from cutaway.trial.scalar_totals import ScalarTotals
 
 Row = tuple[str, str, int, float]
 ROWS = st.lists(
