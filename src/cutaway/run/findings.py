@@ -15,7 +15,16 @@ import pyarrow as pa
 
 from cutaway.run.segments import TableWriter
 
-__all__ = ["BY_ANALYSIS", "SEVERITIES", "Finding", "append_findings", "findings_from_table", "stamped"]
+__all__ = [
+    "BY_ANALYSIS",
+    "SEVERITIES",
+    "Finding",
+    "append_findings",
+    "findings_from_table",
+    "stamped",
+    "tensors_named_by",
+    "worst_severity",
+]
 
 Severity = Literal["info", "warning", "error"]
 BY_ANALYSIS = "analyze"
@@ -97,3 +106,17 @@ def _mapping(text: str | None) -> dict[str, Any]:
 def _seconds(value: float | None) -> float:
     # NaN has no place in an order.
     return value if value is not None and math.isfinite(value) else 0.0
+
+
+def tensors_named_by(finding: Finding) -> list[str]:
+    """Return the tensors that a finding names, the one that it is about first."""
+    held = finding.evidence.get("tensors")
+    others: Iterable[Any] = held if isinstance(held, Mapping | list) else ()
+    names = [finding.where.get("tensor"), *others]
+    return list(dict.fromkeys(name for name in names if isinstance(name, str)))
+
+
+def worst_severity(findings: Iterable[Finding]) -> Severity | None:
+    """Return the worst severity; None where there is no finding."""
+    found = [SEVERITIES.index(one.severity) for one in findings]
+    return SEVERITIES[max(found)] if found else None

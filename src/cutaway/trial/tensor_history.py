@@ -11,13 +11,12 @@ import numpy as np
 
 from cutaway.arrays import Array, Float64Array
 from cutaway.tensors.statistic_names import COUNTS, STATISTIC_NAMES
+from cutaway.trial.tensor_kinds import EVERYWHERE
 
 __all__ = ["TensorHistory", "group_order", "ordered_collections", "tensor_row"]
 
 # The order in which groups of tensors interest people.
 _GROUPS = ("losses", "metrics", "predictions", "labels", "gradients", "weights", "biases", "outputs", "inputs")
-# Collections that say nothing about a tensor.
-_EVERYWHERE = frozenset({"all", "default", "layers"})
 MOST_POINTS = 120
 
 
@@ -68,7 +67,7 @@ def tensor_row(
 
 def ordered_collections(names: Iterable[str]) -> list[str]:
     """Put the collection that says most about a tensor first, and leave out those that say nothing."""
-    told = [name for name in names if name not in _EVERYWHERE]
+    told = [name for name in names if name not in EVERYWHERE]
     return sorted(told, key=lambda name: _GROUPS.index(name) if name in _GROUPS else len(_GROUPS))
 
 

@@ -10,10 +10,12 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Literal
 
-__all__ = ["Kind", "kind_of", "layer_of", "model_prefix"]
+__all__ = ["EVERYWHERE", "Kind", "kind_of", "layer_of", "model_prefix"]
 
 Kind = Literal["weight", "bias", "gradient", "output", "input", "loss", "other"]
 
+# Collections that say nothing about a tensor.
+EVERYWHERE = frozenset({"all", "default", "layers"})
 GRADIENT = "gradient/"
 _PASSED = re.compile(r"_(?P<what>input|output)s?_\d+$|/(?P<which>input|output)s?(?::\d+)?$")
 _COUNTED = re.compile(r":\d+$")

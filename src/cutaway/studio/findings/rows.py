@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,15 @@ from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.rules.actions.action import request_id
 from cutaway.rules.documentation import sections
 from cutaway.run.control import history
-from cutaway.run.findings import BY_ANALYSIS, SEVERITIES, Finding, findings_from_table
+from cutaway.run.findings import BY_ANALYSIS, Finding, findings_from_table, tensors_named_by
 from cutaway.run.identity import Run
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.answers.plain import plain, text
 from cutaway.studio.findings.steering import request_row
-from cutaway.studio.wire import FindingDetail, FindingRow, Severity
+from cutaway.studio.wire import FindingDetail, FindingRow
 from cutaway.trial.trial import Trial
 
-__all__ = ["chosen_findings", "finding_detail", "finding_row", "findings_of", "tensors_of", "worst"]
+__all__ = ["chosen_findings", "finding_detail", "finding_row", "findings_of"]
 
 # Keys of the evidence that say where the window of steps begins; the step of the finding is where it ends.
 _BEGINNINGS = ("since", "first_step", "from_step", "start_step")
@@ -84,27 +84,13 @@ def finding_detail(trial: Trial, finding_id: str) -> FindingDetail:
         first_step=first,
         last_step=last,
         samples_known=_samples_known(trial, first, last),
-        tensors=[name for name in tensors_of(finding) if name in known],
+        tensors=[name for name in tensors_named_by(finding) if name in known],
         actions=[
             request_row(request, reply)
             for request, reply in history(trial.run.storage)
             if request.role == "train" and request.id == request_id(finding, request.action, request.arguments)
         ],
     )
-
-
-def tensors_of(finding: Finding) -> list[str]:
-    """Return the tensors that a finding names, the one that it is about first."""
-    held = finding.evidence.get("tensors")
-    others: Iterable[Any] = held if isinstance(held, Mapping | list) else ()
-    names = [finding.where.get("tensor"), *others]
-    return list(dict.fromkeys(name for name in names if isinstance(name, str)))
-
-
-def worst(findings: Iterable[Finding]) -> Severity | None:
-    """Return the worst severity; None where there is no finding."""
-    found = [SEVERITIES.index(one.severity) for one in findings]
-    return SEVERITIES[max(found)] if found else None
 
 
 def _documentation(code: str) -> dict[str, str]:

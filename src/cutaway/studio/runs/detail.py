@@ -20,7 +20,6 @@ from cutaway.studio.answers.secrets import hidden
 from cutaway.studio.findings.rows import findings_of
 from cutaway.studio.previews import has_pictures
 from cutaway.studio.runs.steps import steps_facts
-from cutaway.studio.tensors.rows import ModelTensors
 from cutaway.studio.wire import (
     AttemptRow,
     CollectionRow,
@@ -33,6 +32,7 @@ from cutaway.studio.wire import (
     TellingRow,
 )
 from cutaway.tensors.statistic_names import STATISTIC_NAMES
+from cutaway.trial.model_tensors import ModelTensors
 from cutaway.trial.trial import Trial
 
 __all__ = ["run_detail"]

@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from cutaway.run.findings import Finding
-from cutaway.studio.findings.rows import worst
-from cutaway.studio.tensors.rows import ModelTensors, zero_share
+from cutaway.run.findings import Finding, worst_severity
 from cutaway.studio.wire import LayerRow
+from cutaway.trial.model_tensors import ModelTensors, zero_share
 from cutaway.trial.overview import TensorSummary
 from cutaway.trial.tensor_kinds import Kind, kind_of
 from cutaway.trial.trial import Trial
@@ -105,7 +104,7 @@ def _row(layer: str, sums: _LayerSums, tensors: list[str]) -> LayerRow:
         zeros=max(sums.zeros, default=None),
         nonfinite=sums.nonfinite,
         findings=len(sums.findings),
-        severity=worst(sums.findings.values()),
+        severity=worst_severity(sums.findings.values()),
     )
 
 
