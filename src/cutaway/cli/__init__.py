@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             import traceback
 
             traceback.print_exception(error)
-        return _say(error, as_json="--json" in words)
+        return _print_error(error, as_json="--json" in words)
 
 
 def _run(words: list[str]) -> int:
@@ -74,7 +74,7 @@ def _usage(error: typer.BadParameter) -> str:
     return f"{message}{'' if message.endswith('?') else '.'} `{path} --help` lists what it takes."
 
 
-def _say(error: Exception, *, as_json: bool) -> int:
+def _print_error(error: Exception, *, as_json: bool) -> int:
     """Print an error for people, and as JSON where that was asked for; return the exit code."""
     from cutaway.cli.output import error_object, print_error
 

@@ -38,7 +38,7 @@ def print_page(screen: Screen, report: CheckReport, *, entry: str | None, model:
     """Print the whole page."""
     screen.line(_head(report, entry))
     rows = [row for row in report.rows if row.kind not in QUIET or row.status is not CheckStatus.PASS]
-    screen.table(_columns(), [_row(row) for row in rows])
+    screen.table(_check_columns(), [_check_row(row) for row in rows])
     for severity in ("error", "warning", "info"):
         _print_findings(screen, severity, report.of(severity))
     _print_prints(screen, report.prints, shown=prints)
@@ -57,7 +57,7 @@ def _head(report: CheckReport, entry: str | None) -> Text:
     return head
 
 
-def _columns() -> list[GridColumn]:
+def _check_columns() -> list[GridColumn]:
     return [
         GridColumn("function", least=20),
         GridColumn("kind"),
@@ -70,7 +70,7 @@ def _columns() -> list[GridColumn]:
     ]
 
 
-def _row(row: CheckRow) -> list[Cell]:
+def _check_row(row: CheckRow) -> list[Cell]:
     return [
         Text(printable(row.name), style="bold"),
         row.kind,

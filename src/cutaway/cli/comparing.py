@@ -57,7 +57,7 @@ def compare_runs(runs: Sequence[Run]) -> ComparedRuns:
         for run in runs
     ]
     return ComparedRuns(
-        runs=[_about(run) for run in runs],
+        runs=[_run_object(run) for run in runs],
         config=side_by_side([flatten(run.config()) for run in runs]),
         versions=[row for row in side_by_side(about) if any(value is not None for value in row.values)],
         scalars=side_by_side(_last_scalars(runs)),
@@ -70,7 +70,7 @@ def side_by_side(dictionaries: Sequence[Mapping[str, Any]]) -> list[Row]:
     return [Row(key, tuple(one.get(key) for one in dictionaries)) for key in keys]
 
 
-def _about(run: Run) -> dict[str, Any]:
+def _run_object(run: Run) -> dict[str, Any]:
     return {
         "name": run.name,
         "path": shown_path(run.path),

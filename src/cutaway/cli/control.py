@@ -63,7 +63,7 @@ def control(
     found = open_run(run)
     if action is None:
         return _list(found, as_json=as_json)
-    request = _ask(found, action, arguments, why)
+    request = _leave_request(found, action, arguments, why)
     try:
         outcome, reply = _wait(found, request, wait)
     except KeyboardInterrupt:
@@ -93,7 +93,7 @@ def _arguments(action: str | None, settings: list[str]) -> dict[str, float]:
     return checked_arguments(action, given)
 
 
-def _ask(run: Run, action: str, arguments: dict[str, float], why: str) -> Request:
+def _leave_request(run: Run, action: str, arguments: dict[str, float], why: str) -> Request:
     from cutaway.run.asking import WantedAction, ask_training, look_at_training
 
     training = look_at_training(run)

@@ -79,7 +79,7 @@ def evaluate(
     screen, notes = Screen(), Screen(stderr=True)
     run = _run(into)
     with captured_prints() as prints:
-        dataset, subject = _opened(binding, model, trust=trust, timeout=timeout)
+        dataset, subject = _open_binding(binding, model, trust=trust, timeout=timeout)
         print_begin(notes, dataset, subject)
         found = _evaluated(
             dataset,
@@ -102,7 +102,7 @@ def evaluate(
     return FAILED_EXIT if all(one.failed == one.samples for one in sizes) else 0
 
 
-def _opened(binding: str, model: str | None, *, trust: bool, timeout: float | None) -> tuple[Dataset, Subject]:
+def _open_binding(binding: str, model: str | None, *, trust: bool, timeout: float | None) -> tuple[Dataset, Subject]:
     from cutaway.dataset import load_entry
     from cutaway.evaluation.subject import open_subject
     from cutaway.models import Limits

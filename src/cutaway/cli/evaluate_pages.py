@@ -63,19 +63,19 @@ def print_end(screen: Screen, evaluation: Evaluation, *, printed: int = 0) -> No
         ),
     )
     names = list(dict.fromkeys(name for one in subsets.values() for name in one.means if name != "loss"))
-    screen.table(_columns(names), [_row(name, one, names) for name, one in subsets.items()])
+    screen.table(_subset_columns(names), [_subset_row(name, one, names) for name, one in subsets.items()])
     _print_failures(screen, evaluation, subsets)
     _print_notes(screen, source, printed)
     screen.line()
     screen.pairs([("samples", shown_path(evaluation.path)), ("next", f"cutaway runs show {_run(evaluation)}")])
 
 
-def _columns(names: list[str]) -> list[GridColumn]:
+def _subset_columns(names: list[str]) -> list[GridColumn]:
     scores = [GridColumn(_title(name), "right", drop=2 + i, least=8) for i, name in enumerate(names)]
     return [GridColumn("subset"), GridColumn("samples", "right"), GridColumn("failed", "right"), *scores]
 
 
-def _row(name: str, one: SubsetSource, names: list[str]) -> list[Cell]:
+def _subset_row(name: str, one: SubsetSource, names: list[str]) -> list[Cell]:
     failed = Text(f"{one.failed:,}", style="bold red" if one.failed else "dim")
     return [Text(name, style="bold"), f"{one.samples or 0:,}", failed, *(number(one.means.get(n)) for n in names)]
 

@@ -67,7 +67,7 @@ def _over_seeds(made: PlannedFix, words: list[str], repeats: int, listen: Listen
     on = ""
     for seed in range(repeats):
         listen(f"[cutaway fix] seed {seed}: without the overlay")
-        without = _checked(train(words, overlay=base, beside=made.run.path.parent, seed=seed, listen=listen))
+        without = _refuse_failed(train(words, overlay=base, beside=made.run.path.parent, seed=seed, listen=listen))
         before = _newest(without, "without the overlay")
         listen(f"[cutaway fix] seed {seed}: with the overlay")
         after = _retrained(made, words, seed, listen)
@@ -92,9 +92,9 @@ def _retrained(made: PlannedFix, words: list[str], seed: int | None, listen: Lis
     overlay = made.overlay
     if overlay is None or overlay.path is None:
         raise _Failed("NoOverlay", "There is no overlay to train with.")
-    done = _checked(train(words, overlay=overlay.path, beside=made.run.path.parent, seed=seed, listen=listen))
+    done = _refuse_failed(train(words, overlay=overlay.path, beside=made.run.path.parent, seed=seed, listen=listen))
     newest = _newest(done, "with the overlay")
-    read = [run for run in done.runs if not _lacks(run, overlay)]
+    read = [run for run in done.runs if not _never_read_overlay(run, overlay)]
     if not read:
         line = LABELS_LINE if LABEL in overlay.counts else WEIGHTS_LINE
         raise _Failed(
@@ -107,7 +107,7 @@ def _retrained(made: PlannedFix, words: list[str], seed: int | None, listen: Lis
     return next((run for run in read if evaluations(run)), read[0])
 
 
-def _checked(done: Training) -> Training:
+def _refuse_failed(done: Training) -> Training:
     if done.code:
         how = f"with exit code {done.code}" if done.code > 0 else f"by signal {-done.code}"
         said = "Its last lines are below." if done.tail else "It printed nothing."
@@ -125,7 +125,7 @@ def _newest(done: Training, words: str) -> Run:
     return done.runs[0]
 
 
-def _lacks(run: Run, overlay: Overlay) -> bool:
+def _never_read_overlay(run: Run, overlay: Overlay) -> bool:
     """Whether a run was not trained with what the overlay is mostly for: its labels, else its weights."""
     missed = never_read(overlay_of(run), overlay)
     return LABEL in missed if LABEL in overlay.counts else bool(missed)

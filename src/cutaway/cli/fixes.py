@@ -87,7 +87,7 @@ def make_fix(run: Run, asked: FixRequest, *, write: bool) -> PlannedFix:
         base=base,
         who=_who(asked),
         when=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        about=_about(run, evaluation.number, asked),
+        about=_made_from(run, evaluation.number, asked),
     )
     same = next((one for one in overlays(run) if one.digest == overlay.digest), None) if asked.name is None else None
     if same is not None or not write:
@@ -116,7 +116,7 @@ def _who(asked: FixRequest) -> str:
         return "somebody"
 
 
-def _about(run: Run, evaluation: int, asked: FixRequest) -> dict[str, object]:
+def _made_from(run: Run, evaluation: int, asked: FixRequest) -> dict[str, object]:
     about: dict[str, object] = {"run": run.name, "run_id": run.id, "evaluation": evaluation, "subsets": asked.subsets}
     if asked.from_file is not None:
         return {**about, "from": Path(asked.from_file).name}

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from cutaway.cli.words import printable, shorten
 
-__all__ = ["Fitted", "GridColumn", "fit"]
+__all__ = ["Fitted", "GridColumn", "cell_text", "fit"]
 
 GAP = 2
 
@@ -48,7 +48,7 @@ def fit(columns: Sequence[GridColumn], rows: Sequence[Sequence[Cell] | Text], wi
 
     A row that is a single `Text` is a heading: it takes its line for itself.
     """
-    body = [row if isinstance(row, Text) else [_text(cell) for cell in row] for row in rows]
+    body = [row if isinstance(row, Text) else [cell_text(cell) for cell in row] for row in rows]
     cells = [row for row in body if not isinstance(row, Text)]
     wanted = [
         max([len(column.title), *(row[i].cell_len for row in cells)], default=0) for i, column in enumerate(columns)
@@ -59,8 +59,10 @@ def fit(columns: Sequence[GridColumn], rows: Sequence[Sequence[Cell] | Text], wi
         kept, widths = _squeeze(columns, wanted, width)
     lines = []
     if any(column.title for column in columns):
-        lines.append(_line([Text(columns[i].title, style="dim") for i in kept], columns, kept, widths))
-    lines += [row if isinstance(row, Text) else _line([row[i] for i in kept], columns, kept, widths) for row in body]
+        lines.append(_fitted_line([Text(columns[i].title, style="dim") for i in kept], columns, kept, widths))
+    lines += [
+        row if isinstance(row, Text) else _fitted_line([row[i] for i in kept], columns, kept, widths) for row in body
+    ]
     return Fitted(lines, [columns[i].title for i in range(len(columns)) if i not in kept])
 
 
@@ -85,7 +87,9 @@ def _squeeze(columns: Sequence[GridColumn], wanted: Sequence[int], width: int) -
     return kept, widths
 
 
-def _line(cells: Sequence[Text], columns: Sequence[GridColumn], kept: Sequence[int], widths: dict[int, int]) -> Text:
+def _fitted_line(
+    cells: Sequence[Text], columns: Sequence[GridColumn], kept: Sequence[int], widths: dict[int, int]
+) -> Text:
     line = Text(no_wrap=True)
     for place, (cell, i) in enumerate(zip(cells, kept, strict=True)):
         fitted = _shortened(cell, widths[i], columns[i].cut)
@@ -110,5 +114,6 @@ def _shortened(cell: Text, width: int, cut: str) -> Text:
     return short
 
 
-def _text(cell: Cell) -> Text:
+def cell_text(cell: Cell) -> Text:
+    """Return a cell as it is printed; a plain one can steer no terminal."""
     return cell if isinstance(cell, Text) else Text(printable(cell))

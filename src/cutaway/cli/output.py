@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from cutaway.cli.grid import Cell, GridColumn, fit
+from cutaway.cli.grid import Cell, GridColumn, cell_text, fit
 from cutaway.cli.sparkline import ASCII_BLOCKS, BLOCKS, NOT_FINITE, sparkline
 from cutaway.cli.words import printable
 from cutaway.errors import split_hint
@@ -65,7 +65,7 @@ class Screen:
 
     def pairs(self, pairs: Sequence[tuple[Cell, Cell]], indent: int = 0) -> None:
         """Print labels and what they stand for; what is too long goes on below its own beginning."""
-        texts = [(_text(label), _text(value)) for label, value in pairs]
+        texts = [(cell_text(label), cell_text(value)) for label, value in pairs]
         left = max((label.cell_len for label, _ in texts), default=0)
         start = " " * indent
         for label, value in texts:
@@ -122,10 +122,6 @@ def _as_json(value: Any) -> Any:
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     return str(value)
-
-
-def _text(cell: Cell) -> Text:
-    return cell if isinstance(cell, Text) else Text(printable(cell))
 
 
 def _can_write(console: Console, text: str) -> bool:

@@ -40,9 +40,13 @@ def shown_progress(label: str, clock: Callable[[], float] = time.monotonic) -> I
 
         def show(progress: Progress) -> None:
             say(progress)
-            described = _named(label, progress)
+            described = _label_with_stage(label, progress)
             bar.update(
-                task, description=described, completed=progress.done, total=progress.total, words=_words(progress)
+                task,
+                description=described,
+                completed=progress.done,
+                total=progress.total,
+                words=_progress_words(progress),
             )
 
         yield show
@@ -55,14 +59,15 @@ def progress_line(label: str, progress: Progress) -> str:
     >>> progress_line("evaluate", Progress(500, 2000, seconds=10.0, fresh=500))
     'evaluate: 25 %, 500 of 2,000 samples, 50/s, 30 s left'
     """
-    return f"{_named(label, progress)}: {100 * progress.done // max(progress.total, 1)} %, {_words(progress)}"
+    percent = 100 * progress.done // max(progress.total, 1)
+    return f"{_label_with_stage(label, progress)}: {percent} %, {_progress_words(progress)}"
 
 
-def _named(label: str, progress: Progress) -> str:
+def _label_with_stage(label: str, progress: Progress) -> str:
     return f"{label}, {progress.stage}" if progress.stage else label
 
 
-def _words(progress: Progress) -> str:
+def _progress_words(progress: Progress) -> str:
     words = [f"{progress.done:,} of {counted(progress.total, progress.unit.removesuffix('s'))}"]
     if progress.rate is not None:
         words.append(f"{progress.rate:,.0f}/s" if progress.rate >= 10 else f"{progress.rate:.1f}/s")

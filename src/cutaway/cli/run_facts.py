@@ -27,7 +27,7 @@ def list_facts(runs: Iterable[Run]) -> list[Facts]:
     """Return a line's worth of facts for each run, reading only a few places of each."""
     now = datetime.now(UTC)
     listed = list(runs)
-    return [_line(run, str(state), now) for run, state in zip(listed, run_states(listed), strict=True)]
+    return [_list_line(run, str(state), now) for run, state in zip(listed, run_states(listed), strict=True)]
 
 
 def show_facts(run: Run, *, verify: bool = False) -> Facts:
@@ -68,7 +68,7 @@ def annotations_object(written: Annotations) -> Facts:
     return {"tags": list(written.tags), "note": written.note, "baseline": written.baseline}
 
 
-def _line(run: Run, state: str, now: datetime) -> Facts:
+def _list_line(run: Run, state: str, now: datetime) -> Facts:
     loss = loss_series(run)
     return {
         "name": run.name,

@@ -56,7 +56,7 @@ def print_list(runs: Sequence[Facts], *, total: int, root: str) -> None:
                 Text(run["state"], style=STATE_STYLES[run["state"]]),
                 "·" if run["age_seconds"] is None else age(run["age_seconds"]),
                 f"{run['steps']:,}",
-                "·" if loss is None else _value(loss["last"]),
+                "·" if loss is None else _number_cell(loss["last"]),
                 "" if loss is None else screen.spark(loss["series"], spark),
                 *([listed(run["tags"])] if len(columns) > 6 else []),
             ]
@@ -204,7 +204,7 @@ def _identity(facts: Facts) -> list[tuple[str, str | Text]]:
         ("state", facts["meaning"]),
         ("folder", facts["path"]),
         ("created", f"{created}{ago}"),
-        *([] if facts.get("kind") == "evaluation" else [("steps", _steps(steps))]),
+        *([] if facts.get("kind") == "evaluation" else [("steps", _steps_in_words(steps))]),
         ("made with", " · ".join(f"{name} {version}" for name, version in versions.items()) or "·"),
     ]
     if facts["stopped_by"]:
@@ -226,7 +226,7 @@ def _identity(facts: Facts) -> list[tuple[str, str | Text]]:
     return pairs
 
 
-def _steps(steps: Facts) -> str:
+def _steps_in_words(steps: Facts) -> str:
     if not steps["recorded"]:
         return "none yet"
     modes = " · ".join(f"{mode} {number_of:,}" for mode, number_of in steps["by_mode"].items())
@@ -252,8 +252,8 @@ def _print_scalars(screen: Screen, scalars: Sequence[Facts]) -> None:
         [
             f"  {one['name']}",
             *([one["mode"]] if several else []),
-            _value(one["first"]),
-            _value(one["last"], style="bold"),
+            _number_cell(one["first"]),
+            _number_cell(one["last"], style="bold"),
             screen.spark(one["series"], 24),
         ]
         for one in scalars
@@ -315,7 +315,7 @@ def _state(state: str) -> Text:
     return Text(state, style=STATE_STYLES[state])
 
 
-def _value(value: float, style: str = "") -> Text:
+def _number_cell(value: float, style: str = "") -> Text:
     finite = abs(value) < float("inf")
     return Text(number(value), style=style if finite else "bold red")
 

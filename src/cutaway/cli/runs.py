@@ -135,7 +135,7 @@ def tag(
     found = open_run(run)
     given, there = tidy_tags(tags), read_annotations(found).tags
     left = [one for one in there if one not in given]
-    _answer(found, annotate(found, tags=left if remove else [*there, *given]), as_json=as_json)
+    _tell_annotations(found, annotate(found, tags=left if remove else [*there, *given]), as_json=as_json)
 
 
 @app.command(short_help="Write a note about a run.")
@@ -149,7 +149,7 @@ def note(
     from cutaway.run.annotations import annotate
 
     found = open_run(run)
-    _answer(found, annotate(found, note=text), as_json=as_json)
+    _tell_annotations(found, annotate(found, note=text), as_json=as_json)
 
 
 @app.command(short_help="Remove all but the newest runs of a folder.")
@@ -181,7 +181,7 @@ def rm(run: RunText, *, yes: Yes = False, as_json: AsJson = False) -> None:
     _remove([found], yes=yes, as_json=as_json)
 
 
-def _answer(run: Run, written: Annotations, *, as_json: bool) -> None:
+def _tell_annotations(run: Run, written: Annotations, *, as_json: bool) -> None:
     """Say what is written about a run now."""
     from cutaway.cli.output import emit_json
     from cutaway.cli.run_facts import annotations_object

@@ -108,14 +108,14 @@ def studio(
     from cutaway.studio.the_studio import Studio
 
     gate = _gate(host, token_file)
-    guards = Guards(host=host, allowed_hosts=_names(allow_host or []), root_path=root)
+    guards = Guards(host=host, allowed_hosts=_host_names(allow_host or []), root_path=root)
     bundle = Bundle.load()
     with server.bind(host, port) as listening:
         taken = listening.getsockname()[1]
         if port not in (0, taken):
-            _say(f"Port {port} is taken; using {taken}.")
+            _print_to_stderr(f"Port {port} is taken; using {taken}.")
         if not bundle.is_built:
-            _say(f"The page is not built, only the HTTP API is there. {bundle.why_not_built}")
+            _print_to_stderr(f"The page is not built, only the HTTP API is there. {bundle.why_not_built}")
         opened = Studio.open(folder, gate=gate, read_only=read_only)
         _say_what_makes_runs(folder)
         _show(host, taken, guards, page.lstrip("/"), opens=not no_open and bundle.is_built)
@@ -156,7 +156,7 @@ def _root_path(text: str) -> str:
     return root
 
 
-def _names(given: list[str]) -> tuple[str, ...]:
+def _host_names(given: list[str]) -> tuple[str, ...]:
     from cutaway.studio.guards.hosts import is_bare_name
 
     for name in given:
@@ -197,7 +197,7 @@ def _token_of(file: Path) -> str:
         message = f"`--token-file {file}` cannot be read: {reason}. Make one with: {_MAKE_TOKEN}"
         raise ConfigurationError(message) from error
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
-        _say(f"Warning: others on this machine can read the token. Run: chmod 600 {file}")
+        _print_to_stderr(f"Warning: others on this machine can read the token. Run: chmod 600 {file}")
     return token
 
 
@@ -207,10 +207,10 @@ def _say_what_makes_runs(folder: Path) -> None:
     # By names alone, as the page finds them: opening thousands would keep whoever typed the command waiting.
     if Places(folder).look():
         return
-    _say(f"No runs in {shown_path(folder)} yet. Any of these makes one, and the page shows it at once:")
+    _print_to_stderr(f"No runs in {shown_path(folder)} yet. Any of these makes one, and the page shows it at once:")
     width = max(len(command) for command, _ in _FIRST_RUNS)
     for command, what in _FIRST_RUNS:
-        _say(f"  {command:<{width}}   {what}")
+        _print_to_stderr(f"  {command:<{width}}   {what}")
 
 
 def _show(host: str, port: int, guards: Guards, page: str, *, opens: bool) -> None:
@@ -222,12 +222,12 @@ def _show(host: str, port: int, guards: Guards, page: str, *, opens: bool) -> No
     # A name that it answers to: the one it was given for others, before that of this machine alone.
     name = guards.allowed_hosts[0] if everywhere and guards.allowed_hosts else here
     address = f"http://{name}:{port}{guards.root_path}/{page}"
-    _say(f"The studio is at {address}   (Ctrl-C ends it)")
+    _print_to_stderr(f"The studio is at {address}   (Ctrl-C ends it)")
     if everywhere and not guards.allowed_hosts:
-        _say(f"For other machines add the name that they use: --allow-host {socket.gethostname()}")
+        _print_to_stderr(f"For other machines add the name that they use: --allow-host {socket.gethostname()}")
     if not _has_display():
-        _say(f"From your own machine: ssh -N -L {port}:{here}:{port} {_user()}@{socket.gethostname()}")
-        _say(f"then open http://localhost:{port}{guards.root_path}/{page} there.")
+        _print_to_stderr(f"From your own machine: ssh -N -L {port}:{here}:{port} {_user()}@{socket.gethostname()}")
+        _print_to_stderr(f"then open http://localhost:{port}{guards.root_path}/{page} there.")
     elif opens and _is_terminal():
         import webbrowser
 
@@ -253,5 +253,5 @@ def _is_terminal() -> bool:
     return sys.stderr.isatty()
 
 
-def _say(text: str) -> None:
+def _print_to_stderr(text: str) -> None:
     typer.echo(text, err=True)

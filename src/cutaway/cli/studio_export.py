@@ -27,7 +27,7 @@ def export_run(path: Path | None, folder: Path, samples: Path | None) -> None:
         raise ConfigurationError(message)
     run = open_run(str(path))
     named = _names_in(samples) if samples is not None else None
-    made = freeze(Path(run.path), folder, samples=named, say=_say)
+    made = freeze(Path(run.path), folder, samples=named, say=_print_to_stderr)
     _tell(made, folder)
 
 
@@ -51,14 +51,14 @@ def _names_in(file: Path) -> list[str]:
 
 def _tell(made: Frozen, folder: Path) -> None:
     for sentence in made.left_out:
-        _say(f"Left out: {sentence}")
+        _print_to_stderr(f"Left out: {sentence}")
     what = f"{made.answers:,} answers, {made.pictures:,} pictures"
     if made.samples:
         what += f", {made.samples:,} samples in full ({made.heat_maps:,} with heat maps)"
-    _say(f"Frozen: {what}, {made.bytes / 1e6:.1f} MB.")
-    _say("It holds data of the run and of its samples: give it only to those who may see them.")
-    _say(f"Open {shown_path(folder / 'index.html')}; it needs no server and no network.")
+    _print_to_stderr(f"Frozen: {what}, {made.bytes / 1e6:.1f} MB.")
+    _print_to_stderr("It holds data of the run and of its samples: give it only to those who may see them.")
+    _print_to_stderr(f"Open {shown_path(folder / 'index.html')}; it needs no server and no network.")
 
 
-def _say(text: str) -> None:
+def _print_to_stderr(text: str) -> None:
     typer.echo(text, err=True)

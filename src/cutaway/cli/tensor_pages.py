@@ -27,7 +27,7 @@ def page(screen: Screen, snapshot: Snapshot, *, height: int | None = None) -> li
     """Return the lines of the page; with `height`, no more than fit there."""
     lines = [_title(snapshot), _recorded(snapshot)]
     if not snapshot.tensors:
-        return [*lines, Text(_nothing(snapshot))]
+        return [*lines, Text(_why_nothing(snapshot))]
     body, dropped = _table(screen, snapshot)
     foot = _foot(snapshot, dropped)
     if height is not None and len(lines) + len(body) + len(foot) + 2 > height:
@@ -63,7 +63,7 @@ def _recorded(snapshot: Snapshot) -> Text:
     return Text(printable(", ".join(parts)), style="dim")
 
 
-def _nothing(snapshot: Snapshot) -> str:
+def _why_nothing(snapshot: Snapshot) -> str:
     if snapshot.state == "running":
         return "No statistics yet: they appear with the first step. `--follow` waits for them."
     return "No statistics: the run ended before its first step, or its hook watched no module."
@@ -100,7 +100,7 @@ def _table(screen: Screen, snapshot: Snapshot) -> tuple[list[Text], list[str]]:
 
 def _cells(screen: Screen, row: TensorHistory, statistic: str, others: list[str], spark: int) -> dict[str, Cell]:
     loud = "bold red" if row.statistics["nonfinite"] else "red" if row.nonfinite_steps else ""
-    cells: dict[str, Cell] = {name: _value(row.statistics[name]) for name in [statistic, *others]}
+    cells: dict[str, Cell] = {name: _number_cell(row.statistics[name]) for name in [statistic, *others]}
     return {
         **cells,
         "name": Text(f"  {printable(row.name)}", style=loud),
@@ -122,7 +122,7 @@ def _fault(row: TensorHistory) -> str:
     return f"{now:,} of {row.size:,} {since}" if now else f"{counted(row.nonfinite_steps, 'step')} {since}"
 
 
-def _value(value: float | None) -> Text:
+def _number_cell(value: float | None) -> Text:
     bad = value is not None and not math.isfinite(value)
     return Text(number(value), style="bold red" if bad else "")
 

@@ -93,11 +93,11 @@ class TensorView:
         steps = self._steps.read(columns=["worker", "step", "mode", "thinned"])
         workers = sorted({*pc.unique(steps["worker"]).to_pylist(), *pc.unique(rows["worker"]).to_pylist()})
         worker = self._worker(workers)
-        steps, rows = _where(steps, "worker", worker), _where(rows, "worker", worker)
+        steps, rows = _rows_where(steps, "worker", worker), _rows_where(rows, "worker", worker)
         counts = {one["values"]: one["counts"] for one in pc.value_counts(steps["mode"]).to_pylist()}
         mode = self._mode(counts)
         if mode is not None:
-            rows = rows.filter(pc.is_in(rows["step"], _where(steps, "mode", mode)["step"]))
+            rows = rows.filter(pc.is_in(rows["step"], _rows_where(steps, "mode", mode)["step"]))
         return Snapshot(
             run=self.run.name,
             path=shown_path(self.run.path),
@@ -198,5 +198,5 @@ class TensorView:
         return found
 
 
-def _where(table: pa.Table, column: str, value: str | None) -> pa.Table:
+def _rows_where(table: pa.Table, column: str, value: str | None) -> pa.Table:
     return table.filter(pc.equal(table[column], pa.scalar(value, pa.string())))

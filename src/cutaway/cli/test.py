@@ -76,9 +76,9 @@ def judge(
     path = _tests_path(run, tests, from_run)
     if edits:
         return edit_tests(run, path, edits, evaluation=evaluation, as_json=as_json)
-    written = _written(run, path, tests is not None)
+    written = _read_tests(run, path, tests is not None)
     if listed:
-        return _shown(path, written, as_json=as_json)
+        return _show_tests(path, written, as_json=as_json)
     asked = TestRequest(run, path, evaluation, baseline, junit, confident)
     return _judged(asked, written, as_json=as_json)
 
@@ -118,7 +118,7 @@ def _tests_path(run: str, tests: str | None, from_run: str | None) -> Path:
     return Path(tests) if tests is not None else open_run(from_run or run).path / TESTS_FILE
 
 
-def _written(run: str, path: Path, in_file: bool) -> tuple[WrittenTest, ...]:  # noqa: FBT001 - one of two places
+def _read_tests(run: str, path: Path, in_file: bool) -> tuple[WrittenTest, ...]:  # noqa: FBT001 - one of two places
     """Return the tests, of which there must be one: a gate without any would let everything through."""
     from cutaway.cli.opening import shown_path
     from cutaway.run.slice_tests import read_tests
@@ -133,7 +133,7 @@ def _written(run: str, path: Path, in_file: bool) -> tuple[WrittenTest, ...]:  #
     return written
 
 
-def _shown(path: Path, written: tuple[WrittenTest, ...], *, as_json: bool) -> int:
+def _show_tests(path: Path, written: tuple[WrittenTest, ...], *, as_json: bool) -> int:
     from cutaway.cli.output import Screen, emit_json
     from cutaway.cli.test_pages import print_tests, test_object
 

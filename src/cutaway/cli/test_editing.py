@@ -111,12 +111,12 @@ def insight_tests(samples: Samples, insights: pa.Table) -> tuple[list[WrittenTes
             notes.append(f"No test of {row['where']}: {error}")
         else:
             if test is not None:
-                made.append(WrittenTest(test.text, why=_line(row["reason"]), insight=True))
+                made.append(WrittenTest(test.text, why=_as_one_line(row["reason"]), insight=True))
     if not made and not notes:
         notes.append("No insight names a weak slice, so there is no test to add.")
     return made, tuple(notes)
 
 
-def _line(words: str) -> str:
+def _as_one_line(words: str) -> str:
     """Return words as one line of printable characters, as a file of tests has them."""
     return " ".join("".join(char if char.isprintable() else " " for char in words).split())

@@ -157,10 +157,10 @@ def _print_results(screen: Screen, rows: Sequence[tuple[TestResult, TestResult |
         GridColumn("samples", "right", drop=3),
         GridColumn("verdict"),
     ]
-    screen.table(columns, [_row(one, before, named=bool(baseline)) for one, before in rows])
+    screen.table(columns, [_result_row(one, before, named=bool(baseline)) for one, before in rows])
 
 
-def _row(one: TestResult, before: TestResult | None, *, named: bool) -> list[Cell]:
+def _result_row(one: TestResult, before: TestResult | None, *, named: bool) -> list[Cell]:
     was = [] if not named else ["·" if before is None or not before.count else figure(one.test, before.value)]
     return [
         one.test.name or one.test.subject,

@@ -77,7 +77,7 @@ def watch(
     recipes = rule_recipes(rules, parse_parameters(param or []))
     actions = _actions([recipe.kind.__name__ for recipe in recipes], action or [])
     screen = Screen()
-    opened = _opened(run, follow=follow)
+    opened = _open_run_to_watch(run, follow=follow)
     trial = Trial(opened)
     chosen = [recipe.make(trial) for recipe in recipes]
     for rule in chosen:
@@ -109,7 +109,7 @@ def _is_bad(watcher: Watcher, least: Severity | None) -> bool:
     return SEVERITIES.index(watcher.worst) >= SEVERITIES.index(least)
 
 
-def _opened(text: str, *, follow: bool) -> Run:
+def _open_run_to_watch(text: str, *, follow: bool) -> Run:
     """Open the run; with `follow` wait for one that does not exist yet."""
     said = False
     while True:

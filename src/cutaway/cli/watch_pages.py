@@ -76,7 +76,7 @@ def live_page(screen: Screen, seen: WatchRecord) -> list[Text]:
     rows = _ordered(seen.last.watched)
     room = max(screen.console.height - FRAME_LINES, 5)
     shown, left = rows[:room], rows[room:]
-    lines = [_head(seen.last, seen.run), *fit(_columns(), [_row(one) for one in shown], screen.width).lines]
+    lines = [_head(seen.last, seen.run), *fit(_rule_columns(), [_rule_row(one) for one in shown], screen.width).lines]
     if left:
         lines.append(Text(f"and {counted(len(left), 'more rule')}", style="dim"))
     return [*lines, Text("Ctrl-C ends the watch; the training goes on.", style="dim")]
@@ -87,7 +87,7 @@ def print_end(screen: Screen, seen: WatchRecord, run: Run) -> None:
     if seen.last is None:
         return
     screen.line(_head(seen.last, seen.run))
-    screen.table(_columns(), [_row(one) for one in _ordered(seen.last.watched)])
+    screen.table(_rule_columns(), [_rule_row(one) for one in _ordered(seen.last.watched)])
     if seen.findings:
         screen.line()
         screen.line(heading("New findings", f"{len(seen.findings)}"))
@@ -100,7 +100,7 @@ def print_end(screen: Screen, seen: WatchRecord, run: Run) -> None:
     screen.line(Text("Next: ", style="dim"), f"cutaway runs show {shown_path(run.path)}")
 
 
-def _columns() -> list[GridColumn]:
+def _rule_columns() -> list[GridColumn]:
     return [
         GridColumn("rule", least=12),
         GridColumn("status"),
@@ -109,7 +109,7 @@ def _columns() -> list[GridColumn]:
     ]
 
 
-def _row(one: Watched) -> list[Cell]:
+def _rule_row(one: Watched) -> list[Cell]:
     status = Text(str(one.status), style=STATUS_STYLES[one.status])
     said = one.message
     if one.behind:

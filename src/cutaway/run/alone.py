@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from cutaway.errors import StorageError
 from cutaway.run.identity import Run
 
-__all__ = ["writing_alone"]
+__all__ = ["locked", "writing_alone"]
 
 LOCK_SECONDS = 10.0
 
@@ -27,24 +27,26 @@ def writing_alone(run: Run) -> Iterator[None]:
     except OSError as error:
         raise StorageError(f"Cannot open {run.path}: {error.strerror or error}.") from error
     try:
-        _lock(handle, run)
+        if not locked(handle, LOCK_SECONDS):
+            message = f"Somebody else has been writing in run {run.name!r} for {LOCK_SECONDS:.0f} s. Try again."
+            raise StorageError(message)
         yield
     finally:
         os.close(handle)
 
 
-def _lock(handle: int, run: Run) -> None:
-    until = time.monotonic() + LOCK_SECONDS
+def locked(handle: int, seconds: float) -> bool:
+    """Lock an open folder; False where somebody else keeps it locked for so long."""
+    until = time.monotonic() + seconds
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > until:
-                message = f"Somebody else has been writing in run {run.name!r} for {LOCK_SECONDS:.0f} s. Try again."
-                raise StorageError(message) from None
+                return False
             time.sleep(0.01)
         except OSError:
             # A file system without locks: files are still whole, and two who write in the same moment are rare.
-            return
+            return True
         else:
-            return
+            return True

@@ -107,12 +107,12 @@ def read_table(evaluation: Evaluation, name: AnalysisName, key: str | None = Non
 
     path = name.file(evaluation, "parquet")
     try:
-        if _about(pq.read_schema(path).metadata).get("key") != key and key is not None:
+        if _about_of_metadata(pq.read_schema(path).metadata).get("key") != key and key is not None:
             return None
         table = pq.read_table(path, page_checksum_verification=True)
     except _UNREADABLE:
         return None
-    return KeptTable(table.replace_schema_metadata(None), _about(table.schema.metadata))
+    return KeptTable(table.replace_schema_metadata(None), _about_of_metadata(table.schema.metadata))
 
 
 def read_about(evaluation: Evaluation, name: AnalysisName) -> dict[str, Any] | None:
@@ -120,7 +120,7 @@ def read_about(evaluation: Evaluation, name: AnalysisName) -> dict[str, Any] | N
     import pyarrow.parquet as pq
 
     try:
-        return _about(pq.read_schema(name.file(evaluation, "parquet")).metadata)
+        return _about_of_metadata(pq.read_schema(name.file(evaluation, "parquet")).metadata)
     except _UNREADABLE:
         return None
 
@@ -132,7 +132,7 @@ def kept_analyses(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
     found = {}
     for path in sorted(evaluation.path.glob("*.*.parquet")):
         try:
-            about = _about(pq.read_schema(path).metadata)
+            about = _about_of_metadata(pq.read_schema(path).metadata)
         except _UNREADABLE:
             continue
         if about:
@@ -198,6 +198,6 @@ def _array(member: Any) -> Array:
     return member
 
 
-def _about(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
+def _about_of_metadata(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
     told = json.loads((metadata or {}).get(_ABOUT, b"{}"))
     return told if isinstance(told, dict) else {}

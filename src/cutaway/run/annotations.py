@@ -6,14 +6,13 @@ Whatever is read or written is bounded and plain text. What later releases keep 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from cutaway.errors import ConfigurationError, RunDamaged, StorageError
+from cutaway.run.alone import locked
 from cutaway.run.identity import Run
 from cutaway.run.layout import ANNOTATIONS_FILE
 from cutaway.run.plain_text import plain_text
@@ -128,22 +127,7 @@ def _alone(run: Run) -> Iterator[None]:
         yield
         return
     try:
-        _lock(handle)
+        locked(handle, LOCK_SECONDS)
         yield
     finally:
         os.close(handle)
-
-
-def _lock(handle: int) -> None:
-    until = time.monotonic() + LOCK_SECONDS
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > until:
-                return
-            time.sleep(0.01)
-        except OSError:
-            return
-        else:
-            return

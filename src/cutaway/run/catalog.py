@@ -41,7 +41,7 @@ def find_run(text: str, root: Path | str | None = None) -> Run:
         raise RunNotFound(text, str(folder))
     if is_run(Path(text).expanduser()):
         return Run.open(text)
-    names = _names(folder)
+    names = _names_of_runs(folder)
     matches = [name for name in names if name == text] or [name for name in names if name.startswith(text)]
     if len(matches) > 1:
         message = f"{text!r} could be {', '.join(map(repr, sorted(matches)[:5]))}. Write more of the name."
@@ -118,7 +118,7 @@ def _created(run: Run) -> str:
     return ""
 
 
-def _names(folder: Path) -> list[str]:
+def _names_of_runs(folder: Path) -> list[str]:
     names = []
     with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
         for entry in entries:
@@ -130,7 +130,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _runs_in(folder: Path) -> Iterator[Run]:
-    for name in _names(folder):
+    for name in _names_of_runs(folder):
         try:
             yield Run.open(folder / name)
         except RunError:

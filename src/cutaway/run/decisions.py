@@ -123,10 +123,11 @@ def _aside(path: Path) -> Path:
 def _decisions(overlay: Overlay, *, whole: bool) -> Decisions:
     """Take of a file what is as we write it: a run may come from anybody."""
     about = dict(overlay.about)
-    rejected = [one for one in map(_rejection, _listed(about.pop("rejected", None))) if one is not None]
+    rejected = [one for one in map(_rejection, _list_or_empty(about.pop("rejected", None))) if one is not None]
     originals = about.pop("originals", None)
     on, digests = (
-        tuple(one for one in _listed(about.pop(name, None)) if isinstance(one, str)) for name in ("bases", "digests")
+        tuple(one for one in _list_or_empty(about.pop(name, None)) if isinstance(one, str))
+        for name in ("bases", "digests")
     )
     corrections = {(one.sample, one.field): one for one in overlay.corrections} if whole else {}
     ours = [key for key, one in corrections.items() if one.who == STUDIO]
@@ -143,7 +144,7 @@ def _decisions(overlay: Overlay, *, whole: bool) -> Decisions:
     )
 
 
-def _listed(value: Any) -> list[Any]:
+def _list_or_empty(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 

@@ -59,7 +59,7 @@ def csv_bytes(table: pa.Table, *, header: bool) -> bytes:
 
 
 def _neutral_table(table: pa.Table) -> pa.Table:
-    columns = [_plain(table.column(place)) for place in range(table.num_columns)]
+    columns = [_csv_column(table.column(place)) for place in range(table.num_columns)]
     return pa.table(columns, [neutral_cell(name) for name in table.column_names])
 
 
@@ -67,7 +67,7 @@ def _is_formula(text: str) -> bool:
     return bool(re.match(_FORMULA, text)) and not re.fullmatch(_NUMBER, text)
 
 
-def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+def _csv_column(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     """Return a column that CSV can hold."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)

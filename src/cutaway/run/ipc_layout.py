@@ -29,7 +29,7 @@ def gather_numbers(data: UInt8Array, starts: Int64Array, schema: pa.Schema, name
         return None
     _, size = PREFIX.unpack(data[starts[0] :][: PREFIX.size].tobytes())
     layout = _Layout.parse(data[starts[0] + PREFIX.size :][:size].tobytes())
-    node, buffer = _places(schema, name)
+    node, buffer = _field_numbers(schema, name)
     if layout is None or layout.buffers + 16 * (buffer + 1) > size:
         return None
     words = data[: len(data) // 8 * 8].view("<i8")
@@ -117,7 +117,7 @@ class _FlatbufferTable:
         return int(struct.unpack_from("<H", self._data, self._index + 4 + 2 * number)[0])
 
 
-def _places(schema: pa.Schema, name: str) -> tuple[int, int]:
+def _field_numbers(schema: pa.Schema, name: str) -> tuple[int, int]:
     """Return the number of a column's node, and of its buffer of values, among all that a batch has."""
     node = buffer = 0
     for field in schema:

@@ -181,12 +181,12 @@ def read_job(storage: Storage, job_id: str) -> Job | None:
     return Job(
         id=job_id,
         kind=str(asked["kind"]),
-        what=_text(asked.get("what")),
-        evaluation=_whole(asked.get("evaluation")),
-        other=_text(asked.get("other")),
-        command=_text(asked.get("command"), _MOST_WORDS),
-        who=_text(asked.get("who")),
-        created=_number(asked.get("created")) or 0.0,
+        what=_bounded_text(asked.get("what")),
+        evaluation=_whole_number(asked.get("evaluation")),
+        other=_bounded_text(asked.get("other")),
+        command=_bounded_text(asked.get("command"), _MOST_WORDS),
+        who=_bounded_text(asked.get("who")),
+        created=_bounded_number(asked.get("created")) or 0.0,
         by=by if isinstance(by, dict) else {},
         process=process,
         progress=progress,
@@ -270,33 +270,33 @@ def _lives(process: Mapping[str, Any]) -> bool:
 
 def _progress(told: Mapping[str, Any]) -> JobProgress:
     return JobProgress(
-        stage=_text(told.get("stage")),
-        done=_whole(told.get("done")) or 0,
-        total=_whole(told.get("total")),
-        unit=_text(told.get("unit")),
-        rate=_number(told.get("rate")),
-        eta=_number(told.get("eta")),
-        time=_number(told.get("time")),
-        beat=_whole(told.get("beat")) or 0,
+        stage=_bounded_text(told.get("stage")),
+        done=_whole_number(told.get("done")) or 0,
+        total=_whole_number(told.get("total")),
+        unit=_bounded_text(told.get("unit")),
+        rate=_bounded_number(told.get("rate")),
+        eta=_bounded_number(told.get("eta")),
+        time=_bounded_number(told.get("time")),
+        beat=_whole_number(told.get("beat")) or 0,
     )
 
 
 def _end(told: Mapping[str, Any]) -> JobEnd:
     if told.get("state") not in _ENDS:
         return JobEnd("failed", "How it ended cannot be read.", "Start it again.")
-    error, hint = (_text(told.get(name), _MOST_WORDS) for name in ("error", "hint"))
-    return JobEnd(str(told["state"]), error, hint, _number(told.get("ended")))
+    error, hint = (_bounded_text(told.get(name), _MOST_WORDS) for name in ("error", "hint"))
+    return JobEnd(str(told["state"]), error, hint, _bounded_number(told.get("ended")))
 
 
-def _text(value: Any, most: int = _MOST_TEXT) -> str:
+def _bounded_text(value: Any, most: int = _MOST_TEXT) -> str:
     return plain_text(value, most) if isinstance(value, str) else ""
 
 
-def _whole(value: Any) -> int | None:
+def _whole_number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53 else None
 
 
-def _number(value: Any) -> float | None:
+def _bounded_number(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and abs(value) < 1e15 else None
 
 

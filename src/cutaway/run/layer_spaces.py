@@ -32,10 +32,10 @@ class SpaceFile:
         # A name of its own, so that nobody takes what is half filled for the whole.
         self._part = evaluation.path / f".{name}.part"
         self.done = _done(evaluation, space, subset, shape[0]) if self._part.is_file() else 0
-        if _opened(self._path, shape, "r") is not None:
+        if _map_array(self._path, shape, "r") is not None:
             self.done = shape[0]
             return
-        self._vectors = _opened(self._part, shape, "r+")
+        self._vectors = _map_array(self._part, shape, "r+")
         if self._vectors is None:
             self.done = 0
             self._vectors = np.lib.format.open_memmap(self._part, mode="w+", dtype=np.float32, shape=shape)
@@ -121,7 +121,7 @@ def _done(evaluation: Evaluation, space: str, subset: str, rows: int) -> int:
     return done if isinstance(done, int) and 0 <= done <= rows else 0
 
 
-def _opened(path: Path, shape: tuple[int, int], mode: Literal["r", "r+"]) -> np.memmap[Any, Any] | None:
+def _map_array(path: Path, shape: tuple[int, int], mode: Literal["r", "r+"]) -> np.memmap[Any, Any] | None:
     """Open what an earlier process left; None where it left nothing that fits."""
     try:
         found = np.lib.format.open_memmap(path, mode=mode)

@@ -164,7 +164,7 @@ class StateWatch:
         """See whether the leases that are not decided have moved."""
         for i, lease in enumerate(self._leases):
             if self.states[i] is None:
-                now = _again(self._storage, lease)
+                now = _read_lease_again(self._storage, lease)
                 if now["beat"] != lease["beat"] or now["state"] != lease["state"]:
                     self.states[i] = RunState(now["state"])
 
@@ -239,11 +239,11 @@ def _state_at_once(storage: Storage, lease: dict[str, Any]) -> RunState | None:
 
 def _last_word(storage: Storage, lease: dict[str, Any]) -> RunState:
     """A process that is gone may have written its end between our two looks."""
-    state = RunState(_again(storage, lease)["state"])
+    state = RunState(_read_lease_again(storage, lease)["state"])
     return RunState.CRASHED if state is RunState.RUNNING else state
 
 
-def _again(storage: Storage, lease: dict[str, Any]) -> dict[str, Any]:
+def _read_lease_again(storage: Storage, lease: dict[str, Any]) -> dict[str, Any]:
     key = f"{LEASES}/{lease['role']}-{lease['worker']}-{lease['attempt']}.json"
     try:
         now = read_document(storage, key)

@@ -100,7 +100,7 @@ def record_overlay(run: Run) -> None:
     """
     path = os.environ.get(OVERLAY_VARIABLE, "")
     told = _uses.told(str(Path(path).expanduser().absolute())) if path else None
-    if told is None or not _trained(told["read"]):
+    if told is None or not _trained_on(told["read"]):
         return
     before = overlay_of(run)
     if before is not None and before.get("digest") == told["digest"]:
@@ -131,7 +131,7 @@ def never_read(told: dict[str, Any] | None, overlay: Overlay) -> tuple[str, ...]
     What counts is the training subset, where the overlay corrects it; otherwise any subset that it corrects.
     """
     read = (told or {}).get("read", []) if (told or {}).get("digest") == overlay.digest else []
-    used = _trained(read)
+    used = _trained_on(read)
     missed = []
     for name in overlay.counts:
         subsets = {one.subset for one in overlay.corrections if one.field == name}
@@ -154,7 +154,7 @@ def _is_told(told: Mapping[str, Any]) -> bool:
     )
 
 
-def _trained(read: Iterable[Mapping[str, Any]]) -> set[tuple[str, str]]:
+def _trained_on(read: Iterable[Mapping[str, Any]]) -> set[tuple[str, str]]:
     """Return who asked for the corrections of which subset to train with them.
 
     A data set that only stands there, with none of its corrected labels taken, was not trained with.

@@ -22,12 +22,16 @@ def plain_text(text: str, most: int, *, lines: bool = False) -> str:
     # Cut first, generously: cleaning a text of a gigabyte takes long.
     text = text[: 4 * most + 16]
     if not text.isprintable() or not _TURNING.isdisjoint(text):
-        text = "".join(map(_plain, text)) if not lines else "".join(c if c in "\n\t" else _plain(c) for c in text)
+        text = (
+            "".join(map(_plain_character, text))
+            if not lines
+            else "".join(c if c in "\n\t" else _plain_character(c) for c in text)
+        )
     text = text.strip() if lines else " ".join(text.split())
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def _plain(char: str) -> str:
+def _plain_character(char: str) -> str:
     if char in _TURNING:
         return ""
     category = unicodedata.category(char)

@@ -37,7 +37,7 @@ def preview(run: Run, table: str, count: int) -> pa.Table | None:
     segments = _segments(run, table)
     total = sum(len(segment.entries) for segment in segments)
     picked = np.unique(np.linspace(0, total - 1, min(count, total)).round().astype(int)) if total else ()
-    batches = [batch for i in picked for batch in _read(run, table, *_place(segments, int(i)))]
+    batches = [batch for i in picked for batch in _read_batch(run, table, *_segment_and_entry(segments, int(i)))]
     return pa.Table.from_batches(batches) if batches else None
 
 
@@ -45,7 +45,7 @@ def last_batches(run: Run, table: str) -> Iterator[pa.RecordBatch]:
     """Yield the batches of a table, the newest first, as `preview` would show them."""
     segments = _segments(run, table)
     for i in reversed(range(sum(len(segment.entries) for segment in segments))):
-        yield from _read(run, table, *_place(segments, i))
+        yield from _read_batch(run, table, *_segment_and_entry(segments, i))
 
 
 def _segments(run: Run, table: str) -> list[_IndexedSegment]:
@@ -75,7 +75,7 @@ def _segment_name(file: str) -> SegmentName | None:
     return SegmentName.parse(file) if file.endswith(".idx") else None
 
 
-def _place(segments: list[_IndexedSegment], i: int) -> tuple[_IndexedSegment, np.void]:
+def _segment_and_entry(segments: list[_IndexedSegment], i: int) -> tuple[_IndexedSegment, np.void]:
     """Return the i-th batch of all segments together."""
     for segment in segments:
         if i < len(segment.entries):
@@ -84,7 +84,7 @@ def _place(segments: list[_IndexedSegment], i: int) -> tuple[_IndexedSegment, np
     raise IndexError(i)
 
 
-def _read(run: Run, table: str, segment: _IndexedSegment, entry: np.void) -> list[pa.RecordBatch]:
+def _read_batch(run: Run, table: str, segment: _IndexedSegment, entry: np.void) -> list[pa.RecordBatch]:
     length = int(entry["length"])
     try:
         data = run.storage.read(f"{table}/{segment.name.stem}.arrow", int(entry["offset"]), length)

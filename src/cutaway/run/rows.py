@@ -6,8 +6,9 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from cutaway.arrays import Array, IndexArray, Int64Array, UInt8Array
+from cutaway.arrays import Array, IndexArray, Int32Array, Int64Array, ObjectArray, UInt8Array
 from cutaway.run.ipc_layout import gather_numbers
 
 __all__ = ["PlainRows", "StreamRows", "TableRows", "is_number", "numbers"]
@@ -121,3 +122,21 @@ def numbers(array: pa.Array) -> Array:
 def is_number(kind: pa.DataType) -> bool:
     """Whether a column is one of integers or floats."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def whole_numbers(column: pa.Array, missing: int) -> Int64Array:
+    """Return a column of integers, with a number for those that are missing."""
+    return np.asarray(pc.fill_null(column, missing).to_numpy(zero_copy_only=False)).astype(np.int64)
+
+
+def coded_texts(column: pa.Array) -> tuple[list[str], Int32Array]:
+    """Return the texts of a column, each once, and which of them each row has; one that is missing is empty."""
+    encoded = column.dictionary_encode(null_encoding="encode")
+    codes: Int32Array = encoded.indices.to_numpy(zero_copy_only=False)
+    return [text or "" for text in encoded.dictionary.to_pylist()], codes
+
+
+def texts(column: pa.Array) -> ObjectArray:
+    """Return a column of few different texts as objects that are compared quickly."""
+    words, codes = coded_texts(column)
+    return np.asarray(np.array(words, object)[codes])

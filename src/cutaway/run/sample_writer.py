@@ -63,7 +63,7 @@ class SampleWriter:
     def parts(self, subset: str) -> Iterator[pa.Table]:
         """Yield what was written of a subset, part by part."""
         for part in self._parts(subset):
-            yield _read(part)
+            yield _read_part(part)
 
     def append(self, subset: str, start: int, rows: pa.RecordBatch) -> None:
         """Take the rows from `start`, which must follow on the last; they are on disk when their part is closed."""
@@ -109,7 +109,7 @@ class SampleWriter:
             if have != length:
                 raise RunDamaged(f"{self._folder}/parts", 0, f"it has {have} of the {length} samples of {subset}")
             if length:
-                schemas, tables = [_schema(part) for part in parts], (_read(part) for part in parts)
+                schemas, tables = [_schema(part) for part in parts], (_read_part(part) for part in parts)
                 counts[subset] = merge_subset(
                     self._run, self._folder, subset, length=length, schemas=schemas, tables=tables
                 )
@@ -146,7 +146,7 @@ def _schema(part: WrittenPart) -> pa.Schema:
         return pa.ipc.open_file(source).schema
 
 
-def _read(part: WrittenPart) -> pa.Table:
+def _read_part(part: WrittenPart) -> pa.Table:
     # Read, not mapped: a map would count as this process's memory for as long as anything points into it.
     with pa.OSFile(str(part.path)) as source:
         return pa.ipc.open_file(source).read_all()

@@ -55,7 +55,7 @@ def selections(run: Run) -> Kept:
     names = [name for name in run.storage.list(SELECTIONS) if name.endswith(".json")]
     for name in names[:MOST_SELECTIONS]:
         try:
-            found.append(_read(run, f"{SELECTIONS}/{name}"))
+            found.append(_read_selection(run, f"{SELECTIONS}/{name}"))
         except (CutawayError, OSError) as error:
             notes.append(f"The selection in {plain_text(name, 100)!r} is left out: {error}")
     if len(names) > MOST_SELECTIONS:
@@ -119,7 +119,7 @@ def _key(name: str) -> str:
     return f"{SELECTIONS}/{readable}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}.json"
 
 
-def _read(run: Run, key: str) -> Selection:
+def _read_selection(run: Run, key: str) -> Selection:
     if run.storage.size(key) > LARGEST:
         raise RunDamaged(key, 0, f"it is larger than {LARGEST >> 20} MB")
     try:
@@ -137,15 +137,15 @@ def _read(run: Run, key: str) -> Selection:
     return Selection(
         name=plain_text(name, LONGEST_NAME),
         evaluation=evaluation,
-        where=_texts(key, held.get("where"), MOST_CONDITIONS),
+        where=_checked_texts(key, held.get("where"), MOST_CONDITIONS),
         lasso=_corners(key, held.get("lasso")),
-        samples=_texts(key, held.get("samples"), MOST_SAMPLES),
+        samples=_checked_texts(key, held.get("samples"), MOST_SAMPLES),
         note=plain_text(note, LONGEST_NOTE, lines=True) if isinstance(note, str) else "",
         created=float(created) if created is not None and _is_number(created) else 0.0,
     )
 
 
-def _texts(key: str, held: Any, most: int) -> tuple[str, ...]:
+def _checked_texts(key: str, held: Any, most: int) -> tuple[str, ...]:
     if not isinstance(held, list) or len(held) > most or not all(isinstance(one, str) for one in held):
         raise RunDamaged(key, 0, "what it selects is not as Cutaway writes it")
     if any(len(one) > LONGEST_TEXT for one in held):

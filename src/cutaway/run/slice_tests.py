@@ -58,7 +58,7 @@ def read_tests(path: Path) -> tuple[WrittenTest, ...]:
         raise ConfigurationError(f"Cannot read {path}: {error.strerror or error}. Give a file of tests.") from error
     except ValueError as error:
         raise ConfigurationError(str(error)) from error
-    found = tuple(_test(path, number, one) for number, one in enumerate(_listed(path, content), 1))
+    found = tuple(_test(path, number, one) for number, one in enumerate(_tests_listed(path, content), 1))
     titles: set[str] = set()
     for one in found:
         if one.title in titles:
@@ -69,7 +69,7 @@ def read_tests(path: Path) -> tuple[WrittenTest, ...]:
 
 def write_tests(path: Path, tests: Sequence[WrittenTest]) -> None:
     """Write a file of tests whole. What could not be read again raises `ConfigurationError`, and is not written."""
-    content = write_yaml({"version": VERSION, "tests": [_written(one) for one in tests]})
+    content = write_yaml({"version": VERSION, "tests": [_yaml_of_test(one) for one in tests]})
     with whole_file(path) as beside:
         beside.write_bytes(content)
         try:
@@ -100,7 +100,7 @@ def without_tests(tests: Sequence[WrittenTest], names: Sequence[str]) -> tuple[W
     return tuple(one for one in tests if one.title not in names and one.line not in names)
 
 
-def _listed(path: Path, content: Any) -> list[Any]:
+def _tests_listed(path: Path, content: Any) -> list[Any]:
     if content is None:
         return []
     if not isinstance(content, dict):
@@ -121,7 +121,7 @@ def _listed(path: Path, content: Any) -> list[Any]:
 def _test(path: Path, number: int, given: Any) -> WrittenTest:
     place = f"{path}: test {number}"
     if isinstance(given, str):
-        return WrittenTest(_text(place, "line", given))
+        return WrittenTest(_one_line(place, "line", given))
     if not isinstance(given, dict) or "line" not in given:
         raise ConfigurationError(
             f"{place} must be a line such as 'accuracy of test at least 0.97', or a mapping with `line`. "
@@ -134,11 +134,11 @@ def _test(path: Path, number: int, given: Any) -> WrittenTest:
     insight = given.get("insight", False)
     if not isinstance(insight, bool):
         raise ConfigurationError(f"{place}: `insight` must be true or false, but is {insight!r}.")
-    texts = {key: _text(place, key, given[key]) for key in ("line", "name", "why") if given.get(key) is not None}
+    texts = {key: _one_line(place, key, given[key]) for key in ("line", "name", "why") if given.get(key) is not None}
     return WrittenTest(**texts, insight=insight)
 
 
-def _text(place: str, key: str, given: Any) -> str:
+def _one_line(place: str, key: str, given: Any) -> str:
     if not isinstance(given, str):
         raise ConfigurationError(f"{place}: `{key}` must be a text, but is {given!r}.")
     stripped = given.strip()
@@ -149,7 +149,7 @@ def _text(place: str, key: str, given: Any) -> str:
     return stripped
 
 
-def _written(test: WrittenTest) -> str | dict[str, Any]:
+def _yaml_of_test(test: WrittenTest) -> str | dict[str, Any]:
     told = {"name": test.name, "line": test.line, "why": test.why, "insight": test.insight}
     kept = {key: value for key, value in told.items() if value}
     return test.line if list(kept) == ["line"] else kept

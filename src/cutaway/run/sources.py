@@ -128,11 +128,11 @@ def read_source(document: Mapping[str, Any]) -> Source:
     scores = _mapping(document.get("scores"))
     return Source(
         document=document,
-        state=_text(document.get("state")) or "",
-        key=_text(document.get("key")),
-        time=_text(document.get("time")),
-        epoch=_whole(document.get("epoch")),
-        seconds=_number(document.get("seconds")) or 0.0,
+        state=_text_or_none(document.get("state")) or "",
+        key=_text_or_none(document.get("key")),
+        time=_text_or_none(document.get("time")),
+        epoch=_whole_number(document.get("epoch")),
+        seconds=_number_or_none(document.get("seconds")) or 0.0,
         binding=_binding(binding),
         model=_model(model),
         subsets={name: _subset(about) for name, about in subsets.items()},
@@ -141,9 +141,9 @@ def read_source(document: Mapping[str, Any]) -> Source:
         ground_truths={name: one for name, one in truths.items() if isinstance(one, str)},
         pairs={name: reader.pair(name, about) for name, about in pairs.items()},
         class_names={name: reader.names(name, about) for name, about in labels.items()},
-        losses=_texts(scores.get("losses")),
-        score_notes=_texts(scores.get("notes")),
-        notes=_texts(document.get("notes")),
+        losses=_texts_of_list(scores.get("losses")),
+        score_notes=_texts_of_list(scores.get("notes")),
+        notes=_texts_of_list(document.get("notes")),
         options=_mapping(document.get("options")),
         versions={name: str(one) for name, one in _mapping(document.get("versions")).items()},
         problem=reader.problem,
@@ -197,17 +197,17 @@ class _Reader:
 
 
 def _subset(about: Mapping[str, Any]) -> SubsetSource:
-    samples = _whole(about.get("samples"))
+    samples = _whole_number(about.get("samples"))
     return SubsetSource(
         samples=samples if samples is not None and 0 <= samples < _MOST_SAMPLES else None,
-        failed=_whole(about.get("failed")) or 0,
-        means={name: _number(one) for name, one in _mapping(about.get("means")).items()},
-        not_finite_samples=_counts(about.get("not_finite_samples")),
+        failed=_whole_number(about.get("failed")) or 0,
+        means={name: _number_or_none(one) for name, one in _mapping(about.get("means")).items()},
+        not_finite_samples=_counts_by_name(about.get("not_finite_samples")),
     )
 
 
 def _space(about: Mapping[str, Any]) -> SpaceSource:
-    return SpaceSource(_text(about.get("layer")), bool(about.get("use_for_analysis")))
+    return SpaceSource(_text_or_none(about.get("layer")), bool(about.get("use_for_analysis")))
 
 
 def _binding(about: Mapping[str, Any]) -> BindingSource:
@@ -217,7 +217,7 @@ def _binding(about: Mapping[str, Any]) -> BindingSource:
     return BindingSource(
         kind=str(about.get("kind", "")),
         overlay=None if overlay is None else str(overlay),
-        samples=_counts(about.get("samples")),
+        samples=_counts_by_name(about.get("samples")),
         **named,
     )
 
@@ -227,7 +227,7 @@ def _model(about: Mapping[str, Any]) -> ModelSource:
     return ModelSource(
         **{name: str(about.get(name) or "") for name in names},
         class_name=str(about.get("class") or ""),
-        parameters=_whole(about.get("parameters")),
+        parameters=_whole_number(about.get("parameters")),
         about=about,
     )
 
@@ -236,21 +236,21 @@ def _mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _counts(value: Any) -> dict[str, int]:
-    return {name: count for name, one in _mapping(value).items() if (count := _whole(one)) is not None}
+def _counts_by_name(value: Any) -> dict[str, int]:
+    return {name: count for name, one in _mapping(value).items() if (count := _whole_number(one)) is not None}
 
 
-def _texts(value: Any) -> tuple[str, ...]:
+def _texts_of_list(value: Any) -> tuple[str, ...]:
     return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
-def _text(value: Any) -> str | None:
+def _text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _whole(value: Any) -> int | None:
+def _whole_number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _number(value: Any) -> float | None:
+def _number_or_none(value: Any) -> float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None

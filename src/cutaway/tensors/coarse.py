@@ -66,8 +66,8 @@ class OpenStretch:
     def _clear(self) -> None:
         self.taken = 0  # recorded steps so far
         self._first = self._last = -1
-        self._own = _own(len(self._known))
-        self._counts, self._floats = _counts(len(self._known)), _floats(len(self._known))
+        self._own = _own_columns(len(self._known))
+        self._counts, self._floats = _no_counts(len(self._known)), _no_floats(len(self._known))
 
     @property
     def missing(self) -> int:
@@ -80,9 +80,9 @@ class OpenStretch:
         found = [known.setdefault(name, len(known)) for name in names]
         grown = len(known) - self._own.shape[1]
         if grown:
-            self._own = np.concatenate([self._own, _own(grown)], axis=1)
-            self._counts = _beside(self._counts, _counts(grown))
-            self._floats = _beside(self._floats, _floats(grown))
+            self._own = np.concatenate([self._own, _own_columns(grown)], axis=1)
+            self._counts = _beside(self._counts, _no_counts(grown))
+            self._floats = _beside(self._floats, _no_floats(grown))
         start = found[0] if found else 0
         in_a_row = found == list(range(start, start + len(found)))
         # A slice is a view: nothing is copied to and fro.
@@ -101,8 +101,8 @@ class OpenStretch:
         own[1, places] = np.minimum(own[1, places], steps[0])
         own[2, places] = steps[-1]
         own[3, places] = whole[0, -1]
-        _take(self._counts, places, whole[1:], np.minimum, np.maximum)
-        _take(self._floats, places, floats, np.fmin, np.fmax)
+        _take_extremes(self._counts, places, whole[1:], np.minimum, np.maximum)
+        _take_extremes(self._floats, places, floats, np.fmin, np.fmax)
 
     def close(self) -> tuple[Stretch | None, bool]:
         """Return what came so far and begin anew; and whether all places are still valid.
@@ -148,24 +148,24 @@ def merge_neighbours(given: Grid, there: BoolArray, each: int) -> Grid:
     )
 
 
-def _take(kept: Extremes, places: Places, values: Array, lesser: np.ufunc, greater: np.ufunc) -> None:
+def _take_extremes(kept: Extremes, places: Places, values: Array, lesser: np.ufunc, greater: np.ufunc) -> None:
     one = values.shape[1] == 1
     kept.least[:, places] = lesser(kept.least[:, places], values[:, 0] if one else lesser.reduce(values, 1))
     kept.greatest[:, places] = greater(kept.greatest[:, places], values[:, 0] if one else greater.reduce(values, 1))
     kept.last[:, places] = values[:, -1]
 
 
-def _own(count: int) -> Int64Array:
+def _own_columns(count: int) -> Int64Array:
     """Steps, first step, last step and size of tensors that have not come yet."""
     return np.repeat(np.array([[0], [_INT64.max], [-1], [0]], np.int64), count, axis=1)
 
 
-def _counts(count: int) -> Extremes:
+def _no_counts(count: int) -> Extremes:
     shape = (len(COUNTS), count)
     return Extremes(np.full(shape, _INT64.max), np.full(shape, _INT64.min), np.zeros(shape, np.int64))
 
 
-def _floats(count: int) -> Extremes:
+def _no_floats(count: int) -> Extremes:
     return Extremes(*(np.full((len(FLOATS), count), np.nan) for _ in range(3)))
 
 

@@ -151,9 +151,9 @@ def _schedule(said: Mapping[str, object]) -> SaveConfigMode:
     values: dict[str, object] = {}
     for name, value in said.items():
         if name == "save_steps":
-            values[name] = [_number(name, step) for step in _items(value)]
+            values[name] = [_whole_number(name, step) for step in _items(value)]
         elif value is not None and value != "":
-            values[name] = _number(name, value)
+            values[name] = _whole_number(name, value)
     return SaveConfigMode.parse(values)
 
 
@@ -196,7 +196,7 @@ def _patterns(value: object) -> tuple[str, ...]:
     return patterns
 
 
-def _number(name: str, value: object) -> int:
+def _whole_number(name: str, value: object) -> int:
     try:
         return int(str(value))
     except ValueError as error:

@@ -68,7 +68,7 @@ class ReductionConfig:
             ("norms", NORMS),
             ("abs_norms", NORMS),
         ):
-            object.__setattr__(self, name, _names(name, getattr(self, name), known))
+            object.__setattr__(self, name, _reduction_names(name, getattr(self, name), known))
         for name in ("save_raw_tensor", "save_shape"):
             if not isinstance(getattr(self, name), bool):
                 raise ConfigurationError(f"`{name}` must be True or False, but got {name}={getattr(self, name)!r}.")
@@ -136,7 +136,7 @@ class ReductionConfig:
 ReductionConfigLike = ReductionConfig | str | Mapping[str, object]
 
 
-def _names(argument: str, value: str | Iterable[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
+def _reduction_names(argument: str, value: str | Iterable[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
     words = value.split(",") if isinstance(value, str) else texts(value, argument)
     found: dict[str, None] = {}
     for word in words:

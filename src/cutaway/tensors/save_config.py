@@ -38,11 +38,11 @@ class SaveConfigMode:
     _listed: frozenset[int] = field(init=False, repr=False, compare=False, default=frozenset())
 
     def __post_init__(self) -> None:
-        listed = _steps(self.save_steps)
-        end_step = None if self.end_step is None else _whole("end_step", self.end_step, at_least=0)
+        listed = _step_list(self.save_steps)
+        end_step = None if self.end_step is None else _whole_number("end_step", self.end_step, at_least=0)
         values = {
-            "save_interval": _whole("save_interval", self.save_interval, at_least=1),
-            "start_step": _whole("start_step", self.start_step, at_least=0),
+            "save_interval": _whole_number("save_interval", self.save_interval, at_least=1),
+            "start_step": _whole_number("start_step", self.start_step, at_least=0),
             "end_step": end_step,
             "save_steps": listed or None,
             "_listed": frozenset(listed),
@@ -217,7 +217,7 @@ class SaveConfig:
 SaveConfigLike = SaveConfig | SaveConfigMode | Mapping[ModeKeys, SaveConfigMode] | Mapping[str, object] | None
 
 
-def _whole(name: str, value: object, *, at_least: int) -> int:
+def _whole_number(name: str, value: object, *, at_least: int) -> int:
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # whatever is no integer raises TypeError
     except TypeError:
@@ -229,9 +229,9 @@ def _whole(name: str, value: object, *, at_least: int) -> int:
     return number
 
 
-def _steps(value: object) -> tuple[int, ...]:
+def _step_list(value: object) -> tuple[int, ...]:
     if value is None:
         return ()
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise ConfigurationError(f"`save_steps` takes a list of steps, but got save_steps={value!r}.")
-    return tuple(sorted({_whole("save_steps", step, at_least=0) for step in value}))
+    return tuple(sorted({_whole_number("save_steps", step, at_least=0) for step in value}))

@@ -61,7 +61,7 @@ def evaluation_facts(run: Run) -> list[EvaluationFacts]:
     newest = next((i for i in reversed(range(len(found))) if found[i].finished), None)
     if newest is not None:
         try:
-            facts[newest] = replace(facts[newest], hardest=_hardest(found[newest]))
+            facts[newest] = replace(facts[newest], hardest=_hardest_samples(found[newest]))
         except EvaluationError as error:
             # What is left of the run is told all the same.
             facts[newest] = replace(facts[newest], unreadable=str(error))
@@ -73,7 +73,7 @@ def _facts_of(evaluation: Evaluation) -> EvaluationFacts:
     return EvaluationFacts(evaluation.number, source.epoch, source.state or "damaged", source.subsets)
 
 
-def _hardest(evaluation: Evaluation) -> tuple[HardSample, ...]:
+def _hardest_samples(evaluation: Evaluation) -> tuple[HardSample, ...]:
     """The largest losses of all subsets, with what the sample is and what it was taken for where classes have names."""
     import pyarrow.compute as pc  # few runs are evaluated
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Sequence, Set
 from typing import Protocol
 
 import numpy as np
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from cutaway.arrays import BoolArray, IndexArray, Int32Array, Int64Array
 from cutaway.run.rows import TableRows
 
-__all__ = ["NamedRows", "names_at"]
+__all__ = ["NamedRows", "NamesOfParts"]
 
 
 # Comparing a column with one name is ten times as quick as sorting all its names out, which pays from then on.
@@ -77,13 +77,28 @@ class IndexedRows(Protocol):
         """The step of each row."""
 
 
-def names_at(steps: Set[int], parts: Iterable[IndexedRows]) -> set[str]:
-    """Return the names that stand at one of some steps."""
-    found: set[str] = set()
-    for part in parts:
-        common = part.distinct_steps & steps
-        if common and len(common) == len(part.distinct_steps):
-            found |= part.names.names()
-        elif common:
-            found |= part.names.names_at(np.isin(part.steps, list(common)))
-    return found
+class NamesOfParts:
+    """The names of the tensors in some parts, which may become more; each part is looked at once."""
+
+    def __init__(self, parts: Sequence[IndexedRows]) -> None:
+        self._parts = parts
+        self._seen = 0
+        self._names: set[str] = set()
+
+    def all(self) -> set[str]:
+        """Return all names."""
+        for part in self._parts[self._seen :]:
+            self._names |= part.names.names()
+        self._seen = len(self._parts)
+        return self._names
+
+    def at(self, steps: Set[int]) -> set[str]:
+        """Return the names that stand at one of some steps."""
+        found: set[str] = set()
+        for part in self._parts:
+            common = part.distinct_steps & steps
+            if common and len(common) == len(part.distinct_steps):
+                found |= part.names.names()
+            elif common:
+                found |= part.names.names_at(np.isin(part.steps, list(common)))
+        return found

@@ -86,7 +86,7 @@ def cells_of_stretches(wanted: OverviewRequest, pieces: Sequence[StretchRows], s
 def cells_of_steps(wanted: OverviewRequest, raw: RawStatistics, start: int, stop: int) -> OverviewCells:
     """Return a column for each recorded step with `start <= step < stop`."""
     workers = sorted(set(wanted.owners.values()))
-    parts = [part for worker in workers for part in _parts(wanted, raw, worker, (start, stop))]
+    parts = [part for worker in workers for part in _parts_of_worker(wanted, raw, worker, (start, stop))]
     steps = np.unique(np.concatenate([np.empty(0, np.int64), *(own for own, _, _ in parts)]))
     cells = [wanted.nothing(len(steps)) for _ in wanted.statistics]
     there = np.zeros((len(wanted.tensors), len(steps)), bool)
@@ -99,7 +99,7 @@ def cells_of_steps(wanted: OverviewRequest, raw: RawStatistics, start: int, stop
     return OverviewCells(steps, int(steps[-1]) + 1 if len(steps) else 0, grids, there)
 
 
-def _parts(
+def _parts_of_worker(
     wanted: OverviewRequest, raw: RawStatistics, worker: str, window: tuple[int, int]
 ) -> list[tuple[Int64Array, IndexArray, list[Array]]]:
     """Return steps, tensors and numbers of one worker, piece by piece as they lie in the files."""

@@ -79,13 +79,13 @@ def count_steps(columns: Columns) -> StepCounts:
 def read_run_facts(run: Run) -> RunFacts:
     """Read everything that is told of one run."""
     damage = list(run.damage)
-    steps = _read(run, STEPS, damage)
+    steps = _read_table(run, STEPS, damage)
     workers = sorted(set(steps["worker"].to_pylist()))
     mine = steps.filter(pc.equal(steps["worker"], pa.scalar(workers[0] if workers else "")))
     state = run.state()
-    scalars = scalar_facts(_read(run, SCALARS, damage))
+    scalars = scalar_facts(_read_table(run, SCALARS, damage))
     collections = _collections(run, damage)
-    _read(run, FINDINGS, damage)
+    _read_table(run, FINDINGS, damage)
     annotations, unread = readable_annotations(run)
     return RunFacts(
         run=run,
@@ -101,7 +101,7 @@ def read_run_facts(run: Run) -> RunFacts:
     )
 
 
-def _read(run: Run, table: str, damage: list[Damage]) -> pa.Table:
+def _read_table(run: Run, table: str, damage: list[Damage]) -> pa.Table:
     reader = run.table(table)
     rows = reader.read()
     damage += reader.damage

@@ -19,7 +19,7 @@ from cutaway.errors import RunFormatError
 from cutaway.run.raw_file import RawFile
 from cutaway.run.rows import numbers
 from cutaway.trial.listed_rows import Listed
-from cutaway.trial.named_rows import NamedRows, names_at
+from cutaway.trial.named_rows import NamedRows, NamesOfParts
 
 __all__ = ["Entry", "Saved", "SavedSteps", "SavedTensors", "read_value"]
 
@@ -137,8 +137,7 @@ class SavedTensors:
         """Forget everything."""
         self._parts: list[SavedTensorsPart] = []
         self._tensors: dict[str, SavedSteps] = {}
-        self._names: set[str] = set()
-        self._named = 0
+        self._names = NamesOfParts(self._parts)
         self.steps: set[int] = set()
 
     def add(self, listed: Listed, file: RawFile) -> None:
@@ -149,12 +148,7 @@ class SavedTensors:
 
     def names(self, steps: Set[int] | None = None) -> set[str]:
         """Return the names of all saved tensors, or of those saved at one of some global steps."""
-        if steps is not None:
-            return names_at(steps, self._parts)
-        for part in self._parts[self._named :]:
-            self._names |= part.names.names()
-        self._named = len(self._parts)
-        return self._names
+        return self._names.all() if steps is None else self._names.at(steps)
 
     def steps_of(self, name: str) -> SavedSteps | None:
         """Return what was saved of one tensor, or None where nothing was."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
-from cutaway.arrays import Array, Float64Array, IndexArray, Int32Array, Int64Array
-from cutaway.run.rows import numbers
+from cutaway.arrays import Array, Float64Array, IndexArray, Int64Array
+from cutaway.run.rows import coded_texts, numbers
 from cutaway.run.schemas import SCALARS
 from cutaway.run.tables import Attempt, Batch, Damage
 from cutaway.trial.follower import Follower
@@ -74,8 +73,8 @@ class ScalarSeries:
 
     def _add(self, batch: Batch, limit: int | None) -> None:
         rows = batch.content
-        names, name_codes = _coded(rows.column("name"))
-        modes, mode_codes = _coded(rows.column("mode"))
+        names, name_codes = coded_texts(rows.column("name"))
+        modes, mode_codes = coded_texts(rows.column("mode"))
         whole = ScalarPoints(*(numbers(rows.column(column)) for column in ScalarPoints._fields))
         codes = name_codes.astype(np.int64) * len(modes) + mode_codes
         codes[~self._follower.steps.within.mask(whole.step, limit)] = -1
@@ -99,12 +98,6 @@ class ScalarSeries:
             self._too_many = True
             reason = f"there are more than {MOST_SERIES} series; the first {MOST_SERIES} are read"
             self._follower.name_damage([Damage(SCALARS, 0, None, reason)])
-
-
-def _coded(column: pa.Array) -> tuple[list[str], Int32Array]:
-    encoded = column.dictionary_encode(null_encoding="encode")
-    codes: Int32Array = encoded.indices.to_numpy(zero_copy_only=False)
-    return [text or "" for text in encoded.dictionary.to_pylist()], codes
 
 
 def _picked(series: ScalarPoints, places: IndexArray) -> ScalarPoints:

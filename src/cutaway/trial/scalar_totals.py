@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from cutaway.arrays import Array, Float64Array, Int64Array
+from cutaway.arrays import Array, Float64Array
 from cutaway.run.identity import Run
 from cutaway.run.plain_text import plain_text
-from cutaway.run.rows import TableRows, numbers
+from cutaway.run.rows import TableRows, coded_texts, numbers
 from cutaway.run.schemas import SCALARS
 from cutaway.run.segment_reader import SegmentReader
 from cutaway.run.segments import SegmentName
@@ -95,8 +93,8 @@ class ScalarTotals:
         steps, values, _ = (numbers(rows.column(column)) for column in ("step", "value", "time"))
         values = values.astype(np.float64)
         batch = rows.record_batch()
-        names, modes = _codes(batch["name"]), _codes(batch["mode"])
-        codes = names.codes * len(modes.words) + modes.codes
+        (names, name_codes), (modes, mode_codes) = coded_texts(batch["name"]), coded_texts(batch["mode"])
+        codes = name_codes.astype(np.int64) * len(modes) + mode_codes
         if limit is not None:
             shown = steps < limit
             codes, steps, values = codes[shown], steps[shown], values[shown]
@@ -106,8 +104,8 @@ class ScalarTotals:
         codes, steps, values = codes[order], steps[order], values[order]
         starts = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]])
         for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(codes)], strict=True):
-            name, mode = divmod(int(codes[start]), len(modes.words))
-            key = (names.words[name], modes.words[mode])
+            name, mode = divmod(int(codes[start]), len(modes))
+            key = (names[name], modes[mode])
             if self._is_first(key, worker):
                 self._join(key, steps[start:end], values[start:end])
 
@@ -171,15 +169,3 @@ def _drawn(value: float | None) -> float | None:
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
-
-
-class _CodedTexts(NamedTuple):
-    """A column of texts as numbers, and the texts that they stand for."""
-
-    codes: Int64Array
-    words: list[str]
-
-
-def _codes(column: pa.Array) -> _CodedTexts:
-    coded = pc.dictionary_encode(column, null_encoding="encode")
-    return _CodedTexts(numbers(coded.indices).astype(np.int64), [word or "" for word in coded.dictionary.to_pylist()])

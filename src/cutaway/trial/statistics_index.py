@@ -15,7 +15,7 @@ from cutaway.run.schemas import SCHEMAS, STATISTICS
 from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 from cutaway.tensors.statistics_blocks import Activity, Chunks, StatisticsBlock, StatisticsChunk
 from cutaway.trial.listed_rows import Listed, neighbours
-from cutaway.trial.named_rows import NamedRows, names_at
+from cutaway.trial.named_rows import NamedRows, NamesOfParts
 
 __all__ = ["StatisticsIndex", "StatisticsPart", "TensorStatistics"]
 
@@ -136,8 +136,7 @@ class StatisticsIndex:
         """Forget everything."""
         self._parts: list[StatisticsPart] = []
         self._tensors: dict[str, TensorStatistics] = {}
-        self._names: set[str] = set()
-        self._named = 0
+        self._names = NamesOfParts(self._parts)
         self._chunks: dict[str, Chunks] = {}
         self._chunked = 0
 
@@ -147,12 +146,7 @@ class StatisticsIndex:
 
     def names(self, steps: Set[int] | None = None) -> set[str]:
         """Return the tensors that have statistics, ever or at one of some global steps."""
-        if steps is not None:
-            return names_at(steps, self._parts)
-        for part in self._parts[self._named :]:
-            self._names |= part.names.names()
-        self._named = len(self._parts)
-        return self._names
+        return self._names.all() if steps is None else self._names.at(steps)
 
     def of(self, name: str) -> TensorStatistics:
         """Return the statistics of one tensor; empty where there are none."""

@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cutaway.arrays import Int64Array, ObjectArray
-from cutaway.run.rows import numbers
+from cutaway.run.rows import numbers, texts, whole_numbers
 from cutaway.run.schemas import STEPS
 from cutaway.run.tables import Attempt
 from cutaway.tensors.recent_steps import PHASES
@@ -52,7 +51,7 @@ class StepColumns:
 
     def _start_over(self) -> None:
         self._attempts: tuple[Attempt, ...] = tuple(self._follower.attempts)
-        self._grown = Growing(_nothing())
+        self._grown = Growing(_no_columns())
         self._workers: dict[str, list[Columns]] = {}
         self._counted = True
 
@@ -76,28 +75,18 @@ def columns_of_steps(column: Callable[[str], pa.Array]) -> Columns:
     """Return the columns of some rows of `trace/steps` as arrays, without nulls."""
     return {
         "step": numbers(column("step")),
-        "mode_step": _whole(column("mode_step"), -1),
+        "mode_step": whole_numbers(column("mode_step"), -1),
         "time": numbers(column("time")).astype(np.float64),
-        "mode": _texts(column("mode")),
-        "epoch": _whole(column("epoch"), -1),
+        "mode": texts(column("mode")),
+        "epoch": whole_numbers(column("epoch"), -1),
         **{phase: numbers(column(phase)).astype(np.float64) for phase in PHASES},
-        "samples": _whole(column("samples").value_lengths(), -1),
+        "samples": whole_numbers(column("samples").value_lengths(), -1),
         "statistics": pc.fill_null(column("statistics"), False).to_numpy(zero_copy_only=False),  # noqa: FBT003
-        "thinned": _whole(column("thinned"), 0),
+        "thinned": whole_numbers(column("thinned"), 0),
     }
 
 
-def _nothing() -> Columns:
+def _no_columns() -> Columns:
     whole = {name: np.empty(0, np.int64) for name in ("step", "mode_step", "epoch", "samples", "thinned")}
     fractions = {name: np.empty(0, np.float64) for name in ("time", *PHASES)}
     return {**whole, **fractions, "mode": np.empty(0, object), "statistics": np.empty(0, bool)}
-
-
-def _whole(column: pa.Array, missing: int) -> Int64Array:
-    return np.asarray(pc.fill_null(column, missing).to_numpy(zero_copy_only=False)).astype(np.int64)
-
-
-def _texts(column: pa.Array) -> ObjectArray:
-    encoded = column.dictionary_encode(null_encoding="encode")
-    texts = np.array([text or "" for text in encoded.dictionary.to_pylist()], object)
-    return np.asarray(texts[encoded.indices.to_numpy(zero_copy_only=False)])

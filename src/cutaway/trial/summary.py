@@ -91,7 +91,8 @@ def scalar_facts(table: pa.Table | pa.RecordBatch) -> list[ScalarFacts]:
     for name, mode, step, value in zip(*columns, strict=True):
         series.setdefault((name, mode), []).append((step, value))
     return [
-        _series(name, mode, sorted(series[name, mode], key=lambda point: point[0])) for name, mode in in_order(series)
+        _scalar_of_points(name, mode, sorted(series[name, mode], key=lambda point: point[0]))
+        for name, mode in in_order(series)
     ]
 
 
@@ -153,10 +154,10 @@ def _loss_tensor(statistics: pa.Table, is_loss: Callable[[str], bool]) -> Scalar
         if is_loss(name):
             series.setdefault(name, []).append((step, value))
     name = next(iter(series), None)
-    return None if name is None else _series(name, "", sorted(series[name], key=lambda point: point[0]))
+    return None if name is None else _scalar_of_points(name, "", sorted(series[name], key=lambda point: point[0]))
 
 
-def _series(name: str, mode: str, points: list[tuple[int, float]]) -> ScalarFacts:
+def _scalar_of_points(name: str, mode: str, points: list[tuple[int, float]]) -> ScalarFacts:
     values = [value for _, value in points]
     return ScalarFacts(name, mode, values[0], values[-1], points[-1][0], shrink(values, MOST_POINTS))
 

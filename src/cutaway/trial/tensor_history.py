@@ -57,7 +57,7 @@ def tensor_row(
         collections=collections,
         step=int(steps[at]),
         size=int(columns["size"][at]),
-        statistics={key: _number(columns[key][at], key) for key in STATISTIC_NAMES},
+        statistics={key: _statistic_or_none(columns[key][at], key) for key in STATISTIC_NAMES},
         steps=len(steps),
         nonfinite_steps=int(bad.sum()),
         first_nonfinite_step=int(steps[bad][0]) if bad.any() else None,
@@ -90,7 +90,7 @@ def _stretches(series: Float64Array, *, missing: bool) -> list[float | None]:
     ]
 
 
-def _number(value: Any, column: str) -> float | None:
+def _statistic_or_none(value: Any, column: str) -> float | None:
     if isinstance(value, np.integer):
         return int(value)
     # A column of doubles gives its nulls as NaN; only the change since the last statistics can be null.

@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-import pyarrow as pa
 
-from cutaway.arrays import Array
-from cutaway.run.rows import numbers
+from cutaway.run.rows import numbers, texts, whole_numbers
 from cutaway.run.schemas import SCALARS, STEPS
 from cutaway.run.tables import Attempt, Batch
 from cutaway.tensors.modes import ModeKeys
@@ -27,8 +25,8 @@ class StepWindows:
 
     def __init__(self, follower: Follower) -> None:
         self._follower = follower
-        self._steps = Growing(_nothing())
-        self._scalars = Growing(_nothing())
+        self._steps = Growing(_no_columns())
+        self._scalars = Growing(_no_columns())
         self._spans: list[tuple[int, int]] = []  # the first and last step of each batch of `trace/steps`
         self._version: tuple[int, tuple[Attempt, ...]] = (-1, ())
 
@@ -71,7 +69,7 @@ class StepWindows:
         attempts = tuple(self._follower.attempts)
         if self._version[1] != attempts:
             # A later attempt hides steps of the ones before it.
-            self._steps, self._scalars = Growing(_nothing()), Growing(_nothing())
+            self._steps, self._scalars = Growing(_no_columns()), Growing(_no_columns())
         if self._version == (steps.version, attempts) and not self._follower.dynamic:
             return
         self._version = (steps.version, attempts)
@@ -84,7 +82,7 @@ class StepWindows:
             self._follower.note_damage(table)
 
 
-def _nothing() -> Columns:
+def _no_columns() -> Columns:
     columns = ("step", "mode", "mode_step", "epoch", "time", "name", "value", *PHASES)
     return {name: np.empty(0, np.int64 if name in ("step", "mode_step", "epoch") else object) for name in columns}
 
@@ -93,9 +91,9 @@ def _step_columns(batch: Batch) -> Columns:
     rows = batch.content
     return {
         "step": numbers(rows.column("step")),
-        "mode": _texts(rows.column("mode")),
+        "mode": texts(rows.column("mode")),
         "mode_step": numbers(rows.column("mode_step")),
-        "epoch": _whole(rows.column("epoch")),
+        "epoch": whole_numbers(rows.column("epoch"), -1),
         "time": numbers(rows.column("time")),
         **{phase: numbers(rows.column(phase)).astype(np.float64) for phase in PHASES},
     }
@@ -105,8 +103,8 @@ def _scalar_columns(batch: Batch) -> Columns:
     rows = batch.content
     return {
         "step": numbers(rows.column("step")),
-        "mode": _texts(rows.column("mode")),
-        "name": _texts(rows.column("name")),
+        "mode": texts(rows.column("mode")),
+        "name": texts(rows.column("name")),
         "value": numbers(rows.column("value")),
     }
 
@@ -125,16 +123,3 @@ def _joined(of_workers: Mapping[str, list[str | None]]) -> list[str | None]:
     if len(of_workers) == 1:
         return next(iter(of_workers.values()))
     return [one for _, ids in sorted(of_workers.items()) for one in ids]
-
-
-def _texts(column: pa.Array) -> Array:
-    """Return a column of few different texts as objects that are compared quickly."""
-    encoded = column.dictionary_encode(null_encoding="encode")
-    texts: Array = np.array([text or "" for text in encoded.dictionary.to_pylist()], object)
-    places: Array = encoded.indices.to_numpy(zero_copy_only=False)
-    return texts[places]
-
-
-def _whole(column: pa.Array) -> Array:
-    found: Array = np.nan_to_num(numbers(column), nan=-1)
-    return found.astype(np.int64)

@@ -20,7 +20,7 @@ from typing import Any
 
 from cutaway import __version__
 from cutaway.run.whole_files import whole_file
-from cutaway.studio.index.facts import HealthFacts, RunFacts
+from cutaway.studio.index.facts import HealthFacts, IndexedRun
 from cutaway.studio.index.looking import Mark
 from cutaway.studio.index.values import Value
 from cutaway.trial.scalar_totals import LossFacts
@@ -35,7 +35,7 @@ _FORMAT = 1
 _ROWS_A_LINE = 100
 # Some hundred thousand runs.
 _LARGEST = 256 << 20
-_NAMES = [one.name for one in fields(RunFacts) if one.name not in ("keys", "values")]
+_NAMES = [one.name for one in fields(IndexedRun) if one.name not in ("keys", "values")]
 
 
 def cache_file(root: Path) -> Path:
@@ -47,7 +47,7 @@ def cache_file(root: Path) -> Path:
     return folder / "cutaway" / "runs" / f"{name}.json"
 
 
-def read_cache(path: Path) -> dict[str, tuple[Mark, RunFacts]]:
+def read_cache(path: Path) -> dict[str, tuple[Mark, IndexedRun]]:
     """Return the rows that were kept, by their ids; none where there is no file that can be used."""
     try:
         about, _, body = _content(path).partition(b"\n")
@@ -71,7 +71,7 @@ def _content(path: Path) -> bytes:
         return file.read()
 
 
-def write_cache(path: Path, rows: Sequence[tuple[Mark, RunFacts]]) -> None:
+def write_cache(path: Path, rows: Sequence[tuple[Mark, IndexedRun]]) -> None:
     """Keep rows. Raises `StorageError` where the file cannot be written."""
     shapes: dict[int, int] = {}
     keys: list[tuple[str, ...]] = []
@@ -95,7 +95,7 @@ def _line(content: Any) -> bytes:
     return json.dumps(content, separators=(",", ":")).encode()
 
 
-def _rows(lines: Sequence[bytes]) -> dict[str, tuple[Mark, RunFacts]]:
+def _rows(lines: Sequence[bytes]) -> dict[str, tuple[Mark, IndexedRun]]:
     shapes = [tuple(shape) for shape in json.loads(lines[0])]
     # Thousands of runs share a few words.
     words: dict[str, str] = {}
@@ -110,9 +110,9 @@ def _rows(lines: Sequence[bytes]) -> dict[str, tuple[Mark, RunFacts]]:
     return found
 
 
-def _row(about: dict[str, Any], keys: tuple[str, ...], values: tuple[Value, ...]) -> RunFacts:
+def _row(about: dict[str, Any], keys: tuple[str, ...], values: tuple[Value, ...]) -> IndexedRun:
     about["health"] = HealthFacts(*about["health"])
     loss = about["loss"]
     about["loss"] = None if loss is None else LossFacts(loss[0], loss[1], loss[2], tuple(loss[3]))
     about["tags"], about["series"] = tuple(about["tags"]), tuple(about["series"])
-    return RunFacts(**about, keys=keys, values=values)
+    return IndexedRun(**about, keys=keys, values=values)

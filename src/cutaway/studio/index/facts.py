@@ -28,7 +28,7 @@ from cutaway.studio.index.values import Value, cells_of
 from cutaway.trial.scalar_totals import LossFacts, ScalarTotals, glance_at_loss
 from cutaway.trial.summary import StepsGlance, glance_at_steps, in_order
 
-__all__ = ["HealthFacts", "Memory", "RunFacts", "annotated", "read_facts", "unreadable"]
+__all__ = ["HealthFacts", "IndexedRun", "Memory", "annotated", "read_facts", "unreadable"]
 
 log = logging.getLogger("cutaway.studio")
 
@@ -56,7 +56,7 @@ NOT_WATCHED = HealthFacts()
 
 
 @dataclass(frozen=True, slots=True)
-class RunFacts:
+class IndexedRun:
     """One row of the table of runs. `keys` and `values` are its config, scalars and identity, side by side."""
 
     id: str
@@ -103,7 +103,7 @@ class _Config(NamedTuple):
     wrong: str
 
 
-def read_facts(place: Place, memory: Memory | None = None) -> RunFacts:
+def read_facts(place: Place, memory: Memory | None = None) -> IndexedRun:
     """Read one run. Its state is what it says of itself.
 
     Whatever cannot be read at all makes a row that says so, whose state is unknown.
@@ -126,24 +126,24 @@ def read_facts(place: Place, memory: Memory | None = None) -> RunFacts:
     return unreadable(place, reason)
 
 
-def unreadable(place: Place, reason: str) -> RunFacts:
+def unreadable(place: Place, reason: str) -> IndexedRun:
     """Return the row of a folder that cannot be read."""
     health = HealthFacts(sentence=plain_text(f"not readable: {reason}", 500))
-    return RunFacts(place.id, place.name, place.folder, updated=changed(place.path), health=health)
+    return IndexedRun(place.id, place.name, place.folder, updated=changed(place.path), health=health)
 
 
-def annotated(facts: RunFacts, annotations: Annotations) -> RunFacts:
+def annotated(facts: IndexedRun, annotations: Annotations) -> IndexedRun:
     """Return a row with what people wrote about the run."""
     return replace(facts, tags=annotations.tags, note=annotations.note, baseline=annotations.baseline)
 
 
-def _with_cut_note(facts: RunFacts, annotations: Annotations) -> RunFacts:
+def _with_cut_note(facts: IndexedRun, annotations: Annotations) -> IndexedRun:
     # A hundred kilobytes of each of ten thousand runs are not held, and not sent with a list.
     note = plain_text(annotations.note, LONGEST_NOTE_OF_ROW, lines=True)
     return annotated(facts, replace(annotations, note=note))
 
 
-def _facts(place: Place, run: Run, memory: Memory) -> RunFacts:
+def _facts(place: Place, run: Run, memory: Memory) -> IndexedRun:
     identity = run.identity
     config = _config(run, memory)
     identity_cells, _ = cells_of(
@@ -159,7 +159,7 @@ def _facts(place: Place, run: Run, memory: Memory) -> RunFacts:
     damage = [f"{one.path}: {one.reason}" for one in run.damage]
     wrong = "; ".join(filter(None, [*damage, config.wrong, f"{unread.path}: {unread.reason}" if unread else ""]))
     sentence = f"{health.sentence}; damaged: {wrong}" if wrong else health.sentence
-    facts = RunFacts(
+    facts = IndexedRun(
         id=place.id,
         name=place.name,
         folder=place.folder,

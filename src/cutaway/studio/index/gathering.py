@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cutaway.studio.index.changes import Changes
-from cutaway.studio.index.facts import Memory, RunFacts, read_facts
+from cutaway.studio.index.facts import IndexedRun, Memory, read_facts
 from cutaway.studio.index.looking import Mark, is_settled, mark_of, quick_mark
 from cutaway.studio.index.places import Place, Places
 from cutaway.studio.index.states import LIVE, States
@@ -34,7 +34,7 @@ class _Entry:
     """One place and what is known of it; `row` is None until it has been read."""
 
     place: Place
-    row: RunFacts | None = None
+    row: IndexedRun | None = None
     mark: Mark = ()
     read_after: float = 0.0
     memory: Memory | None = None
@@ -52,7 +52,7 @@ class Gathering:
         self._changes = changes
         self._states = States()
         self._entries: dict[str, _Entry] = {}
-        self._kept: dict[str, tuple[Mark, RunFacts]] = {}
+        self._kept: dict[str, tuple[Mark, IndexedRun]] = {}
         self._shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._lock = threading.Lock()
         self._next_seldom = 0.0
@@ -61,7 +61,7 @@ class Gathering:
         self.settled_version = 0
         self.look_seconds = 0.0
 
-    def begin(self, kept: Mapping[str, tuple[Mark, RunFacts]]) -> None:
+    def begin(self, kept: Mapping[str, tuple[Mark, IndexedRun]]) -> None:
         """Take what an earlier process kept; each row counts as long as nothing of its run has changed."""
         self._kept = dict(kept)
 
@@ -70,12 +70,12 @@ class Gathering:
         with self._lock:
             return sum(entry.row is not None for entry in self._entries.values()), len(self._entries)
 
-    def rows(self) -> list[RunFacts]:
+    def rows(self) -> list[IndexedRun]:
         """Return every run that has been read."""
         with self._lock:
             return [entry.row for entry in self._entries.values() if entry.row is not None]
 
-    def settled(self) -> list[tuple[Mark, RunFacts]]:
+    def settled(self) -> list[tuple[Mark, IndexedRun]]:
         """Return the rows that will be the same the next time, where nothing of their runs changes."""
         with self._lock:
             entries = [entry for entry in self._entries.values() if entry.mark and not entry.place.reason]
@@ -96,7 +96,7 @@ class Gathering:
         """Whether a place still leads to a folder of the root: it, or a folder above it, may be a link by now."""
         return self._places.is_inside(place.path)
 
-    def row(self, run: str) -> RunFacts | None:
+    def row(self, run: str) -> IndexedRun | None:
         """Return the row of an id; reads it now where that has not happened yet."""
         with self._lock:
             entry = self._entries.get(run)
@@ -104,7 +104,7 @@ class Gathering:
             return None
         return entry.row if entry.row is not None else self.read(run)
 
-    def read(self, run: str) -> RunFacts | None:
+    def read(self, run: str) -> IndexedRun | None:
         """Read a run now, whoever asks; a state that takes looking twice is unknown until the background knows."""
         with self._lock:
             entry = self._entries.get(run)
@@ -200,7 +200,7 @@ class Gathering:
         self._install(entry, facts, mark if is_settled(mark) else ())
         self._tell_new(after=PROGRESS_SECONDS)
 
-    def _install(self, entry: _Entry, facts: RunFacts, mark: Mark) -> None:
+    def _install(self, entry: _Entry, facts: IndexedRun, mark: Mark) -> None:
         # Runs of one kind share their keys: that is most of what a row would take.
         facts = replace(facts, keys=self._shapes.setdefault(facts.keys, facts.keys))
         old = entry.row

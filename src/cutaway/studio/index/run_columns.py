@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
-from cutaway.studio.index.facts import RunFacts
+from cutaway.studio.index.facts import IndexedRun
 from cutaway.studio.index.values import Value
 
 __all__ = ["BUILT_IN", "HEALTH_ORDER", "BuiltIn", "Kind", "group_of", "kind_of", "title_of"]
@@ -21,14 +21,14 @@ class BuiltIn(NamedTuple):
 
     title: str
     kind: Kind
-    value: Callable[[RunFacts], Any]
+    value: Callable[[IndexedRun], Any]
 
 
-def _last(facts: RunFacts) -> float | None:
+def _last(facts: IndexedRun) -> float | None:
     return facts.loss.last if facts.loss is not None else None
 
 
-def _best(facts: RunFacts) -> float | None:
+def _best(facts: IndexedRun) -> float | None:
     return facts.loss.best if facts.loss is not None else None
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from cutaway.analysis.filters import Filter, parse_filter, rows_where
 from cutaway.arrays import BoolArray
 from cutaway.errors import ConfigurationError, did_you_mean
-from cutaway.studio.index.facts import RunFacts
+from cutaway.studio.index.facts import IndexedRun
 from cutaway.studio.index.run_columns import BUILT_IN, HEALTH_ORDER, kind_of
 from cutaway.studio.index.values import Value
 
@@ -32,7 +32,7 @@ class _Group(NamedTuple):
 class RunTable:
     """The runs as they were at one moment, the newest first."""
 
-    def __init__(self, rows: Iterable[RunFacts]) -> None:
+    def __init__(self, rows: Iterable[IndexedRun]) -> None:
         self.rows = sorted(rows, key=lambda row: (-(row.created or 0.0), row.folder))
         self._columns: dict[str, list[Value]] = {}
 

@@ -17,7 +17,7 @@ from cutaway.run.annotations import read_annotations
 from cutaway.run.identity import Run
 from cutaway.studio.index.cache import cache_file, read_cache, write_cache
 from cutaway.studio.index.changes import Change, Changes
-from cutaway.studio.index.facts import RunFacts, annotated
+from cutaway.studio.index.facts import IndexedRun, annotated
 from cutaway.studio.index.gathering import Gathering
 from cutaway.studio.index.run_table import RunTable
 
@@ -116,7 +116,7 @@ class RunIndex:
         self._be_asked()
         return {place.id: Path(place.path) for place in self._runs.places() if not place.reason}
 
-    def row_of(self, run: str) -> RunFacts:
+    def row_of(self, run: str) -> IndexedRun:
         """Return one run as the table has it, with its whole note; read now where it has not been."""
         self._be_asked()
         row = self._runs.row(run)
@@ -130,7 +130,7 @@ class RunIndex:
         except (OSError, RunNotFound, RunFormatError):
             return row
 
-    def read_again(self, run: str) -> RunFacts:
+    def read_again(self, run: str) -> IndexedRun:
         """Read a run again at once, for whoever has just changed it."""
         row = self._runs.read(run)
         if row is None:

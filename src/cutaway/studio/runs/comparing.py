@@ -20,7 +20,7 @@ from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.answers.secrets import hidden
 from cutaway.studio.curves.scalars import ScalarCurve, all_curves, scalar_group
 from cutaway.studio.curves.tables import curves_table
-from cutaway.studio.index import RunFacts
+from cutaway.studio.index import IndexedRun
 from cutaway.studio.index.values import as_text
 from cutaway.studio.runs.opened import OpenedRuns
 from cutaway.studio.runs.rows import run_row
@@ -37,7 +37,7 @@ LONGEST_VALUE = 1000
 _MADE_WITH = ("framework", "versions", "git", "seed", "parent")
 
 
-def compare_runs(rows: Sequence[RunFacts], runs: Sequence[Run]) -> RunComparison:
+def compare_runs(rows: Sequence[IndexedRun], runs: Sequence[Run]) -> RunComparison:
     """Return runs side by side, in their order."""
     settings = [_settings(run) for run in runs]
     met = dict.fromkeys(key for one in settings for key in one)
@@ -50,7 +50,7 @@ def compare_runs(rows: Sequence[RunFacts], runs: Sequence[Run]) -> RunComparison
 
 
 def curves_of_runs(
-    runs: Sequence[str], opened: OpenedRuns, series: str, rows: Sequence[RunFacts], points: int
+    runs: Sequence[str], opened: OpenedRuns, series: str, rows: Sequence[IndexedRun], points: int
 ) -> pa.Table:
     """Return one series of several runs: columns run (dictionary), step, epoch, time, value, min, max, nonfinite.
 
@@ -103,7 +103,7 @@ def _difference(key: str, values: list[str | None]) -> ConfigDifference:
     return ConfigDifference(key=key, values=values, differs=any(value != values[0] for value in values))
 
 
-def _scalars(rows: Sequence[RunFacts]) -> list[ScalarRow]:
+def _scalars(rows: Sequence[IndexedRun]) -> list[ScalarRow]:
     """Return every scalar that any of the runs has, over all of them."""
     found: dict[tuple[str, str], ScalarRow] = {}
     for row in rows:
@@ -148,7 +148,7 @@ def _number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _no_such_series(series: str, rows: Sequence[RunFacts]) -> Refusal:
+def _no_such_series(series: str, rows: Sequence[IndexedRun]) -> Refusal:
     known = [one.series for one in _scalars(rows)]
     near = did_you_mean(series, known) or f" They have {len(known)} series: `GET api/compare` lists them."
     return Refusal(404, "series-unavailable", f"None of these runs has a series {series[:200]!r}.", near.strip())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import cast
 
-from cutaway.studio.index import RunFacts, RunTable
+from cutaway.studio.index import IndexedRun, RunTable
 from cutaway.studio.index.run_columns import group_of, kind_of, title_of
 from cutaway.studio.index.values import Value
 from cutaway.studio.wire import HealthRow, Page, RunColumn, RunRow, Sparkline, State, Verdict
@@ -29,7 +29,7 @@ def page_of_runs(
     return Page(data=rows, total=len(chosen), offset=offset, limit=limit)
 
 
-def run_row(facts: RunFacts, cells: dict[str, Value] | None = None) -> RunRow:
+def run_row(facts: IndexedRun, cells: dict[str, Value] | None = None) -> RunRow:
     """Return one run as it travels."""
     health, loss = facts.health, facts.loss
     return RunRow(

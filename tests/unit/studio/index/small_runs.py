@@ -10,7 +10,7 @@ from typing import Any
 
 from cutaway.run import Finding, Run, RunState, WriterId
 from cutaway.run.findings import append_findings
-from cutaway.studio.index import RunFacts, RunIndex
+from cutaway.studio.index import IndexedRun, RunIndex
 from cutaway.studio.index.places import Place, Places
 
 SECONDS = 20.0
@@ -58,7 +58,7 @@ def place_of(path: Path) -> Place:
     return next(place for place in Places(path.parent).look().values() if Path(place.path) == path)
 
 
-def rows_of(index: RunIndex) -> dict[str, RunFacts]:
+def rows_of(index: RunIndex) -> dict[str, IndexedRun]:
     return {row.folder: row for row in index.table().rows}
 
 

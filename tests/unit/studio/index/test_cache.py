@@ -9,13 +9,13 @@ import pytest
 from cutaway.errors import StorageError
 from cutaway.studio.index import cache as cache_module
 from cutaway.studio.index.cache import cache_file, read_cache, write_cache
-from cutaway.studio.index.facts import HealthFacts, RunFacts
+from cutaway.studio.index.facts import HealthFacts, IndexedRun
 from cutaway.trial.scalar_totals import LossFacts
 
 ROWS = [
     (
         (i, 2, 3),
-        RunFacts(
+        IndexedRun(
             f"r{i}",
             f"run {i}",
             "ü/x",

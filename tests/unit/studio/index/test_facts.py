@@ -10,16 +10,16 @@ from cutaway.cli.run_facts import list_facts
 from cutaway.run import Finding, Run, RunState
 from cutaway.run.annotations import annotate
 from cutaway.studio.index import facts as facts_module
-from cutaway.studio.index.facts import Memory, RunFacts, read_facts
+from cutaway.studio.index.facts import IndexedRun, Memory, read_facts
 from cutaway.trial.scalar_totals import GLANCE_POINTS
 from tests.unit.studio.index.small_runs import add_steps, make_run, place_of, spoil
 
 
-def facts_of(run: Run) -> RunFacts:
+def facts_of(run: Run) -> IndexedRun:
     return read_facts(place_of(run.path))
 
 
-def cells(facts: RunFacts) -> dict[str, object]:
+def cells(facts: IndexedRun) -> dict[str, object]:
     return dict(zip(facts.keys, facts.values, strict=True))
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutaway.errors import ConfigurationError
-from cutaway.studio.index import RunFacts, RunTable
+from cutaway.studio.index import IndexedRun, RunTable
 from cutaway.studio.index.facts import HealthFacts
 from cutaway.studio.index.run_columns import BUILT_IN, HEALTH_ORDER
 from cutaway.studio.runs.rows import columns_of, page_of_runs, run_row
@@ -35,7 +35,7 @@ def table_of(rows: Sequence[Any]) -> RunTable:
     for i, (cells, created, tags, health, loss) in enumerate(rows):
         keys = shapes.setdefault(tuple(cells), tuple(cells))
         found.append(
-            RunFacts(
+            IndexedRun(
                 id=f"r{i}",
                 name=f"run {i}",
                 folder=f"runs/{i}",
@@ -50,7 +50,7 @@ def table_of(rows: Sequence[Any]) -> RunTable:
     return RunTable(found)
 
 
-def value_of(row: RunFacts, name: str) -> Any:
+def value_of(row: IndexedRun, name: str) -> Any:
     if name in BUILT_IN:
         return BUILT_IN[name].value(row)
     return dict(zip(row.keys, row.values, strict=True)).get(name)
@@ -179,7 +179,7 @@ def test_an_error_does_not_list_thousands_of_columns() -> None:
 
 
 def test_a_row_travels_as_it_is_and_nothing_in_it_is_not_finite() -> None:
-    row = run_row(RunFacts("i", "n", "f", loss=LossFacts("loss", math.inf, None, (1.0, None))))
+    row = run_row(IndexedRun("i", "n", "f", loss=LossFacts("loss", math.inf, None, (1.0, None))))
     assert row.loss is not None
     assert row.loss.last is None
     row.model_dump_json()
