@@ -13,7 +13,9 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     >>> counted(1, "run"), counted(12345, "step"), counted(0, "loss"), counted(2, "entry", "entries")
     ('1 run', '12,345 steps', '0 losses', '2 entries')
     """
-    many = plural or noun + ("es" if noun.endswith(("ch", "ss")) else "s")
+    # An epoch is spoken with a k.
+    hissed = noun.endswith(("ch", "ss")) and not noun.endswith("epoch")
+    many = plural or noun + ("es" if hissed else "s")
     return f"{number:,} {noun if number == 1 else many}"
 
 
