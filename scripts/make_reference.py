@@ -1,8 +1,8 @@
 """`python -m scripts.make_reference`: brings the generated parts of the documentation up to date.
 
-Whole pages are made from docstrings, from the rules, the commands and the HTTP API. In other pages the lines between
-`<!-- name -->` and `<!-- /name -->` are made: the tables of a run folder, the targets of the Makefile, the figures of
-a benchmark.
+Whole pages are made from docstrings, from the rules, the commands and the HTTP API; a picture from the layers. In
+other pages the lines between `<!-- name -->` and `<!-- /name -->` are made: the tables of a run folder, the targets of
+the Makefile, the figures of a benchmark.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from cutaway.run.schemas import SCHEMAS
+from scripts.draw_architecture import architecture_picture
 from scripts.reference_api import api_page
 from scripts.reference_cli import cli_page
 from scripts.reference_http import http_page
@@ -65,6 +66,7 @@ def _pages() -> dict[Path, str]:
         reference / "onnx-operators.md": onnx_page(),
         **{reference / "rules" / name: text for name, text in rule_pages().items()},
         FORMAT: _format_page(),
+        DOCS / "images" / "architecture.svg": architecture_picture(),
         SETTINGS: _between(SETTINGS, "make-targets", _target_table()),
     }
 
