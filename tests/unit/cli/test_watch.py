@@ -8,13 +8,13 @@ import pty
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cutaway.cli.opening import open_run
 from cutaway.run import Run
 from cutaway.run.control import pending
 from tests.rules.sickness import sick_run, train
@@ -132,12 +132,22 @@ def test_an_action_is_asked_of_the_running_training(home: Path, cutaway: Cutaway
     script.end()
 
 
-def test_follow_waits_for_the_run_and_ends_with_it(home: Path, cutaway: Cutaway) -> None:
-    script = sick_run(healthy=5, sick=5)
-    ended = threading.Thread(target=lambda: (time.sleep(0.5), script.begin(home / "runs" / "late"), script.end()))
-    ended.start()
+def test_follow_waits_for_the_run_and_ends_with_it(
+    home: Path, cutaway: Cutaway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, looked_for = sick_run(healthy=5, sick=5), list[str]()
+
+    def opened(text: str) -> Run:
+        looked_for.append(text)
+        if len(looked_for) == 3:
+            script.begin(home / "runs" / "late")
+            script.end()
+        return open_run(text)
+
+    monkeypatch.setattr("cutaway.cli.watch.open_run", opened)
+    monkeypatch.setattr("cutaway.cli.watch.WAIT_SECONDS", 0.01)
     code, out, err = cutaway("watch", "runs/late", *ONE, "--follow", "--json")
-    ended.join()
+    assert looked_for == ["runs/late"] * 3
     first, *rest = out.splitlines()
     assert code == 0
     assert "Waiting for the run" in err
