@@ -21,6 +21,7 @@ def test_every_example_of_a_page_runs(page: Path, run_page: Callable[[Path], int
     run_page(page)
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_every_example_in_a_docstring_gives_what_it_says(name: str) -> None:
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
+def test_every_example_in_a_docstring_gives_what_it_says() -> None:
+    results = {name: doctest.testmod(importlib.import_module(name)) for name in MODULES}
+    assert sum(one.attempted for one in results.values()) > 100
+    assert [name for name, one in results.items() if one.failed] == []

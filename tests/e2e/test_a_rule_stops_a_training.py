@@ -53,8 +53,8 @@ def test_a_rule_in_another_process_stops_the_training_cleanly(
     folder = tmp_path / "runs" / "sick"
     command = ["watch", str(folder), "--follow", "--rules", "ExplodingTensor", "--action", "ExplodingTensor=stop"]
     watcher = subprocess.Popen([sys.executable, "-m", "cutaway", *command], stdout=subprocess.PIPE, text=True)
-    said, _ = training.communicate(timeout=60)
-    table, _ = watcher.communicate(timeout=30)
+    said, _ = training.communicate(timeout=240)
+    table, _ = watcher.communicate(timeout=60)
     assert training.returncode == 0
     assert "stopped at" in said
     assert "cleaned up" in said

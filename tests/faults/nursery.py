@@ -25,7 +25,7 @@ from typing import Any
 __all__ = ["Child", "Nursery"]
 
 NUMBER = struct.Struct("<q")
-PATIENCE = 20.0
+PATIENCE = 120.0
 
 
 @dataclass
