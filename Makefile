@@ -58,7 +58,7 @@ test-faults:  ## Kill writers 200 times, fill disks, flip bits
 test-all:  ## Find a browser, check, then run every test: slow ones, whole tables, 20 kills each
 	$(find_browser)
 	@$(MAKE) --no-print-directory check
-	@CUTAWAY_EXAMPLES=full $(pytest)
+	@CUTAWAY_EXAMPLES=full CUTAWAY_KILLS=20 $(pytest)
 
 docs:  ## Run the examples in the documentation and look for pages that are missing
 	$(install) test

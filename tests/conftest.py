@@ -14,6 +14,20 @@ hypothesis.settings.register_profile("full", max_examples=200, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("CUTAWAY_EXAMPLES", "quick"))
 
 BROWSER = "tests/browser/"
+# What takes longest begins first, or one worker is left with it at the end. All else is dealt by the number of tests.
+LONGEST = (
+    BROWSER,
+    "tests/docs/test_examples.py",
+    "tests/matrix/",
+    "tests/faults/",
+    "tests/e2e/",
+    "tests/frameworks/",
+    "tests/contract/",
+    "tests/seeds/",
+    "tests/unit/studio/",
+    "tests/unit/cli/",
+    "tests/unit/analysis/",
+)
 
 # readline, which pytest loads, tells the workers a width of 80: output is as wide here as in a pipe.
 for name in ("COLUMNS", "LINES"):
@@ -29,4 +43,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             return BROWSER if nodeid.startswith(BROWSER) else nodeid.split("::", 1)[0]
 
+        def _assign_work_unit(self, node: Any) -> None:
+            self.workqueue.move_to_end(min(self.workqueue, key=_place), last=False)
+            super()._assign_work_unit(node)
+
     return ByFile(config, log)
+
+
+def _place(file: str) -> int:
+    return next((place for place, start in enumerate(LONGEST) if file.startswith(start)), len(LONGEST))

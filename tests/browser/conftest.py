@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import zlib
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -24,14 +26,18 @@ from tests.browser.watched_pages import WatchedPages
 
 HERE = Path(__file__).parent
 PATIENCE_MS = 30_000
+THEMES = ("light", "dark")
 HOSTILE_RUN = IMAGE.replace("/", "")
 WITHOUT = "there is no Chromium or Chrome; `make test` installs one, CUTAWAY_BROWSER names one"
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     ours = [item for item in items if item.path.is_relative_to(HERE)]
     for item in ours:
         item.add_marker(pytest.mark.browser)
+        if _left_to_test_all(item):
+            item.add_marker(pytest.mark.slow)
     try:
         skipped = bool(ours) and browser_tests_are_skipped()
     except BrowserError as error:
@@ -42,6 +48,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=[item for item in items if item not in wanted])
         config.stash[LEFT_OUT] = len(items) - len(wanted)
         items[:] = wanted
+
+
+def _left_to_test_all(item: pytest.Item) -> bool:
+    """Whether this is a test in that of the two themes which `make test` does not try, half of them in each."""
+    called = getattr(item, "callspec", None)
+    theme = called.params.get("theme") if called else None
+    return bool(theme) and theme != THEMES[zlib.crc32(item.nodeid.replace(theme, "").encode()) % len(THEMES)]
 
 
 LEFT_OUT = pytest.StashKey[int]()
@@ -67,25 +80,58 @@ def _without(reason: str) -> NoReturn:
     pytest.fail(reason)
 
 
-# Of a module and not of the session: while playwright is open this thread has a running event loop, and the tests of
-# other folders start their own.
-@pytest.fixture(scope="module")
-def playwright() -> Iterator[Any]:
+class OneBrowser:
+    """Playwright and the browser that it drives, for all tests of this folder that follow each other.
+
+    Not for the whole session: while playwright is open this thread has a running event loop, and the tests of other
+    folders start their own.
+    """
+
+    def __init__(self) -> None:
+        self._ending = ExitStack()
+        self._playwright: Any = None
+        self._browser: Any = None
+
+    def playwright(self) -> Any:
+        if self._playwright is None:
+            sync_api = pytest.importorskip("playwright.sync_api")
+            # What is waited for comes within a second; a machine that is busy with other things may take much longer.
+            sync_api.expect.set_options(timeout=PATIENCE_MS)
+            self._playwright = self._ending.enter_context(sync_api.sync_playwright())
+        return self._playwright
+
+    def browser(self, path: Path) -> Any:
+        if self._browser is None or not self._browser.is_connected():
+            # Chromium's own sandbox does not start as root or in a container.
+            opened = self.playwright().chromium.launch(executable_path=str(path), chromium_sandbox=False)
+            self._browser = self._ending.enter_context(opened)
+        return self._browser
+
+    def close(self) -> None:
+        self._ending.close()
+        self._playwright = self._browser = None
+
+
+ONE = OneBrowser()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    yield
+    if nextitem is None or not nextitem.path.is_relative_to(HERE):
+        ONE.close()
+
+
+@pytest.fixture
+def playwright() -> Any:
     """Playwright, started."""
-    sync_api = pytest.importorskip("playwright.sync_api")
-    # What is waited for comes within a second; a machine that is busy with other things may take much longer.
-    sync_api.expect.set_options(timeout=PATIENCE_MS)
-    with sync_api.sync_playwright() as started:
-        yield started
+    return ONE.playwright()
 
 
-@pytest.fixture(scope="module")
-def browser(playwright: Any, browser_path: Path) -> Iterator[Any]:
+@pytest.fixture
+def browser(browser_path: Path) -> Any:
     """A browser that playwright drives, without a window."""
-    # Chromium's own sandbox does not start as root or in a container.
-    opened = playwright.chromium.launch(executable_path=str(browser_path), chromium_sandbox=False)
-    yield opened
-    opened.close()
+    return ONE.browser(browser_path)
 
 
 @pytest.fixture
@@ -97,9 +143,9 @@ def open_page(browser: Any) -> Iterator[WatchedPages]:
     assert pages.complaints == []
 
 
-@pytest.fixture(params=["light", "dark"])
+@pytest.fixture(params=THEMES)
 def theme(request: pytest.FixtureRequest) -> str:
-    """Both themes, one after the other."""
+    """One theme after the other; `make test` tries one of them, see `pytest_collection_modifyitems`."""
     return str(request.param)
 
 

@@ -61,6 +61,7 @@ def test_the_demo_tells_what_it_saw_and_what_to_do_next(tmp_path: Path) -> None:
     assert facts["steps"]["by_mode"] == {"TRAIN": 4 * 24, "EVAL": 4 * 5}
 
 
+@pytest.mark.slow
 def test_the_demo_answers_in_json(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "cutaway", "demo", "--epochs", "1", "--json"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)

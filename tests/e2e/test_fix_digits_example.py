@@ -35,6 +35,7 @@ def fix(folder: Path, *words: str) -> tuple[int, dict[str, Any], str]:
     return done.returncode, json.loads(done.stdout), done.stderr
 
 
+@pytest.mark.slow  # a page of the documentation runs the same commands on the same example
 @pytest.mark.timeout(600)
 def test_wrong_labels_are_found_corrected_and_the_gain_is_told(tmp_path: Path) -> None:
     done = call(SCRIPT, folder=tmp_path)

@@ -14,8 +14,8 @@ from tests.faults.nursery import Nursery
 
 @pytest.fixture(scope="session")
 def kills() -> int:
-    """How many processes to kill; `make test-faults` asks for more than `make test`."""
-    return int(os.environ.get("CUTAWAY_KILLS", "20"))
+    """How many processes to kill; `make test-all` and `make test-faults` ask for more than `make test`."""
+    return int(os.environ.get("CUTAWAY_KILLS", "5"))
 
 
 @pytest.fixture(scope="session")

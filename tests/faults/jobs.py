@@ -179,7 +179,7 @@ def watch(report: Report, path: str) -> None:
     trial = Trial(Run.open(path))
     with Watcher(trial, [VanishingGradient(trial, "checkpoint")], sleep=lambda _: time.sleep(0.01)) as watcher:
         report(-1)
-        for one in watcher.rounds(follow=True):
+        for one in watcher.looks(follow=True):
             report(one.newest)
 
 

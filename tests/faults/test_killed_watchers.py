@@ -75,9 +75,9 @@ def test_a_watcher_notices_before_the_lease_runs_out_that_the_training_was_kille
         training.report()
     trial = Trial(run)
     with Watcher(trial, [VanishingGradient(trial)]) as watcher:
-        rounds = watcher.rounds(follow=True)
-        next(rounds)
+        looks = watcher.looks(follow=True)
+        next(looks)
         training.kill()
-        last = list(rounds)[-1]
+        last = list(looks)[-1]
     assert last.state is RunState.CRASHED
     assert [finding.code for finding in run.findings()] == ["training-crashed"]

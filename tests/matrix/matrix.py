@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pytest
 
 from cutaway.models.backend import Backend
 from cutaway.models.model import Model
@@ -96,6 +98,15 @@ def _by_input(model: Model, batch: Mapping[str, np.ndarray]) -> dict[str, np.nda
     return dict(zip(names, batch.values(), strict=True))
 
 
+def cells(names: Iterable[str], formats: Sequence[str], whole: str) -> list[Any]:
+    """Every architecture in every format. `make test` tries a diagonal, which has each of both, and one whole row."""
+    return [
+        pytest.param(name, kind, marks=[] if name == whole or kind == formats[row % len(formats)] else pytest.mark.slow)
+        for row, name in enumerate(names)
+        for kind in formats
+    ]
+
+
 @dataclass
 class Matrix:
     """The table of one source framework: architectures down, formats across."""
@@ -111,6 +122,14 @@ class Matrix:
             for name in names
         ]
         return [f"| {self.title} | " + " | ".join(self.formats) + " |", "|---" * (len(self.formats) + 1) + "|", *rows]
+
+    def check_cell(self, name: str, kind: str, mark: str) -> None:
+        """Keep what was found of one cell, and compare it with the page."""
+        self.cells[name, kind] = mark
+        if not os.environ.get(WRITE):
+            table = PAGE.read_text(encoding="utf-8").partition(f"<!-- {self.title}: begin -->")[2]
+            row = next(line for line in table.splitlines() if line.startswith(f"| {name} |"))
+            assert row.split(" | ")[1 + self.formats.index(kind)].removesuffix(" |") == mark
 
     def check_page(self) -> None:
         """Compare with the page, or write this table into it where that was asked for."""

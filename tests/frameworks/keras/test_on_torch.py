@@ -13,16 +13,18 @@ pytest.importorskip("keras")
 pytest.importorskip("torch")
 
 HERE = Path(__file__).parent
-SELECTED = (
-    "TestSequentialFile or TestFunctionalFile or cnn or two_inputs or lstm or transformer or TestSubclassedModel "
-    "or TestMlp or layers_have or class_of_its_own or left_as_it_was or mixed or embedding"
+QUICK = "TestSequentialFile or cnn or lstm or TestMlp or left_as_it_was"
+WHOLE = (
+    f"{QUICK} or TestFunctionalFile or two_inputs or transformer or TestSubclassedModel or layers_have "
+    "or class_of_its_own or mixed or embedding"
 )
 
 
 @pytest.mark.timeout(240)
-def test_files_and_live_models_answer_on_torch_too() -> None:
+@pytest.mark.parametrize("selected", [QUICK, pytest.param(WHOLE, marks=pytest.mark.slow)], ids=["quick", "whole"])
+def test_files_and_live_models_answer_on_torch_too(selected: str) -> None:
     files = [str(HERE / name) for name in ("test_files.py", "test_keras2_files.py", "test_live_models.py")]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files, "-k", SELECTED]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files, "-k", selected]
     environment = {**os.environ, "KERAS_BACKEND": "torch", "OMP_NUM_THREADS": "1", "PYTEST_ADDOPTS": ""}
     ended = subprocess.run(
         command, cwd=HERE.parents[2], env=environment, capture_output=True, text=True, check=False, timeout=230

@@ -20,7 +20,7 @@ from tests.recording import Recorded
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(1200)]
 
-KILLS = int(os.environ.get("CUTAWAY_KILLS", "20"))
+KILLS = int(os.environ.get("CUTAWAY_KILLS", "5"))
 # How often a run is killed and resumed before a new one begins.
 ATTEMPTS = 4
 
