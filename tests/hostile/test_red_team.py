@@ -15,15 +15,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cutaway.engine.call_filter import _MACHINES, _REFUSED_WORDS, program
+from cutaway.engine.crossing_errors import error_from
+from cutaway.engine.scratch import remove_scratch
 from cutaway.errors import ModelCrashed, ModelError, ModelFormatError, UnsafeModel
 from cutaway.models import Limits
-from cutaway.models.call_filter import _MACHINES, _REFUSED_WORDS, program
 from cutaway.models.child import ChildBackend
-from cutaway.models.crossing import BadDescription, description_from, error_from
+from cutaway.models.crossing import BadDescription, description_from
 from cutaway.models.recognising import recognise
-from cutaway.models.scratch import remove_scratch
 from tests import toy_format
-from tests.unit.models.test_confinement import ALLOWED, MISSING, REFUSED, decide
+from tests.unit.engine.test_confinement import ALLOWED, MISSING, REFUSED, decide
 
 ROW = {"x": np.ones((1, 4), np.float32)}
 
@@ -49,8 +50,8 @@ def filtered(code: str) -> str:
     """Run code in a process with the filter and without any other limit; what it prints, or the errors it meets."""
     start = """
         import ctypes, fcntl, os, sys, time
-        from cutaway.models.call_filter import filter_calls
-        from cutaway.models.system_calls import Unavailable, system_call
+        from cutaway.engine.call_filter import filter_calls
+        from cutaway.engine.system_calls import Unavailable, system_call
         def call(number, *arguments):
             try:
                 return system_call(number, *[ctypes.c_long(a) if isinstance(a, int) else a for a in arguments])

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from cutaway.arrays import Array
+from cutaway.engine.limits import Limits
 from cutaway.errors import CutawayError, ModelCrashed, ModelError, ModelTimeout
 from cutaway.models.backend import Arrays
 from cutaway.models.child_calls import ChildCalls
 from cutaway.models.child_process import ChildProcess
 from cutaway.models.crossing import BadDescription, description_from
 from cutaway.models.description import ModelDescription
-from cutaway.models.limits import Limits
 from cutaway.models.recognising import identity_of
 
 __all__ = ["ChildBackend", "RandomisedChild"]

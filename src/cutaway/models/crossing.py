@@ -1,7 +1,4 @@
-"""Descriptions, questions and errors as JSON, and back. What comes from a model's process is checked, never believed.
-
-An error becomes one of `cutaway.errors` again, or `ModelError`; no class is imported because its name was sent.
-"""
+"""Descriptions and questions as JSON, and back. What comes from a model's process is checked, never believed."""
 
 from __future__ import annotations
 
@@ -11,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from cutaway import errors
 from cutaway.arrays import Array
-from cutaway.errors import CutawayError, ModelError
+from cutaway.engine.crossing_errors import writable_text
 from cutaway.models.backend import Arrays, Question
 from cutaway.models.description import Layer, ModelDescription, SavedTraining, TensorSpec
 from cutaway.models.shared_arrays import DTYPES
@@ -22,14 +18,10 @@ __all__ = [
     "BadDescription",
     "description_from",
     "description_to",
-    "error_from",
-    "error_to",
     "question_from",
     "question_to",
 ]
 
-_LONGEST_MESSAGE = 8_000
-_LONGEST_FIELD = 4_000
 _LONGEST_NAME = 4_096
 _MOST_LAYERS = 1_000_000
 
@@ -78,41 +70,6 @@ def question_from(plain: Mapping[str, Any], arrays: Arrays) -> Question:
     return Question(plain["output"], plain["wrt"], arrays.get("target"), plain["loss"], arrays.get("labels"))
 
 
-def error_to(error: BaseException) -> dict[str, Any]:
-    """Return an error as its class's name, its message, and those of its fields that are plain values."""
-    ours = isinstance(error, CutawayError)
-    message = str(error) if ours else f"{type(error).__name__}: {error}"
-    plain = {
-        name: value
-        for name, value in vars(error).items()
-        if isinstance(value, str | int | float | None) and len(str(value)) <= _LONGEST_FIELD
-    }
-    return {
-        "class": type(error).__name__ if ours else "",
-        "message": message[:_LONGEST_MESSAGE],
-        "fields": plain if ours else {},
-    }
-
-
-def error_from(given: Any) -> CutawayError:
-    """Return the error that another process met, as the class of ours that it was, or as `ModelError`."""
-    if not isinstance(given, dict):
-        return ModelError("The model's process failed and did not say how.")
-    kind, known = given.get("class"), given.get("fields")
-    message = _writable(str(given.get("message"))[:_LONGEST_MESSAGE])
-    found = getattr(errors, kind) if isinstance(kind, str) and kind in errors.__all__ else None
-    if not (isinstance(found, type) and issubclass(found, CutawayError)):
-        return ModelError(message)
-    # Their constructors make the message; here it is there already.
-    error = found.__new__(found)
-    error.args = (message,)
-    for name, value in (known if isinstance(known, dict) else {}).items():
-        # Nothing of the exception itself: `args`, `add_note`, `__cause__`.
-        if name.isidentifier() and not hasattr(Exception, name) and isinstance(value, str | int | float | None):
-            setattr(error, name, _writable(value) if isinstance(value, str) else value)
-    return error
-
-
 def _spec(given: Any) -> TensorSpec:
     if not isinstance(given, dict):
         raise BadDescription("an input or output is no mapping.")
@@ -151,14 +108,9 @@ def _whole(given: Any) -> bool:
 
 
 def _text(given: Any) -> str:
-    if not isinstance(given, str) or len(given) > _LONGEST_NAME or _writable(given) != given:
+    if not isinstance(given, str) or len(given) > _LONGEST_NAME or writable_text(given) != given:
         raise BadDescription(f"a text of at most {_LONGEST_NAME} characters was expected, but got {str(given)[:50]!r}.")
     return given
-
-
-def _writable(text: str) -> str:
-    """A text without halves of characters, which JSON lets through and no file takes."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _mapping(given: Any) -> dict[str, Any]:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from cutaway import registry
+from cutaway.engine.limits import Limits
 from cutaway.errors import ConfigurationError, ModelError, ModelFormatError, place_of
 from cutaway.models.backend import Backend
 from cutaway.models.batches import Batch
 from cutaway.models.child import ChildBackend
-from cutaway.models.limits import Limits
 from cutaway.models.model import Model
 from cutaway.models.recognising import Recognised, recognise
 

@@ -10,8 +10,8 @@ import stat
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from cutaway.engine.limits import Limits
 from cutaway.errors import ModelError, ModelFormatError, ModelNotFound, UnsafeModel, did_you_mean
-from cutaway.models.limits import Limits
 from cutaway.models.onnx_fields import looks_like_onnx, looks_like_saved_model
 from cutaway.models.zip_names import BadZip, zip_names
 

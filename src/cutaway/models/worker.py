@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from cutaway import registry
+from cutaway.engine.child_side import begin_child
+from cutaway.engine.confinement import confine
+from cutaway.engine.crossing_errors import error_to
+from cutaway.engine.limits import Limits
+from cutaway.engine.messages import Ended, read_blocking, write_message
 from cutaway.errors import AnalysisUnavailable, ModelError
 from cutaway.models.backend import Arrays, Backend
-from cutaway.models.confinement import confine, end_with_parent
-from cutaway.models.crossing import description_to, error_to, question_from
-from cutaway.models.limits import Limits
-from cutaway.models.messages import Ended, read_blocking, write_message
+from cutaway.models.crossing import description_to, question_from
 from cutaway.models.random_weights import RANDOM_WEIGHTS
 from cutaway.models.shared_arrays import SharedFile
 
@@ -140,10 +142,8 @@ class ModelWorker:
 
 def main(descriptors: list[int]) -> None:
     """Answer the parent until it closes its end."""
-    requests, answers, batches, results, lifeline = descriptors
-    for one in descriptors:
-        os.set_inheritable(one, False)  # noqa: FBT003
-    end_with_parent(lifeline)
+    requests, answers, lifeline, batches, results = descriptors
+    begin_child(descriptors, lifeline)
     worker = ModelWorker(batches, results)
     while True:
         try:

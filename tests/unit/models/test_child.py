@@ -175,8 +175,8 @@ def test_a_gigabyte_of_prints_neither_blocks_nor_piles_up(opened: Open, batch: A
     model = opened(Limits(seconds=60), predict="print", **{"with": 1024})
     assert model.predict(batch)["scores"].shape == (6, 3)
     assert model._child is not None
-    assert len(model._child._printed) <= 16 * 1024
-    assert b"the last line" in model._child._printed
+    assert len(model._child._process.printed) <= 16 * 1024
+    assert b"the last line" in model._child._process.printed
 
 
 def test_arrays_that_have_no_place_in_an_answer_are_said(opened: Open, batch: Arrays) -> None:
@@ -352,7 +352,7 @@ def test_an_interrupted_call_does_not_answer_the_next(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("cutaway.models.child_process.read_message", interrupt)
+        patch.setattr("cutaway.engine.supervised.read_message", interrupt)
         with pytest.raises(KeyboardInterrupt):
             model.predict(batch)
     assert model.predict(other)["scores"].shape == (2, 3)

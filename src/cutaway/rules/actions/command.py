@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import shutil
-import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cutaway.engine.supervised import kill_group
 from cutaway.errors import ConfigurationError
 from cutaway.rules.actions.channel import SENT, DeliveryOutcome, Message
 
@@ -85,9 +84,7 @@ class Command:
         try:
             process.communicate(message.to_json(), timeout=self.timeout)
         except subprocess.TimeoutExpired:
-            with contextlib.suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            kill_group(process)
             return DeliveryOutcome("failed", f"{self.label} did not end within {self.timeout:g} s and was killed")
         if process.returncode:
             return DeliveryOutcome("failed", f"{self.label} ended with {process.returncode}")

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
-import signal
 import subprocess
 import sys
 import threading
@@ -19,6 +17,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cutaway.engine.supervised import kill_group
 from cutaway.errors import ConfigurationError, StorageError
 from cutaway.run.identity import Run
 from cutaway.run.jobs import KILL_SECONDS, Job, ask_to_end, end_job, log_path, new_job, prune_jobs, read_job
@@ -205,8 +204,7 @@ class Jobs:
         status = process.poll()
         if status is None:
             if one.kill_at is not None and time.monotonic() > one.kill_at:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
+                kill_group(process)
             return
         del self._running[one.job.id]
         held = read_job(one.run.storage, one.job.id)

@@ -6,7 +6,6 @@ prints is kept apart from the answers; what it raises becomes an answer.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 import traceback
@@ -14,10 +13,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from cutaway.dataset.printed import captured_prints
+from cutaway.engine.child_side import begin_child
+from cutaway.engine.crossing_errors import error_to
+from cutaway.engine.messages import BadMessage, Ended, read_blocking, write_message
 from cutaway.evaluation.progress import Progress
-from cutaway.models.confinement import end_with_parent
-from cutaway.models.crossing import error_to
-from cutaway.models.messages import BadMessage, Ended, read_blocking, write_message
 from cutaway.studio.workers.values import from_plain, to_plain
 
 __all__ = ["main"]
@@ -61,9 +60,7 @@ def main(given: list[str]) -> None:
     """Answer the server until it closes its end."""
     requests, answers, lifeline = map(int, given[:3])
     lane, evaluation, run = given[3], int(given[4]), given[5]
-    for one in (requests, answers, lifeline):
-        os.set_inheritable(one, False)  # noqa: FBT003
-    end_with_parent(lifeline)
+    begin_child((requests, answers, lifeline), lifeline)
     telling = ProgressPipe(answers)
     asked = _asked(lane, run, evaluation, telling)
     while True:

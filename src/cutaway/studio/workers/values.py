@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cutaway.models.messages import BadMessage
+from cutaway.engine.messages import BadMessage
 
 __all__ = ["from_plain", "to_plain"]
 

@@ -318,7 +318,7 @@ def test_what_is_too_long_for_a_message_is_refused_and_costs_nothing_else(
     shared: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shared.ask("digits", None, "bind", {})
-    monkeypatch.setattr("cutaway.models.messages.LONGEST", 1000)
+    monkeypatch.setattr("cutaway.engine.messages.LONGEST", 1000)
     with pytest.raises(Refusal, match="longer than 1,000"):
         shared.ask("digits", None, "try", {"body": bytes(2000)})
     monkeypatch.undo()

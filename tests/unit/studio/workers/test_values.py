@@ -27,7 +27,7 @@ from cutaway.dataset.visualizer_classes import (
     LeapTextMask,
     LeapVideo,
 )
-from cutaway.models.messages import BadMessage
+from cutaway.engine.messages import BadMessage
 from cutaway.studio.workers.questions import bounding
 from cutaway.studio.workers.questions.bounding import bounded_data
 from cutaway.studio.workers.questions.uploads import fitted_upload

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from cutaway.models.system_calls import machine, no_new_privileges, system_call
+from cutaway.engine.system_calls import machine, no_new_privileges, system_call
 
 __all__ = ["fence_writes"]
 

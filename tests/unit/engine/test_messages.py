@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutaway.models.messages import LONGEST, BadMessage, Ended, Late, read_blocking, read_message, write_message
+from cutaway.engine.messages import LONGEST, BadMessage, Ended, Late, read_blocking, read_message, write_message
 
 Pipe = tuple[int, int]
 PLAIN = st.recursive(

@@ -1,25 +1,19 @@
-"""Puts the limits on this process, for good, and says in words which of them hold. Only a model's process calls it."""
+"""Puts the limits on this process, for good, and says in words which of them hold. Only a limited child calls it."""
 
 from __future__ import annotations
 
-import fcntl
-import os
 import resource
-import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from cutaway.models.call_filter import filter_calls
-from cutaway.models.limits import Limits
-from cutaway.models.system_calls import Unavailable
-from cutaway.models.write_fence import fence_writes
+from cutaway.engine.call_filter import filter_calls
+from cutaway.engine.limits import Limits
+from cutaway.engine.system_calls import Unavailable
+from cutaway.engine.write_fence import fence_writes
 
-__all__ = ["confine", "end_with_parent"]
+__all__ = ["confine"]
 
 _MB = 1024 * 1024
-_F_SETSIG = 10
-_SIGKILL = 9
 
 
 def confine(limits: Limits, scratch: Path) -> list[str]:
@@ -29,22 +23,6 @@ def confine(limits: Limits, scratch: Path) -> list[str]:
     words.append(_tried("writing", lambda: _fence(scratch)))
     words.append(_tried("network and programs", _filter))
     return words
-
-
-def end_with_parent(lifeline: int) -> None:
-    """End this process when the other end of a pipe closes, that is when the parent is gone, whatever runs here."""
-    if sys.platform == "linux":
-        # The kernel itself sends the signal: a framework that keeps Python's lock to itself cannot hold it up.
-        fcntl.fcntl(lifeline, _F_SETSIG, _SIGKILL)
-        fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
-        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
-    else:
-        threading.Thread(target=_wait_for_end, args=(lifeline,), daemon=True).start()
-
-
-def _wait_for_end(lifeline: int) -> None:
-    os.read(lifeline, 1)
-    os.kill(os.getpid(), _SIGKILL)
 
 
 def _tried(what: str, put: Callable[[], str]) -> str:

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cutaway.engine.call_filter import _MACHINES, _REFUSED, program
+from cutaway.engine.confinement import confine
+from cutaway.engine.system_calls import Unavailable
 from cutaway.errors import ModelError
 from cutaway.models import Limits
-from cutaway.models.call_filter import _MACHINES, _REFUSED, program
 from cutaway.models.child import ChildBackend
-from cutaway.models.confinement import confine
-from cutaway.models.system_calls import Unavailable
 
 ROW = {"x": np.ones((1, 4), np.float32)}
 Do = Callable[..., float]
@@ -124,8 +124,8 @@ def test_what_cannot_be_put_in_place_is_said_and_the_rest_still_is(
         raise Unavailable("Function not implemented")
 
     for name in ("_limit_memory", "_limit_files", "fence_writes"):
-        monkeypatch.setattr(f"cutaway.models.confinement.{name}", missing)
-    monkeypatch.setattr("cutaway.models.confinement.filter_calls", lambda: None)
+        monkeypatch.setattr(f"cutaway.engine.confinement.{name}", missing)
+    monkeypatch.setattr("cutaway.engine.confinement.filter_calls", lambda: None)
     words = confine(Limits(), tmp_path)
     assert words[2] == "writing: NOT limited, Function not implemented."
     assert words[3].startswith("network and programs: no sockets")

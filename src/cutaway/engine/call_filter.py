@@ -11,7 +11,7 @@ import os
 import struct
 from typing import NamedTuple
 
-from cutaway.models.system_calls import machine, no_new_privileges, system_call
+from cutaway.engine.system_calls import machine, no_new_privileges, system_call
 
 __all__ = ["filter_calls", "program"]
 
