@@ -13,7 +13,7 @@ from tests.docs.pages import DOCS
 
 WORDS = [
     *("Run", "Attempt", "Step", "Mode", "Tensor", "Collection", "Sample", "Subset"),
-    *("Evaluation", "Space", "Finding", "Insight", "Slice", "Overlay", "Job", "Version"),
+    *("Evaluation", "Space", "Population", "Analysis", "Finding", "Insight", "Slice", "Overlay", "Job", "Version"),
 ]
 REFERENCE = DOCS / "reference"
 FORMAT = (REFERENCE / "format.md").read_text(encoding="utf-8")
