@@ -1,8 +1,10 @@
-"""How tests are dealt to workers, and how long Hypothesis looks for a counterexample."""
+"""How tests are dealt to workers, how long Hypothesis looks for a counterexample, and what root may not do."""
 
 from __future__ import annotations
 
+import ctypes
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import hypothesis
@@ -52,3 +54,23 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 def _place(file: str) -> int:
     return next((place for place, start in enumerate(LONGEST) if file.startswith(start)), len(LONGEST))
+
+
+# CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH of Linux, and the version of the call that sets them.
+PASSES_PERMISSIONS, VERSION = 0b110, 0x20080522
+
+
+@pytest.fixture
+def permissions_count() -> Iterator[None]:
+    """Take from root, as whom tests may run, the right to pass permissions: from this thread and what it starts."""
+    if os.geteuid() != 0:
+        yield
+        return
+    libc, header, held = ctypes.CDLL(None, use_errno=True), (ctypes.c_uint32 * 2)(VERSION, 0), (ctypes.c_uint32 * 6)()
+    assert libc.capget(header, held) == 0
+    effective = held[0]
+    held[0] = effective & ~PASSES_PERMISSIONS
+    assert libc.capset(header, held) == 0
+    yield
+    held[0] = effective
+    assert libc.capset(header, held) == 0

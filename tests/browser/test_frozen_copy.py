@@ -14,7 +14,6 @@ from playwright.sync_api import expect
 from cutaway.cli import main
 from cutaway.studio.freezing import freeze
 from cutaway.studio.freezing.freeze import FROZEN_PAGE
-from tests.browser.firefox import installed_firefox, open_firefox
 from tests.browser.looking import colour_of, count_of, settled
 from tests.browser.test_hostile_strings import assert_only_text
 from tests.browser.watched_pages import WatchedPages
@@ -172,12 +171,3 @@ def test_a_chosen_sample_is_shown_in_full_and_another_says_that_it_needs_the_stu
     page = open_page(address_in(insects, "sample", f"sample={LEFT}"))
     expect(page.get_by_role("main")).to_contain_text("This copy does not hold that.")
     expect(page.get_by_role("main")).to_contain_text("cutaway studio insects")
-
-
-def test_firefox_opens_it_too(copies: Copies, tmp_path: Path) -> None:
-    with open_firefox(installed_firefox(), tmp_path) as firefox:
-        firefox.open((copies.of(HEALTHY) / "index.html").as_uri())
-        firefox.wait_for("document.querySelectorAll('canvas').length > 0")
-        firefox.evaluate("location.hash = '/runs/' + cutawayFrozenIndex.run + '/tensors'")
-        firefox.wait_for("document.querySelectorAll('table tr').length > 2")
-        assert firefox.errors == []

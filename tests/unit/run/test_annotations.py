@@ -1,7 +1,6 @@
 """What people write about a run: kept whole, bounded and plain, whoever else writes."""
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -131,7 +130,7 @@ def test_of_two_who_write_at_once_none_loses_anything(run: Run) -> None:
     assert found.note in ("a9", "b9")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.usefixtures("permissions_count")
 def test_a_folder_that_cannot_be_written_is_said_in_words(run: Run) -> None:
     run.path.chmod(0o555)
     try:

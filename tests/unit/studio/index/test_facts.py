@@ -1,7 +1,6 @@
 """What the table shows of one run, also where the run is damaged, hostile, or of a release to come."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -164,7 +163,7 @@ def test_secrets_of_a_config_are_no_cells(tmp_path: Path) -> None:
     assert "hunter2" not in str(facts_of(run))
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.usefixtures("permissions_count")
 def test_a_run_that_may_not_be_read_is_listed_and_says_so(tmp_path: Path) -> None:
     run = make_run(tmp_path / "a")
     (run.path / "run.json").chmod(0)

@@ -1,6 +1,5 @@
 """Where runs are found, and where not."""
 
-import os
 import shutil
 from pathlib import Path
 
@@ -69,7 +68,7 @@ def test_a_half_deleted_run_is_named(tmp_path: Path) -> None:
     assert "run.json" in reason
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may look into every folder")
+@pytest.mark.usefixtures("permissions_count")
 def test_a_folder_that_may_not_be_looked_into_is_named(tmp_path: Path) -> None:
     (tmp_path / "theirs").mkdir(mode=0)
     assert "may not" in folders(Places(tmp_path))["theirs"]

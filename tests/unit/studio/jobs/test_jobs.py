@@ -254,7 +254,7 @@ class TestWhenTheServerEnds:
 
 
 class TestRunsThatCannotBeWritten:
-    @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+    @pytest.mark.usefixtures("permissions_count")
     def test_a_run_that_is_read_only_is_said(self, asked: Asked, run: Path) -> None:
         run.chmod(0o555)
         answer = asked.client.post("/api/jobs", json={"run": asked.id_of("insects"), "kind": "analyze"})
