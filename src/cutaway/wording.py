@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["counted", "listed"]
+__all__ = ["counted", "listed", "short_repr"]
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -27,3 +27,13 @@ def listed(items: Sequence[object], most: int = 4, rest: str = "more") -> str:
     """
     shown = ", ".join(map(str, items[:most]))
     return shown if len(items) <= most else f"{shown} and {len(items) - most:,} {rest}"
+
+
+def short_repr(value: object, most: int = 60) -> str:
+    """Return the `repr` of a value of any size, cut short for a message.
+
+    >>> short_repr("a" * 100, 12)
+    "'aaaaaaaa..."
+    """
+    shown = repr(value)
+    return shown if len(shown) <= most else f"{shown[: most - 3]}..."

@@ -12,7 +12,7 @@ from typing import Any
 
 from cutaway.errors import CutawayError, place_of
 
-__all__ = ["Failed", "call_theirs", "defined_at", "own_name"]
+__all__ = ["Failed", "call_theirs", "defined_at", "own_name", "place_prefix"]
 
 
 class Failed(Exception):
@@ -49,6 +49,12 @@ def defined_at(function: Any) -> str:
         type(plain).__call__ if callable(plain) else None, "__code__", None
     )
     return f"{code.co_filename}:{code.co_firstlineno}" if code is not None else ""
+
+
+def place_prefix(function: Any) -> str:
+    """Return what a message about a function begins with: where it is defined, if that is known."""
+    place = defined_at(function)
+    return f"{place}: " if place else ""
 
 
 def own_name(function: Any) -> str:

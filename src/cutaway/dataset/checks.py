@@ -91,7 +91,7 @@ def label_problems(values: Array, labels: Sequence[str], declared: Field) -> lis
     if values.ndim > 1:
         return _index_problems(values, labels, own=False) if declared.type == DatasetOutputType.Mask else []
     if _is_one_hot(values) or (own and bool(np.isin(values, (0, 1)).all())):
-        message = f"it is {values.shape[-1]} wide, but there are {len(labels)} labels ({_some(labels)})"
+        message = f"it is {values.shape[-1]} wide, but there are {len(labels)} labels ({first_and_last_labels(labels)})"
         fix = "Encode one column for each label, or give as many `labels` as there are columns."
         return [Problem("binding-label-width", "error", message, fix)]
     return []
@@ -199,5 +199,5 @@ def _index_problems(values: Array, labels: Sequence[str], *, own: bool) -> list[
     return [Problem("binding-label-range", "error", message, fix)]
 
 
-def _some(labels: Sequence[str]) -> str:
+def first_and_last_labels(labels: Sequence[str]) -> str:
     return ", ".join(labels) if len(labels) <= 4 else f"{', '.join(labels[:3])}, ... {labels[-1]}"

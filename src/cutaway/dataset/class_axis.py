@@ -41,7 +41,7 @@ def is_binary(prediction: Array, axis: int) -> bool:
     >>> is_binary(np.zeros((5, 1)), -1), is_binary(np.zeros((5, 3)), -1)
     (True, False)
     """
-    return prediction.ndim == 1 or prediction.shape[_checked(prediction, axis)] == 1
+    return prediction.ndim == 1 or prediction.shape[_axis_from_front(prediction, axis)] == 1
 
 
 def class_weights(ground_truth: Array, prediction: Array, axis: int) -> tuple[Float64Array, Float64Array]:
@@ -54,7 +54,7 @@ def class_weights(ground_truth: Array, prediction: Array, axis: int) -> tuple[Fl
     [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     """
     truth, guess = np.asarray(ground_truth, np.float64), np.asarray(prediction, np.float64)
-    axis = _checked(guess, axis)
+    axis = _axis_from_front(guess, axis)
     classes = guess.shape[axis]
     if classes == 1:
         raise ConfigurationError(
@@ -86,7 +86,7 @@ def samples_with(mask: BoolArray) -> BoolArray:
     return np.asarray(mask.reshape(len(mask), _width(mask)).any(axis=1))
 
 
-def _checked(prediction: Array, axis: int) -> int:
+def _axis_from_front(prediction: Array, axis: int) -> int:
     """Return the class axis counted from the front; axis 0 is the batch."""
     if prediction.ndim < 2 or not (axis < 0 or 0 < axis < prediction.ndim) or axis <= -prediction.ndim:
         raise ConfigurationError(

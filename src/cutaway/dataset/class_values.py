@@ -18,7 +18,7 @@ def class_of(label: Any, classes: Sequence[str]) -> str | None:
     >>> class_of(7, ["cat", "dog"]), class_of([0.5, 0.5], ["cat", "dog"])
     (None, None)
     """
-    held = _plain(label)
+    held = _label_as_python(label)
     if isinstance(held, list):
         if len(held) != len(classes) or not all(isinstance(one, bool | int | float) for one in held):
             return None
@@ -41,7 +41,7 @@ def label_with(label: Any, old: str, new: str, classes: Sequence[str]) -> Any:
     >>> label_with(0, "cat", "dog", ["cat", "dog"]), label_with([0.9, 0.1], "cat", "dog", ["cat", "dog"])
     (1, [0.1, 0.9])
     """
-    held = _plain(label)
+    held = _label_as_python(label)
     if isinstance(held, bytes):
         return new.encode()
     if isinstance(held, str):
@@ -54,7 +54,7 @@ def label_with(label: Any, old: str, new: str, classes: Sequence[str]) -> Any:
     return type(held)(place)
 
 
-def _plain(label: Any) -> Any:
+def _label_as_python(label: Any) -> Any:
     """Return a label of numpy, torch or plain Python as a plain value, or a row of them as a new list."""
     held = label.tolist() if hasattr(label, "tolist") else list(label) if isinstance(label, list | tuple) else label
     while isinstance(held, list) and len(held) == 1:

@@ -57,7 +57,11 @@ def tensorleap_preprocess(*, binder: Binder | None = None) -> Decorator:
 
         @wraps(function)
         def called() -> Any:
-            return Placeholder() if reading() else check_responses(function, _apart(function), unlabeled=False)
+            return (
+                Placeholder()
+                if reading()
+                else check_responses(function, _called_outside_test(function), unlabeled=False)
+            )
 
         return called
 
@@ -72,7 +76,11 @@ def tensorleap_unlabeled_preprocess(*, binder: Binder | None = None) -> Decorato
 
         @wraps(function)
         def called() -> Any:
-            return Placeholder() if reading() else check_responses(function, [_apart(function)], unlabeled=True)[0]
+            return (
+                Placeholder()
+                if reading()
+                else check_responses(function, [_called_outside_test(function)], unlabeled=True)[0]
+            )
 
         return called
 
@@ -101,7 +109,7 @@ def _encoder(role: Role, field: Field, binder: Binder | None) -> Decorator:
             if reading():
                 return Placeholder(f"{role.value}.{field.name}")
             _check_sample(kind, field.name, sample_id, preprocess)
-            result = _apart(function, sample_id, preprocess)
+            result = _called_outside_test(function, sample_id, preprocess)
             try:
                 values = encoded(result, exact=True)
             except Unusable as reason:
@@ -126,7 +134,7 @@ def tensorleap_metadata(name: str, metadata_type: MetadataTypes = None, *, binde
             if reading():
                 return None
             _check_sample("metadata", name, sample_id, preprocess)
-            result = _apart(function, sample_id, preprocess)
+            result = _called_outside_test(function, sample_id, preprocess)
             try:
                 metadata_columns(field, result)
             except Unusable as reason:
@@ -165,7 +173,7 @@ def tensorleap_custom_latent_space(
             if reading():
                 return Placeholder()
             _check_sample("latent space", own, sample_id, preprocess)
-            return encoded(_apart(function, sample_id, preprocess), exact=False)
+            return encoded(_called_outside_test(function, sample_id, preprocess), exact=False)
 
         return called
 
@@ -209,7 +217,7 @@ def _of_batch(kind: str, name: str, function: Anything, wrong: Callable[[Any], s
         now = reading()
         if now:
             return now.call(kind, name, function, arguments, named)
-        result = _apart(function, *arguments, **named)
+        result = _called_outside_test(function, *arguments, **named)
         reason = wrong(result)
         if reason:
             raise EncoderError(kind, name, "batch", reason, defined_at(function))
@@ -240,7 +248,7 @@ def tensorleap_custom_visualizer(
             if in_test():
                 arguments = tuple(_without_batch(one) for one in arguments)
                 named = {key: _without_batch(one) for key, one in named.items()}
-            result = _apart(function, *arguments, **named)
+            result = _called_outside_test(function, *arguments, **named)
             reason = wrong_visual(declared, result)
             if reason:
                 raise EncoderError("visualizer", name, "call", reason, defined_at(function))
@@ -281,7 +289,7 @@ def tensorleap_load_model(
             now = reading()
             if now:
                 return now.model()
-            model = _apart(function)
+            model = _called_outside_test(function)
             if model is None:
                 raise EncoderError("model", function.__name__, "load", "it returned None.", defined_at(function))
             return LoadedModel(model, [one.name for one in bound.predictions]) if in_test() else model
@@ -313,7 +321,7 @@ def tensorleap_integration_test(*, binder: Binder | None = None) -> Decorator:
     return decorate
 
 
-def _apart(function: Anything, *arguments: Any, **named: Any) -> Any:
+def _called_outside_test(function: Anything, *arguments: Any, **named: Any) -> Any:
     with outside_test():
         return function(*arguments, **named)
 

@@ -47,14 +47,14 @@ def guess_visualizer(field: Field, sample: Array) -> Visualizer:
     """
     values = np.asarray(sample)
     if field.type == DatasetInputType.Text or values.dtype.kind in "USO":
-        return _bound("Text", show_text, LeapDataType.Text)
+        return _visualizer_of_data("Text", show_text, LeapDataType.Text)
     if field.type == DatasetInputType.Image or _is_image(values, field.channel_dim):
-        return _bound("Image", partial(show_image, channel_dim=field.channel_dim), LeapDataType.Image)
+        return _visualizer_of_data("Image", partial(show_image, channel_dim=field.channel_dim), LeapDataType.Image)
     if values.ndim == 1 and values.size and (len(values) <= _FEW_BARS or len(values) == len(field.labels)):
-        return _bound("HorizontalBar", partial(show_bars, labels=field.labels), LeapDataType.HorizontalBar)
+        return _visualizer_of_data("HorizontalBar", partial(show_bars, labels=field.labels), LeapDataType.HorizontalBar)
     if values.size and (values.ndim == 1 or (values.ndim == 2 and values.shape[1] < _NARROW)):
-        return _bound("Graph", show_graph, LeapDataType.Graph)
-    return _bound("RawData", show_raw_data, LeapDataType.Text)
+        return _visualizer_of_data("Graph", show_graph, LeapDataType.Graph)
+    return _visualizer_of_data("RawData", show_raw_data, LeapDataType.Text)
 
 
 def show_image(data: Array, *, channel_dim: int = -1) -> LeapImage:
@@ -150,18 +150,18 @@ def _classes(mask: Array, rank: int) -> tuple[Array, list[str]]:
     return whole, [str(index) for index in range(int(whole.max()) + 1)]
 
 
-def _bound(
+def _visualizer_of_data(
     name: str, function: Callable[..., LeapObject], kind: LeapDataType, arguments: tuple[str, ...] = ("data",)
 ) -> Visualizer:
     return Visualizer(name, function, arguments, visualizer_type=kind)
 
 
 DEFAULT_VISUALIZERS = (
-    _bound("Image", show_image, LeapDataType.Image),
-    _bound("Graph", show_graph, LeapDataType.Graph),
-    _bound("RawData", show_raw_data, LeapDataType.Text),
-    _bound("HorizontalBar", show_bars, LeapDataType.HorizontalBar),
-    _bound("Text", show_text, LeapDataType.Text),
-    _bound("ImageMask", show_image_mask, LeapDataType.ImageMask, ("mask", "image")),
-    _bound("TextMask", show_text_mask, LeapDataType.TextMask, ("mask", "text_data")),
+    _visualizer_of_data("Image", show_image, LeapDataType.Image),
+    _visualizer_of_data("Graph", show_graph, LeapDataType.Graph),
+    _visualizer_of_data("RawData", show_raw_data, LeapDataType.Text),
+    _visualizer_of_data("HorizontalBar", show_bars, LeapDataType.HorizontalBar),
+    _visualizer_of_data("Text", show_text, LeapDataType.Text),
+    _visualizer_of_data("ImageMask", show_image_mask, LeapDataType.ImageMask, ("mask", "image")),
+    _visualizer_of_data("TextMask", show_text_mask, LeapDataType.TextMask, ("mask", "text_data")),
 )

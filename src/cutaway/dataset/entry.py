@@ -128,13 +128,13 @@ def _digest(settings: EntrySettings, imported: Iterable[Path]) -> str:
     """Return a hash of names and contents, in the order of the names: the same wherever the folder lies."""
     files = {settings.path, *imported, *_included(settings)}
     digest = hashlib.sha256()
-    for name, file in sorted((_name(settings.root, file), file) for file in files if file.is_file()):
+    for name, file in sorted((_path_below(settings.root, file), file) for file in files if file.is_file()):
         with file.open("rb") as content:
             digest.update(f"{name}\0{hashlib.file_digest(content, 'sha256').hexdigest()}\n".encode())
     return digest.hexdigest()
 
 
-def _name(root: Path, file: Path) -> str:
+def _path_below(root: Path, file: Path) -> str:
     return file.relative_to(root).as_posix() if file.is_relative_to(root) else file.name
 
 
@@ -144,5 +144,5 @@ def _included(settings: EntrySettings) -> set[Path]:
 
 
 def _excluded(settings: EntrySettings, file: Path) -> bool:
-    name: Any = _name(settings.root, file)
+    name: Any = _path_below(settings.root, file)
     return any(fnmatch.fnmatch(name, pattern) for pattern in settings.exclude)

@@ -58,7 +58,7 @@ def _usual_file(folder: Path) -> Path:
 
 
 def _from_settings(path: Path) -> EntrySettings:
-    settings = _read(path)
+    settings = _read_settings(path)
     root = path.resolve().parent
     include, exclude = (_patterns(path, settings, key) for key in ("include", "exclude"))
     name = settings.get("entryFile")
@@ -76,7 +76,7 @@ def _from_settings(path: Path) -> EntrySettings:
     return EntrySettings(entry, root, include, exclude)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_settings(path: Path) -> dict[str, Any]:
     try:
         settings = read_plain_yaml(path, largest=_LARGEST_FILE, what=SETTINGS_FILE)
     except ValueError as error:

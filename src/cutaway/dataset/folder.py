@@ -126,7 +126,7 @@ def _subset(name: str, folder: Path, pictures: list[_Picture], labels: tuple[str
 
 def _pictures(folder: Path) -> list[_Picture]:
     if (folder / LABELS).exists():
-        return _listed(folder)
+        return _pictures_of_labels_file(folder)
     classes = sorted(one for one in folder.iterdir() if one.is_dir() and not one.name.startswith("."))
     in_classes = [
         _Picture(file.relative_to(folder).as_posix(), label=one.name) for one in classes for file in _images(one)
@@ -138,7 +138,7 @@ def _images(folder: Path) -> list[Path]:
     return sorted(file for file in folder.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
 
 
-def _listed(folder: Path) -> list[_Picture]:
+def _pictures_of_labels_file(folder: Path) -> list[_Picture]:
     """Read labels.csv; a file that it names must lie inside the folder."""
     with (folder / LABELS).open(newline="", encoding="utf-8-sig") as lines:
         reader = csv.DictReader(lines)
@@ -153,11 +153,15 @@ def _listed(folder: Path) -> list[_Picture]:
                 raise BindingError(f"{place}: there is no file {row[FILE]!r}.")
             rest = {key: value for key, value in row.items() if key not in (FILE, LABEL) and key is not None}
             pictures.append(_Picture(row[FILE], row[LABEL] or None, rest))
-    numeric = {key: number for key in pictures[0].metadata if (number := _number(pictures, key))} if pictures else {}
+    numeric = (
+        {key: number for key in pictures[0].metadata if (number := _number_type_of_column(pictures, key))}
+        if pictures
+        else {}
+    )
     return [replace(one, metadata=_typed(one.metadata, numeric)) for one in pictures]
 
 
-def _number(pictures: list[_Picture], column: str) -> type[int] | type[float] | None:
+def _number_type_of_column(pictures: list[_Picture], column: str) -> type[int] | type[float] | None:
     """What a column of text holds throughout: whole numbers, numbers, or neither. Empty cells are missing values."""
     cells = [one.metadata[column] for one in pictures if one.metadata[column]]
     for kind in (int, float):

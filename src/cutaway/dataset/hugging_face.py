@@ -36,18 +36,18 @@ def from_huggingface(
 ) -> Dataset:
     """See `Dataset.from_huggingface`."""
     if not isinstance(dataset, Mapping):
-        return _one(dataset, inputs, ground_truths, labels, subset)
+        return _dataset_of_split(dataset, inputs, ground_truths, labels, subset)
     parts = []
     for split, one in dataset.items():
         name = SPLITS.get(str(split))
         if name is None:
             message = f"The split {split!r} is no subset of ours.{did_you_mean(str(split), SPLITS)} Rename or drop it."
             raise ConfigurationError(message)
-        parts.append(_one(one, inputs, ground_truths if name != "unlabeled" else (), labels, name))
+        parts.append(_dataset_of_split(one, inputs, ground_truths if name != "unlabeled" else (), labels, name))
     return Dataset.join(*parts)
 
 
-def _one(
+def _dataset_of_split(
     dataset: Any, inputs: Sequence[str], ground_truths: Sequence[str], labels: Sequence[str], subset: str
 ) -> Dataset:
     columns = getattr(dataset, "column_names", None)

@@ -105,7 +105,7 @@ def as_item(sample: Any, inputs: Sequence[str] = (), ground_truths: Sequence[str
         if missing:
             message = f"A sample has no part {missing[0]!r}; it has {', '.join(map(str, sample))}."
             raise ConfigurationError(message)
-        rest = {str(key): _plain(value) for key, value in sample.items() if key not in named}
+        rest = {str(key): _number_of_tensor(value) for key, value in sample.items() if key not in named}
         return Item(
             {name: sample[name] for name in inputs},
             {name: sample[name] for name in ground_truths},
@@ -115,7 +115,7 @@ def as_item(sample: Any, inputs: Sequence[str] = (), ground_truths: Sequence[str
         if len(sample) != ONE_OF_EACH:
             message = f"A sample must be (input, ground truth), a dictionary or one array, but is {len(sample)} things."
             raise ConfigurationError(message)
-        return Item(_named(sample[0], "input"), _named(sample[1], "ground_truth"))
+        return Item(_parts_by_name(sample[0], "input"), _parts_by_name(sample[1], "ground_truth"))
     return Item({"input": sample})
 
 
@@ -134,10 +134,10 @@ def _their_place(error: BaseException) -> str:
     return "" if place.startswith(OURS) else place
 
 
-def _named(part: Any, name: str) -> Mapping[str, Any]:
+def _parts_by_name(part: Any, name: str) -> Mapping[str, Any]:
     return part if isinstance(part, Mapping) else {name: part}
 
 
-def _plain(value: Any) -> Any:
+def _number_of_tensor(value: Any) -> Any:
     """A tensor with one number is that number."""
     return value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value

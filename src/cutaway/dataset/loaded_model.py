@@ -43,7 +43,7 @@ class LoadedModel:
         """Call the model; its outputs come back as arrays."""
         size = _batch_size(getattr(self._model, "inputs", None))
         arguments = tuple(_given_to(self._model, _repeated(one, size)) for one in arguments)
-        return self._checked(_first(_arrays(self._model(*arguments, **named)), size))
+        return self._with_declared_count(_first(_arrays(self._model(*arguments, **named)), size))
 
     def eval(self) -> LoadedModel:
         """Turn a module of torch to predicting; still takes and gives arrays."""
@@ -54,7 +54,7 @@ class LoadedModel:
         """Call the model's `predict`."""
         size = _batch_size(getattr(self._model, "inputs", None))
         arguments = tuple(_repeated(one, size) for one in arguments)
-        return self._checked(_first(_arrays(self._model.predict(*arguments, **named)), size))
+        return self._with_declared_count(_first(_arrays(self._model.predict(*arguments, **named)), size))
 
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], *rest: Any) -> list[Array]:
         """Run a session: its inputs are checked by name and cast to their types."""
@@ -63,9 +63,9 @@ class LoadedModel:
         size = _batch_size(specs.values())
         feed = {name: _repeated(_cast(specs[name], value), size) for name, value in input_feed.items()}
         outputs: list[Array] = _first(_arrays(self._model.run(output_names, feed, *rest)), size)
-        return outputs if output_names is not None else self._checked(outputs)
+        return outputs if output_names is not None else self._with_declared_count(outputs)
 
-    def _checked(self, outputs: Any) -> Any:
+    def _with_declared_count(self, outputs: Any) -> Any:
         count = len(outputs) if isinstance(outputs, list | tuple | dict) else 1
         if self._predictions and count != len(self._predictions):
             raise BindingError(

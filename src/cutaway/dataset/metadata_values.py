@@ -15,6 +15,7 @@ import numpy as np
 from cutaway.dataset.enums import DatasetMetadataType
 from cutaway.dataset.functions import MetadataField
 from cutaway.dataset.subset import Scalar
+from cutaway.wording import short_repr
 
 __all__ = ["Unusable", "metadata_columns"]
 
@@ -36,7 +37,10 @@ def metadata_columns(field: MetadataField, result: Any) -> dict[str, Scalar]:
     """
     declared = field.metadata_type
     if isinstance(result, Mapping):
-        columns = {f"{field.name}_{_key(key)}": _value(value, _of(declared, key)) for key, value in result.items()}
+        columns = {
+            f"{field.name}_{_key(key)}": _value_as_declared(value, _type_declared_for(declared, key))
+            for key, value in result.items()
+        }
         missing = [key for key in declared if key not in result] if isinstance(declared, Mapping) else []
         return columns | {f"{field.name}_{key}": None for key in missing}
     if isinstance(declared, Mapping):
@@ -44,10 +48,10 @@ def metadata_columns(field: MetadataField, result: Any) -> dict[str, Scalar]:
             f"it returned {type(result).__name__}, but `metadata_type` declares the keys {', '.join(declared)}: "
             "return a dictionary with these keys, or declare one type."
         )
-    return {field.name: _value(result, declared)}
+    return {field.name: _value_as_declared(result, declared)}
 
 
-def _of(
+def _type_declared_for(
     declared: DatasetMetadataType | Mapping[str, DatasetMetadataType] | None, key: str
 ) -> DatasetMetadataType | None:
     return declared.get(key) if isinstance(declared, Mapping) else declared
@@ -59,8 +63,8 @@ def _key(key: Any) -> str:
     return key
 
 
-def _value(value: Any, declared: DatasetMetadataType | None) -> Scalar:
-    plain = _plain(value)
+def _value_as_declared(value: Any, declared: DatasetMetadataType | None) -> Scalar:
+    plain = _as_python_scalar(value)
     if plain is None or (isinstance(plain, float) and math.isnan(plain)):
         if declared is None:
             raise Unusable(
@@ -71,7 +75,7 @@ def _value(value: Any, declared: DatasetMetadataType | None) -> Scalar:
     return plain if declared is None else _COERCIONS[declared](plain)
 
 
-def _plain(value: Any) -> Scalar:
+def _as_python_scalar(value: Any) -> Scalar:
     """Return a value of Python's own: numpy's scalars and arrays without axes are what they hold."""
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         value = value.item()
@@ -83,13 +87,13 @@ def _plain(value: Any) -> Scalar:
     if value is None or isinstance(value, bool | float):
         return value
     if isinstance(value, int):
-        return _whole(value)
+        return _fitting_64_bits(value)
     shape = getattr(value, "shape", None)
     what = f"{type(value).__name__} of shape {tuple(shape)}" if shape is not None else type(value).__name__
     raise Unusable(f"it returned {what}. Return a number, a text, a boolean, or a flat dictionary of these.")
 
 
-def _whole(value: int) -> int:
+def _fitting_64_bits(value: int) -> int:
     if not -_LARGEST <= value < _LARGEST:
         raise Unusable(f"{value} does not fit into 64 bits. Return it as text.")
     return value
@@ -97,21 +101,21 @@ def _whole(value: int) -> int:
 
 def _int(value: bool | int | float | str) -> Scalar:  # noqa: FBT001
     if isinstance(value, str):
-        number = _number(value, "int")
+        number = _number_of_text(value, "int")
         if number is None or isinstance(number, int):
             return number
         value = number
     if isinstance(value, float) and not value.is_integer():
         raise Unusable(f"it is declared int, but {value!r} is not whole. Declare float, or round it.")
-    return _whole(int(value))
+    return _fitting_64_bits(int(value))
 
 
 def _float(value: bool | int | float | str) -> Scalar:  # noqa: FBT001
-    number = _number(value, "float") if isinstance(value, str) else value
+    number = _number_of_text(value, "float") if isinstance(value, str) else value
     return None if number is None else float(number)
 
 
-def _number(text: str, declared: str) -> int | float | None:
+def _number_of_text(text: str, declared: str) -> int | float | None:
     """Return the number that a text holds; None for `nan`."""
     try:
         # Not by way of float: 2**53 + 1 has to stay what it is.
@@ -121,24 +125,19 @@ def _number(text: str, declared: str) -> int | float | None:
     try:
         number = float(text)
     except ValueError:
-        raise Unusable(f"it is declared {declared}, but {_short(text)} is no number. Declare string.") from None
+        raise Unusable(f"it is declared {declared}, but {short_repr(text)} is no number. Declare string.") from None
     return None if math.isnan(number) else number
 
 
 def _boolean(value: bool | int | float | str) -> Scalar:  # noqa: FBT001
     known = _WORDS.get(value.strip().lower()) if isinstance(value, str) else (bool(value) if value in (0, 1) else None)
     if known is None:
-        raise Unusable(f"it is declared boolean, but {_short(value)} is neither true nor false.")
+        raise Unusable(f"it is declared boolean, but {short_repr(value)} is neither true nor false.")
     return known
 
 
 def _string(value: bool | int | float | str) -> Scalar:  # noqa: FBT001
     return str(value)
-
-
-def _short(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
 _COERCIONS = {

@@ -49,7 +49,7 @@ def corrected(labels: Labels, subset: str = "training", ids: Sequence[object] | 
     seen = note_read(overlay, CORRECTED, subset)
     corrections = overlay.of(subset, LABEL)
     places = found_samples(overlay, corrections, _full_ids(subset, ids, _length(labels)))
-    get, put, result = _opened(labels, overlay)
+    get, put, result = _label_access(labels, overlay)
     check_labels(overlay, {sample: get(place) for sample, place in places.items()}, corrections)
     for sample, place in places.items():
         one = corrections[sample]
@@ -120,8 +120,8 @@ def check_labels(overlay: Overlay, there: Mapping[str, Any], corrections: Mappin
     raise OverlayError(
         str(overlay.path),
         f"it was made for other labels: {len(wrong):,} of the {len(there):,} labels that it corrects are not what they "
-        f"were. {first.sample} was {first.old!r} and is {_shown(there[wrong[0]], overlay.classes)} now. Make it again "
-        "from an evaluation of these labels: `cutaway fix RUN`.",
+        f"were. {first.sample} was {first.old!r} and is {_label_in_words(there[wrong[0]], overlay.classes)} now. "
+        "Make it again from an evaluation of these labels: `cutaway fix RUN`.",
     )
 
 
@@ -151,7 +151,7 @@ def _length(labels: Any) -> int:
         ) from None
 
 
-def _opened(
+def _label_access(
     labels: Any, overlay: Overlay
 ) -> tuple[Callable[[int], Any], Callable[[int, Any], None], Callable[[], Any]]:
     """Return how to read one label, how to write it into a copy, and the copy, for each kind of labels."""
@@ -198,7 +198,7 @@ def _roomy(labels: Array, classes: Sequence[str]) -> Array:
     return labels.astype(np.promote_types(labels.dtype, f"{labels.dtype.kind}{longest}"))
 
 
-def _shown(label: Any, classes: Sequence[str]) -> str:
+def _label_in_words(label: Any, classes: Sequence[str]) -> str:
     name = class_of(label, classes)
     held = str(label).replace("\n", " ")
     return repr(name) if name is not None else f"{held[:60]}, which is none of the {len(classes)} classes"

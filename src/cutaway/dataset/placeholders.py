@@ -99,9 +99,9 @@ class ModelPlaceholder:
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Return the predictions: one alone, several in a list."""
         given = arguments[0] if len(arguments) == 1 else arguments
-        self._take(given)
+        self._note_inputs(given)
         # Settings such as `training=False` have no origin, and are passed over.
-        self._take(named)
+        self._note_inputs(named)
         outputs = self._outputs()
         return outputs[0] if len(outputs) == 1 else outputs
 
@@ -115,7 +115,7 @@ class ModelPlaceholder:
 
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any], *_: Any) -> list[Placeholder]:
         """Return the predictions in a list, those that are named where names are given."""
-        self._take(input_feed)
+        self._note_inputs(input_feed)
         outputs = self._outputs()
         if output_names is None or len(output_names) == len(outputs):
             return outputs
@@ -142,18 +142,18 @@ class ModelPlaceholder:
     def _outputs(self) -> list[Placeholder]:
         return [Placeholder(f"prediction.{name}") for name in self.predictions] or [Placeholder()]
 
-    def _take(self, given: Any) -> None:
+    def _note_inputs(self, given: Any) -> None:
         if isinstance(given, Mapping):
             for key, value in given.items():
                 position = self._positions.get(key)
-                self._note(key if position is None else position, value)
+                self._note_if_input(key if position is None else position, value)
         elif isinstance(given, list | tuple):
             for position, value in enumerate(given):
-                self._note(position, value)
+                self._note_if_input(position, value)
         else:
-            self._note(0, given)
+            self._note_if_input(0, given)
 
-    def _note(self, key: str | int, value: Any) -> None:
+    def _note_if_input(self, key: str | int, value: Any) -> None:
         origin = origin_of(value)
         if origin.startswith("input."):
             self.note(key, origin.removeprefix("input."))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cutaway.dataset.calling import Failed, call_theirs, defined_at, own_name
+from cutaway.dataset.calling import Failed, call_theirs, own_name, place_prefix
 from cutaway.dataset.current import using
 from cutaway.dataset.declarations import SubsetFunction
 from cutaway.dataset.enums import DataStateType
@@ -55,7 +55,7 @@ def prepare(binder: Binder) -> dict[str, list[SubsetPart]]:
         for state, response in _by_state(one, responses).items():
             if state is DataStateType.unlabeled and one.unlabeled and state in found:
                 raise BindingError(
-                    f"{_where(one.function)}the subset {state.value} is returned by two preprocess functions."
+                    f"{place_prefix(one.function)}the subset {state.value} is returned by two preprocess functions."
                 )
             prefix = f"{one.name}/" if several else ""
             part = SubsetPart(one.name, response, _share(response.sample_ids, one.ratio), prefix)
@@ -63,8 +63,8 @@ def prepare(binder: Binder) -> dict[str, list[SubsetPart]]:
     missing = [state.value for state in _MANDATORY if state not in found]
     if missing:
         raise BindingError(
-            f"{_where(binder.subset_functions[0].function)}the subset {' and '.join(missing)} is missing; there is "
-            f"{', '.join(state.value for state in found) or 'none'}. "
+            f"{place_prefix(binder.subset_functions[0].function)}the subset {' and '.join(missing)} is missing; "
+            f"there is {', '.join(state.value for state in found) or 'none'}. "
             "Return a response for training and one for validation; test and unlabeled may be left out."
         )
     return {state.value: found[state] for state in _ORDER if state in found}
@@ -82,7 +82,7 @@ def _call(one: SubsetFunction) -> list[PreprocessResponse]:
 
 def check_responses(function: Any, result: Any, *, unlabeled: bool) -> list[PreprocessResponse]:
     """Return what a preprocess function returned. Raises `BindingError` where it is not distinct responses."""
-    start = f"{_where(function)}{own_name(function)} returned"
+    start = f"{place_prefix(function)}{own_name(function)} returned"
     wanted = "one PreprocessResponse" if unlabeled else "a list of PreprocessResponse, one for each subset"
     if not isinstance(result, list | tuple) or not result:
         raise BindingError(f"{start} {_kind(result)}. Return {wanted}.")
@@ -101,13 +101,14 @@ def _by_state(one: SubsetFunction, responses: Sequence[PreprocessResponse]) -> d
         if state is None:
             if position >= len(_ORDER):
                 raise BindingError(
-                    f"{_where(one.function)}response {position + 1} of {len(responses)} has no `state`. "
+                    f"{place_prefix(one.function)}response {position + 1} of {len(responses)} has no `state`. "
                     f"By position there are only {', '.join(_ORDER)}."
                 )
             state = _ORDER[position]
         if state in found:
             raise BindingError(
-                f"{_where(one.function)}two responses are {state.value}. Give each its own `state=DataStateType...`."
+                f"{place_prefix(one.function)}two responses are {state.value}. "
+                "Give each its own `state=DataStateType...`."
             )
         found[state] = response
     return found
@@ -118,11 +119,6 @@ def _share(ids: Sequence[SampleId], ratio: float) -> Sequence[SampleId]:
     total = len(ids)
     used = min(total, max(1, round(total * ratio)))
     return ids if used == total else [ids[position * total // used] for position in range(used)]
-
-
-def _where(function: Any) -> str:
-    place = defined_at(function)
-    return f"{place}: " if place else ""
 
 
 def _kind(result: Any) -> str:

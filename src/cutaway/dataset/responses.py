@@ -10,6 +10,7 @@ import numpy as np
 
 from cutaway.dataset.enums import ConfusionMatrixValue, DataStateType
 from cutaway.errors import BindingError, did_you_mean
+from cutaway.wording import short_repr
 
 __all__ = [
     "ConfusionMatrixElement",
@@ -120,18 +121,20 @@ def _distinct(ids: Iterable[Any]) -> list[SampleId]:
         _fit_for_an_id(one)
         # An id is text everywhere else, so 7 and "7" are the same sample.
         if str(one) in seen:
-            raise BindingError(f"Sample id {_short(one)} is there twice. The ids of a subset must be distinct.")
+            raise BindingError(f"Sample id {short_repr(one)} is there twice. The ids of a subset must be distinct.")
         seen.add(str(one))
     return listed
 
 
 def _fit_for_an_id(one: Any) -> None:
     if isinstance(one, bool) or not isinstance(one, int | str):
-        raise BindingError(f"A sample id must be an integer or a text, but got {_short(one)} ({type(one).__name__}).")
+        raise BindingError(
+            f"A sample id must be an integer or a text, but got {short_repr(one)} ({type(one).__name__})."
+        )
     try:
         str(one).encode()
     except UnicodeEncodeError as error:
-        raise BindingError(f"Sample id {_short(one)} is no valid text: {error.reason}.") from error
+        raise BindingError(f"Sample id {short_repr(one)} is no valid text: {error.reason}.") from error
 
 
 def _id_type(ids: Sequence[SampleId], given: type[int] | type[str] | None) -> type[int] | type[str]:
@@ -147,8 +150,3 @@ def _id_type(ids: Sequence[SampleId], given: type[int] | type[str] | None) -> ty
     if given is not None and given is not found:
         raise BindingError(f"`sample_id_type` is {given.__name__}, but the sample ids are {found.__name__}.")
     return found
-
-
-def _short(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 80 else f"{shown[:77]}..."

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
-from cutaway.dataset.calling import defined_at, own_name
+from cutaway.dataset.calling import defined_at, own_name, place_prefix
 from cutaway.dataset.responses import SamplePreprocessResponse
 from cutaway.errors import BindingError
 
@@ -36,7 +36,7 @@ def signature_of(kind: str, name: str, function: Callable[..., Any]) -> Signatur
     ]
     if len(injected) > 1:
         raise BindingError(
-            f"{_where(function)}{kind} {name!r} has {len(injected)} parameters of type SamplePreprocessResponse "
+            f"{place_prefix(function)}{kind} {name!r} has {len(injected)} parameters of type SamplePreprocessResponse "
             f"({', '.join(injected)}), but a call has one batch. Keep one."
         )
     # An argument with a default is a setting of the function's own.
@@ -63,7 +63,7 @@ def check_takes(kind: str, name: str, function: Any, *wanted: str) -> None:
         hint = " Remove `self`: it is called as a plain function." if "self" in signature.parameters else ""
         call = f"{own_name(function)}({', '.join(wanted)})"
         raise BindingError(
-            f"{_where(function)}{kind} {name!r} takes {signature}, but is called as `{call}`.{hint}"
+            f"{place_prefix(function)}{kind} {name!r} takes {signature}, but is called as `{call}`.{hint}"
         ) from None
 
 
@@ -87,8 +87,3 @@ def _hints(function: Any) -> dict[str, Any]:
 
 def _spells(annotation: Any, name: str) -> bool:
     return isinstance(annotation, str) and annotation.strip("\"' ").rpartition(".")[2] == name
-
-
-def _where(function: Any) -> str:
-    place = defined_at(function)
-    return f"{place}: " if place else ""

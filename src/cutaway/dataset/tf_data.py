@@ -35,7 +35,7 @@ def from_tf_data(
         raise ConfigurationError(
             "This tf.data.Dataset repeats for ever. Call it before `repeat()`, or `take(n)` of it."
         )
-    items = list(_within(_items(dataset, inputs, ground_truths, batched=batched), memory_mb))
+    items = list(_refuse_more_than(_items(dataset, inputs, ground_truths, batched=batched), memory_mb))
     if not items:
         raise ConfigurationError(f"The {subset} subset has no samples: the tf.data.Dataset gave none.")
     columns = {
@@ -66,7 +66,7 @@ def _decoded(element: Any) -> Any:
     return element
 
 
-def _within(items: Iterator[Item], memory_mb: int) -> Iterator[Item]:
+def _refuse_more_than(items: Iterator[Item], memory_mb: int) -> Iterator[Item]:
     used = 0
     for item in items:
         used += sum(np.asarray(part).nbytes for parts in (item.inputs, item.ground_truths) for part in parts.values())

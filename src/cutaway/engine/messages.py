@@ -74,7 +74,7 @@ def read_message(fd: int, deadline: float, others: dict[int, Callable[[], bool]]
                 poll.unregister(one)
         if fd in ready:
             need = _LENGTH.size if wanted < 0 else wanted
-            got += _read(fd, need - len(got))
+            got += _read_some(fd, need - len(got))
             if wanted < 0 and len(got) == _LENGTH.size:
                 wanted = _checked_length(bytes(got))
                 got = bytearray()
@@ -96,7 +96,7 @@ def _milliseconds(deadline: float) -> int:
     return int(1000 * min(max(deadline - time.monotonic(), 0.0), _SLICE_SECONDS)) + 1
 
 
-def _read(fd: int, length: int) -> bytes:
+def _read_some(fd: int, length: int) -> bytes:
     got = os.read(fd, min(length, _CHUNK))
     if not got:
         raise Ended
@@ -106,7 +106,7 @@ def _read(fd: int, length: int) -> bytes:
 def _read_whole(fd: int, length: int) -> bytes:
     got = bytearray()
     while len(got) < length:
-        got += _read(fd, length - len(got))
+        got += _read_some(fd, length - len(got))
     return bytes(got)
 
 

@@ -50,7 +50,7 @@ def wire_arguments(what: str, function: Function, sources: Sources) -> dict[str,
 def _source(what: str, function: Function, argument: str, sources: Sources) -> str:
     told = function.wiring.get(argument)
     if told is not None:
-        return _told(what, function, argument, told, sources)
+        return _source_of_wire(what, function, argument, told, sources)
     same = [f"{kind}.{argument}" for kind in (PREDICTION, GROUND_TRUTH, INPUT) if argument in sources.of(kind)]
     # A ground truth and a prediction often share a name; the words that say which one come next.
     if len(same) == 1:
@@ -58,16 +58,16 @@ def _source(what: str, function: Function, argument: str, sources: Sources) -> s
     kind = next((kind for kind, words in WORDS.items() if argument.lower() in words), None)
     if kind is not None and len(sources.of(kind)) == 1:
         return f"{kind}.{sources.of(kind)[0]}"
-    start = f"{_where(function)}Argument {argument!r} of {what} {function.name!r} "
+    start = f"{_place_prefix(function)}Argument {argument!r} of {what} {function.name!r} "
     raise BindingError(_unknown(start, argument, same, kind, sources))
 
 
-def _told(what: str, function: Function, argument: str, told: str, sources: Sources) -> str:
+def _source_of_wire(what: str, function: Function, argument: str, told: str, sources: Sources) -> str:
     known = sources.all()
     if told in known:
         return told
     raise BindingError(
-        f"{_where(function)}Argument {argument!r} of {what} {function.name!r} is wired to {told!r}, "
+        f"{_place_prefix(function)}Argument {argument!r} of {what} {function.name!r} is wired to {told!r}, "
         f"which there is not.{did_you_mean(told, known)} There are {', '.join(known)}."
     )
 
@@ -89,5 +89,5 @@ def _unknown(start: str, argument: str, same: Sequence[str], kind: str | None, s
     )
 
 
-def _where(function: Function) -> str:
+def _place_prefix(function: Function) -> str:
     return f"{function.place}: " if function.place else ""

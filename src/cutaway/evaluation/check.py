@@ -101,7 +101,7 @@ class _BindingCheck:
         judge_subsets(self.sheet, self._dataset)
         inspection = Inspection(self.sheet, self._dataset, self.call, self._seed)
         asked = sample_functions(self._dataset)
-        self._look(inspection, asked)
+        self._call_encoders(inspection, asked)
         self._compare(self._dataset, asked)
         start = time.perf_counter()
         brought, self._model_name = bring_model(self.sheet, self._dataset, model, trust=self._trust)
@@ -136,7 +136,7 @@ class _BindingCheck:
             seconds=seconds,
         )
 
-    def _look(self, inspection: Inspection, asked: Sequence[SampleFunction]) -> None:
+    def _call_encoders(self, inspection: Inspection, asked: Sequence[SampleFunction]) -> None:
         dataset = inspection.dataset
         self._positions = {
             name: spread_positions(len(subset), self._samples, self._seed) for name, subset in dataset.subsets.items()

@@ -72,9 +72,9 @@ class Drawing:
             if pictures is not None:
                 return list(pictures)
         values = Values({name: arrays[name] for name in self.bound.needs}, subset, indices)
-        return [self._one(values, row) for row in range(len(indices))]
+        return [self._draw_row(values, row) for row in range(len(indices))]
 
-    def _one(self, values: Values, row: int) -> bytes | None:
+    def _draw_row(self, values: Values, row: int) -> bytes | None:
         from cutaway.dataset.rendering import preview_png
 
         function = self.bound.function
@@ -82,7 +82,9 @@ class Drawing:
         try:
             # Somebody's visualizer by name; what it returns is drawn in the same breath, since both may be wrong.
             return bytes(
-                call_theirs(lambda: preview_png(function.function(**arguments, **_asked(function, values, row))))
+                call_theirs(
+                    lambda: preview_png(function.function(**arguments, **_injected_arguments(function, values, row)))
+                )
             )
         except Failed as failure:
             if not self.said:
@@ -119,6 +121,6 @@ def _rank(drawing: Drawing) -> tuple[bool, bool]:
     return getattr(drawing.bound.function, "visualizer_type", None) not in IMAGES, drawing.needs_predictions
 
 
-def _asked(function: Visualizer | object, values: Values, row: int) -> dict[str, object]:
+def _injected_arguments(function: Visualizer | object, values: Values, row: int) -> dict[str, object]:
     injected = getattr(function, "injected", None)
     return {} if injected is None else {injected: values.only(row).samples()}

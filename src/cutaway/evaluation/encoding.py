@@ -124,7 +124,7 @@ def encode_batch(encoding: Encoding, underway: Underway, turn: Turn) -> Prepared
     if single or encoding.dataset.metadata:
         for i in range(underway.at, len(batch)):
             turn.begin()
-            turn.write(i, *_one(encoding, subset, batch.start + i, single))
+            turn.write(i, *_encode_sample(encoding, subset, batch.start + i, single))
     turn.check()
     _stack(encoding, underway, whole)
     return batch
@@ -143,7 +143,7 @@ def _slices(encoding: Encoding, subset: Subset, batch: Prepared) -> dict[Key, Ar
     return found
 
 
-def _one(
+def _encode_sample(
     encoding: Encoding, subset: Subset, index: int, keys: list[tuple[Key, tuple[int, ...]]]
 ) -> tuple[dict[Key, Array] | None, dict[str, Scalar] | None, str | None]:
     """Encode one sample: its arrays, its metadata, and what went wrong."""
@@ -156,21 +156,21 @@ def _one(
         error = str(failure)
     if encoding.dataset.metadata:
         try:
-            metadata = _called(lambda: subset.metadata(index))
+            metadata = _call_theirs_or_fail(lambda: subset.metadata(index))
         except SampleFailed as failure:
             error = error or str(failure)
     return row, metadata, error
 
 
 def _encoded(subset: Subset, key: Key, index: int, shape: tuple[int, ...]) -> Array:
-    values: Array = _called(lambda: np.asarray(subset.encode(*key, index)))
+    values: Array = _call_theirs_or_fail(lambda: np.asarray(subset.encode(*key, index)))
     if values.shape != shape:
         role = "input" if key[0] is Role.INPUT else "ground truth"
         raise SampleFailed(f"{role} {key[1]!r} has the shape {values.shape}, but the first sample's has {shape}.")
     return values
 
 
-def _called(function: Callable[[], Any]) -> Any:
+def _call_theirs_or_fail(function: Callable[[], Any]) -> Any:
     try:
         return function()
     except BindingError as error:

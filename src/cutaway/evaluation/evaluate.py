@@ -21,7 +21,7 @@ from cutaway.evaluation.encoding import Encoding
 from cutaway.evaluation.keeping import keep_model as keep_copy
 from cutaway.evaluation.ledger import Ledger
 from cutaway.evaluation.pass_over import Pass, Setting
-from cutaway.evaluation.plan import Asked, Plan, class_axis, look_at_pairs, make_plan
+from cutaway.evaluation.plan import FunctionChoice, Plan, class_axis, look_at_pairs, make_plan
 from cutaway.evaluation.predicting import Predictor, latent_layer_of
 from cutaway.evaluation.progress import Listener
 from cutaway.evaluation.scoring import Bound
@@ -54,8 +54,8 @@ def evaluate(
     on_error: Literal["skip", "fail"] = "skip",
     keep_model: bool = True,
     latent_layer: str | None = None,
-    loss: Asked | Sequence[Asked] | None = None,
-    metrics: Asked | Sequence[Asked] | None = None,
+    loss: FunctionChoice | Sequence[FunctionChoice] | None = None,
+    metrics: FunctionChoice | Sequence[FunctionChoice] | None = None,
     subsets: Sequence[str] | None = None,
     progress: Listener | None = None,
     resume: bool = True,
@@ -75,8 +75,8 @@ def evaluate(
     setting = _setting(batch_size, workers, on_error, sample_timeout)
     lengths = _lengths(dataset, subsets)
     dataset = replace(dataset, subsets=for_evaluation(dataset.subsets))
-    asked = {"loss": _listed(loss), "metrics": _listed(metrics)}
-    options = {"epoch": epoch, "latent_layer": latent_layer, **_named(asked)}
+    asked = {"loss": _as_list(loss), "metrics": _as_list(metrics)}
+    options = {"epoch": epoch, "latent_layer": latent_layer, **_names_of_functions(asked)}
     subject = open_subject(model, dataset)
     try:
         joined = _Joined.of(dataset, subject, latent_layer)
@@ -252,13 +252,13 @@ def _run_of(given: Any, dataset: Dataset, key: str | None) -> Run:
     )
 
 
-def _listed(given: Asked | Sequence[Asked] | None) -> list[Asked] | None:
+def _as_list(given: FunctionChoice | Sequence[FunctionChoice] | None) -> list[FunctionChoice] | None:
     if given is None:
         return None
     return list(given) if isinstance(given, list | tuple) else [given]  # type: ignore[list-item]
 
 
-def _named(asked: Mapping[str, Sequence[Any] | None]) -> dict[str, Any]:
+def _names_of_functions(asked: Mapping[str, Sequence[Any] | None]) -> dict[str, Any]:
     return {
         kind: None
         if given is None

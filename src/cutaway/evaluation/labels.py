@@ -38,8 +38,10 @@ def _labels(label: Labels, values: Array) -> Any:
     unknown = np.atleast_1d(np.isnan(flat).any(axis=1)).tolist()
     if not label.names:
         return [None if bad else int(one) for one, bad in zip(numbers.tolist(), unknown, strict=True)]
-    return [None if bad else _name(label, int(one)) for one, bad in zip(numbers.tolist(), unknown, strict=True)]
+    return [
+        None if bad else _name_of_class(label, int(one)) for one, bad in zip(numbers.tolist(), unknown, strict=True)
+    ]
 
 
-def _name(label: Labels, number: int) -> str:
+def _name_of_class(label: Labels, number: int) -> str:
     return label.names[number] if 0 <= number < len(label.names) else str(number)

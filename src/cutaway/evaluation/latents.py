@@ -19,7 +19,7 @@ __all__ = ["own_vectors"]
 
 def own_vectors(bound: Bound, values: Values, errors: dict[int, str]) -> Float32Array | None:
     """Return the vectors of a batch in a space of somebody's own, NaN where it failed; None where it failed for all."""
-    found = call_on_batch(bound, values, partial(_read, bound), errors).get("vectors")
+    found = call_on_batch(bound, values, partial(_vectors_of_result, bound), errors).get("vectors")
     if found is None:
         return None
     size = max((len(one) for one in found if one is not None), default=0)
@@ -32,7 +32,7 @@ def own_vectors(bound: Bound, values: Values, errors: dict[int, str]) -> Float32
     return vectors
 
 
-def _read(bound: Bound, result: Any, rows: int) -> dict[str, Float32Array]:
+def _vectors_of_result(bound: Bound, result: Any, rows: int) -> dict[str, Float32Array]:
     space = bound.function
     assert isinstance(space, LatentSpace)
     given = np.asarray(result.detach().cpu() if hasattr(result, "detach") else result)

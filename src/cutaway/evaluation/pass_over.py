@@ -83,7 +83,7 @@ class Pass:
     def run(self) -> None:
         """Evaluate what is left. Raises `EvaluationError` where it must end; what was written stays."""
         self._before = self._done = sum(self.writer.rows_done(name) for name in self.lengths)
-        self._tell(force=True)
+        self._tell_progress(force=True)
         preparing = Preparing(
             self.encoding,
             workers=self.setting.workers,
@@ -105,7 +105,7 @@ class Pass:
             finally:
                 preparing.close()
         self.writer.flush()
-        self._tell(force=True)
+        self._tell_progress(force=True)
 
     def _spans(self) -> Iterator[Span]:
         size = self.setting.batch_size
@@ -146,15 +146,15 @@ class Pass:
     def _write(self, batch: Prepared, predicted: Predicted) -> None:
         for row, why in predicted.errors.items():
             batch.fail(int(batch.positions[row]), why)
-        found = self._found(batch, predicted)
+        found = self._results_of_batch(batch, predicted)
         if self.setting.on_error == "fail":
             self._stop_at_error(batch)
         self.writer.append(batch.subset, batch.start, make_rows(batch, found))
         self._done += len(batch)
         self.failed += sum(error is not None for error in batch.errors)
-        self._tell()
+        self._tell_progress()
 
-    def _found(self, batch: Prepared, predicted: Predicted) -> BatchResults:
+    def _results_of_batch(self, batch: Prepared, predicted: Predicted) -> BatchResults:
         good = predicted.good
         places = batch.positions[good] if len(good) else batch.positions[:0]
         if not len(places):
@@ -204,7 +204,7 @@ class Pass:
                     "again, or go past such samples with `on_error='skip'` (`--on-error skip`)."
                 )
 
-    def _tell(self, *, force: bool = False) -> None:
+    def _tell_progress(self, *, force: bool = False) -> None:
         now = time.monotonic()
         if self.listener is None or (now - self._told < TELL_SECONDS and not force):
             return

@@ -25,9 +25,9 @@ from cutaway.evaluation.wiring import Wiring
 from cutaway.models import ModelDescription
 from cutaway.run.sources import Pair
 
-__all__ = ["Asked", "Plan", "class_axis", "look_at_pairs", "make_plan"]
+__all__ = ["FunctionChoice", "Plan", "class_axis", "look_at_pairs", "make_plan"]
 
-Asked = str | Function | Callable[..., Any]
+FunctionChoice = str | Function | Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class _Planning:
     pairs: Mapping[str, Pair]
     notes: list[str]
 
-    def functions(self, kind: str, asked: Sequence[Asked] | None) -> list[Bound]:
+    def functions(self, kind: str, asked: Sequence[FunctionChoice] | None) -> list[Bound]:
         """Return the losses or metrics: those asked for, else those bound, else the default ones."""
         own: Sequence[Function] = self.dataset.losses if kind == "loss" else self.dataset.metrics
         if asked is not None:
@@ -97,7 +97,7 @@ class _Planning:
             return [Bound(kind, one, self.wiring.functions[f"{kind}.{one.name}"]) for one in own]
         return self._defaults(kind)
 
-    def _asked(self, kind: str, one: Asked, own: Sequence[Function]) -> list[Bound]:
+    def _asked(self, kind: str, one: FunctionChoice, own: Sequence[Function]) -> list[Bound]:
         if isinstance(one, str):
             bound = next((each for each in own if each.name == one), None)
             if bound is None:
@@ -167,8 +167,8 @@ def make_plan(
     wiring: Wiring,
     pairs: Mapping[str, Pair],
     *,
-    loss: Sequence[Asked] | None = None,
-    metrics: Sequence[Asked] | None = None,
+    loss: Sequence[FunctionChoice] | None = None,
+    metrics: Sequence[FunctionChoice] | None = None,
 ) -> Plan:
     """Decide what is computed. `pairs` is what the first batch showed, empty where there is no ground truth."""
     notes: list[str] = []

@@ -65,7 +65,7 @@ class Predictor:
         if not rows:
             return Predicted(np.zeros(0, np.bool_))
         try:
-            outputs, latents = self._ask(encoded)
+            outputs, latents = self._predict_batch(encoded)
         except (ModelCrashed, ModelTimeout):
             raise
         except Exception as error:  # noqa: BLE001 - a live model may raise anything; which sample it was comes out next
@@ -87,7 +87,7 @@ class Predictor:
         latents = [one.latents for one in kept if one.latents is not None]
         return Predicted(good, outputs, np.concatenate(latents) if latents else None, errors)
 
-    def _ask(self, encoded: Mapping[str, Array]) -> tuple[dict[str, Array], Float32Array | None]:
+    def _predict_batch(self, encoded: Mapping[str, Array]) -> tuple[dict[str, Array], Float32Array | None]:
         batch = self.batch_of(encoded)
         named = self._wiring.predictions
         if self._layer is None:

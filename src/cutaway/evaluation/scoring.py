@@ -96,7 +96,7 @@ def call_on_batch(bound: Bound, values: Values, read: Callable[[Any, int], Colum
         return read(_call(bound, values), len(values))
     except Failed as failure:
         if len(values) == 1:
-            errors.setdefault(0, _said(bound, failure))
+            errors.setdefault(0, _failure_in_words(bound, failure))
             return {}
     singles: list[Columns] = []
     for row in range(len(values)):
@@ -115,7 +115,7 @@ def _call(bound: Bound, values: Values) -> Any:
     return call_theirs(partial(bound.function.function, **arguments))
 
 
-def _said(bound: Bound, failure: Failed) -> str:
+def _failure_in_words(bound: Bound, failure: Failed) -> str:
     place = failure.place if failure.__cause__ is not None else bound.function.place
     return f"{place + ': ' if place else ''}{bound.kind} {bound.name!r} failed: {failure.reason}"
 

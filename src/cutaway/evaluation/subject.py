@@ -51,19 +51,19 @@ def open_subject(given: Any, dataset: Dataset, *, trust: bool = False, limits: L
     if isinstance(given, Subject):
         return given
     if isinstance(given, Model):
-        return Subject(given, _about(given))
+        return Subject(given, _about_model(given))
     if given is None:
         given = _of_binding(dataset)
         if isinstance(given, Model):
-            return Subject(given, _about(given), opened=True)
+            return Subject(given, _about_model(given), opened=True)
     if isinstance(given, str | os.PathLike):
         path = Path(os.fsdecode(given))
         entry = dataset.source.get("entry_file") if dataset.custom_layers else None
         model = load(path, trust=trust, limits=limits, entry_file=entry)
-        about = {**_about(model), "file": str(path.absolute()), "sha256": file_digest(path)}
+        about = {**_about_model(model), "file": str(path.absolute()), "sha256": file_digest(path)}
         return Subject(model, about, opened=True)
     model = _live(given, dataset) or load(given, trust=trust, limits=limits)
-    return Subject(model, _about(model), live=given, opened=True)
+    return Subject(model, _about_model(model), live=given, opened=True)
 
 
 def file_digest(path: Path) -> str:
@@ -77,7 +77,7 @@ def file_digest(path: Path) -> str:
     return whole.hexdigest()
 
 
-def _about(model: Model) -> dict[str, Any]:
+def _about_model(model: Model) -> dict[str, Any]:
     plain = {name: value for name, value in model.description.about.items() if isinstance(value, str | int | float)}
     return {"format": model.description.format, **plain}
 

@@ -99,7 +99,7 @@ def wire(
     )
     functions = {
         f"{kind}.{function.name}": wire_arguments(word, function, sources)
-        for kind, word, bound in _bound(dataset)
+        for kind, word, bound in _functions_to_wire(dataset)
         for function in bound
     }
     return Wiring(inputs, predictions, truths, functions, tuple(notes))
@@ -149,7 +149,7 @@ def sample_shapes(dataset: Dataset) -> SampleShapes:
     return shapes_of(first_sample(dataset))
 
 
-def _bound(dataset: Dataset) -> list[tuple[str, str, Sequence[Function]]]:
+def _functions_to_wire(dataset: Dataset) -> list[tuple[str, str, Sequence[Function]]]:
     return [
         ("metric", "metric", dataset.metrics),
         ("loss", "loss", dataset.losses),
@@ -170,7 +170,7 @@ def _wire_inputs(
             return False
         return True
 
-    told = _told(dataset, list(wanted))
+    told = _encoders_shown_by_test(dataset, list(wanted))
     left, right = [name for name in wanted if name not in told], [one for one in fields if one not in told.values()]
     pairs, how = pair(left, right, fits)
     pairs, how = {**told, **pairs}, {**dict.fromkeys(told, "as the integration test showed"), **how}
@@ -187,7 +187,7 @@ def _wire_inputs(
     return {name: wires[name] for name in wanted}
 
 
-def _told(dataset: Dataset, inputs: Sequence[str]) -> dict[str, str]:
+def _encoders_shown_by_test(dataset: Dataset, inputs: Sequence[str]) -> dict[str, str]:
     """Return the encoder of each input that the integration test showed, by its name or its position."""
     known = {one.name for one in dataset.inputs}
     told = {}
@@ -199,8 +199,8 @@ def _told(dataset: Dataset, inputs: Sequence[str]) -> dict[str, str]:
 
 
 def _unpaired(missing: Sequence[str], specs: Sequence[TensorSpec], shapes: Mapping[str, Shape]) -> str:
-    inputs = ", ".join(f"{spec.name!r} {_shown(spec.shape[1:])}" for spec in specs)
-    encoders = ", ".join(f"{name!r} {_shown(shape)}" for name, shape in shapes.items()) or "none"
+    inputs = ", ".join(f"{spec.name!r} {_shape_in_words(spec.shape[1:])}" for spec in specs)
+    encoders = ", ".join(f"{name!r} {_shape_in_words(shape)}" for name, shape in shapes.items()) or "none"
     return (
         f"Which encoder goes into input {missing[0]!r} of the model is not clear. The model takes {inputs}; "
         f"the data set has the encoders {encoders}. Name each encoder like the input that it is for."
@@ -272,5 +272,5 @@ def _comparable(truth: Shape, spec: TensorSpec) -> bool:
     return bool(wanted) and (matches(truth, classes) or matches(truth, (*classes, 1)))
 
 
-def _shown(shape: Sequence[int | None]) -> str:
+def _shape_in_words(shape: Sequence[int | None]) -> str:
     return f"({', '.join('any' if size is None else str(size) for size in shape)})"

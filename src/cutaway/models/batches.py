@@ -39,7 +39,7 @@ class Portion:
 
 def fitted(batch: Batch, specs: Sequence[TensorSpec], *, channels_last: bool | None = None) -> dict[str, Array]:
     """Return one array for each input, of its dtype and axes. Raises `ModelInputError` where they cannot fit."""
-    named = _named(batch, specs)
+    named = _batch_by_input(batch, specs)
     arrays = {spec.name: _fit(np.asarray(named[spec.name]), spec, channels_last=channels_last) for spec in specs}
     lengths = {name: len(values) for name, values in arrays.items()}
     if len(set(lengths.values())) > 1:
@@ -70,7 +70,7 @@ def given_axes(values: Array, spec: TensorSpec, *, channels_last: bool | None) -
     return values if turned is None else np.moveaxis(values, turned[1], turned[0])
 
 
-def _named(batch: Batch, specs: Sequence[TensorSpec]) -> Mapping[str, Array]:
+def _batch_by_input(batch: Batch, specs: Sequence[TensorSpec]) -> Mapping[str, Array]:
     known = [spec.name for spec in specs]
     if isinstance(batch, Mapping):
         for name in batch:

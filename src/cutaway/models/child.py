@@ -140,7 +140,7 @@ class ChildBackend(ChildCalls):
             said = child.ask(start, {}, what="import its framework", setting="load_seconds").get("limits")
             opening = {"do": "open", "path": str(self._path)}
             answer = child.ask(opening, {}, what="open", setting="load_seconds")
-            description = _described(child, answer.get("description"))
+            description = _description_of_answer(child, answer.get("description"))
             self._check_unchanged("while it was being read. Wait until whoever writes it is done, and load it then.")
         except BaseException:
             child.end()
@@ -183,7 +183,7 @@ def _shapes(description: ModelDescription) -> tuple[object, ...]:
     return description.inputs, description.outputs, description.layers
 
 
-def _described(child: ChildProcess, given: Any) -> ModelDescription:
+def _description_of_answer(child: ChildProcess, given: Any) -> ModelDescription:
     try:
         description = description_from(given)
     except BadDescription as error:

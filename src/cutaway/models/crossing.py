@@ -42,18 +42,18 @@ def description_from(given: Any) -> ModelDescription:
     training, about = _mapping(given.get("training")), _mapping(given.get("about"))
     latent = given.get("latent_layer")
     return ModelDescription(
-        format=_text(given.get("format")),
+        format=_checked_text(given.get("format")),
         inputs=tuple(_spec(one) for one in _list(given.get("inputs"))),
         outputs=tuple(_spec(one) for one in _list(given.get("outputs"))),
         layers=tuple(_layer(one) for one in _list(given.get("layers"))),
-        latent_layer=None if latent is None else _text(latent),
+        latent_layer=None if latent is None else _checked_text(latent),
         training=SavedTraining(
             training.get("loss"),
             training.get("optimizer"),
-            tuple(_text(one) for one in _list(training.get("metrics", []))),
+            tuple(_checked_text(one) for one in _list(training.get("metrics", []))),
         ),
-        differentiable=_text(given.get("differentiable", "")),
-        notes=tuple(_text(one) for one in _list(given.get("notes", []))),
+        differentiable=_checked_text(given.get("differentiable", "")),
+        notes=tuple(_checked_text(one) for one in _list(given.get("notes", []))),
         about=about,
     )
 
@@ -73,41 +73,43 @@ def question_from(plain: Mapping[str, Any], arrays: Arrays) -> Question:
 def _spec(given: Any) -> TensorSpec:
     if not isinstance(given, dict):
         raise BadDescription("an input or output is no mapping.")
-    dtype = _text(given.get("dtype"))
+    dtype = _checked_text(given.get("dtype"))
     # Empty where the model does not tell.
     if dtype not in DTYPES and dtype not in ("", "str", "object"):
         raise BadDescription(f"there is no dtype {dtype[:50]!r}.")
     axis = given.get("channel_axis")
     shape = _shape(given.get("shape"))
-    return TensorSpec(_text(given.get("name")), shape, dtype, None if axis is None else _axis(axis))
+    return TensorSpec(_checked_text(given.get("name")), shape, dtype, None if axis is None else _axis(axis))
 
 
 def _layer(given: Any) -> Layer:
     if not isinstance(given, dict) or set(given) != {field.name for field in fields(Layer)}:
         raise BadDescription("a layer is not described by its name, kind, shape and channel axis.")
     shape = given["shape"]
-    kind = _text(given["kind"])
-    return Layer(_text(given["name"]), kind, None if shape is None else _shape(shape), _axis(given["channel_axis"]))
+    kind = _checked_text(given["kind"])
+    return Layer(
+        _checked_text(given["name"]), kind, None if shape is None else _shape(shape), _axis(given["channel_axis"])
+    )
 
 
 def _shape(given: Any) -> tuple[int | None, ...]:
     sizes = _list(given)
-    if len(sizes) > 32 or not all(one is None or (_whole(one) and 0 <= one < 2**62) for one in sizes):
+    if len(sizes) > 32 or not all(one is None or (_is_whole_number(one) and 0 <= one < 2**62) for one in sizes):
         raise BadDescription(f"{str(given)[:100]} is no shape.")
     return tuple(sizes)
 
 
 def _axis(given: Any) -> int:
-    if not _whole(given) or not -32 <= given < 32:
+    if not _is_whole_number(given) or not -32 <= given < 32:
         raise BadDescription(f"{str(given)[:50]} is no axis.")
     return int(given)
 
 
-def _whole(given: Any) -> bool:
+def _is_whole_number(given: Any) -> bool:
     return isinstance(given, int) and not isinstance(given, bool)
 
 
-def _text(given: Any) -> str:
+def _checked_text(given: Any) -> str:
     if not isinstance(given, str) or len(given) > _LONGEST_NAME or writable_text(given) != given:
         raise BadDescription(f"a text of at most {_LONGEST_NAME} characters was expected, but got {str(given)[:50]!r}.")
     return given

@@ -72,7 +72,7 @@ def recognise(path: Path, limits: Limits) -> Recognised:
             raise ModelFormatError(str(path), "it is not a file. Give the path of a model file.")
         _check_size(path, now.st_size, limits)
         name = _format_of(file, now.st_size, path)
-    return Recognised(name, _note(path, name))
+    return Recognised(name, _note_on_suffix(path, name))
 
 
 def identity_of(path: Path) -> Identity:
@@ -245,7 +245,7 @@ def _what_folder(path: Path) -> str:
     return f"the folder has no `saved_model.pb`, so it is no SavedModel. It has {', '.join(names[:5]) or 'nothing'}."
 
 
-def _note(path: Path, name: str) -> str:
+def _note_on_suffix(path: Path, name: str) -> str:
     said = _SUFFIXES.get(path.suffix.lower())
     if not name or said is None or said == name:
         return ""

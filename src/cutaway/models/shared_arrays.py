@@ -51,7 +51,7 @@ class SharedFile:
         """Write arrays one behind the other, over what was there; return where each lies. Raises OSError where full."""
         listed: list[dict[str, Any]] = []
         at = 0
-        plain = {name: _plain(name, given) for name, given in arrays.items()}
+        plain = {name: _storable_array(name, given) for name, given in arrays.items()}
         for name, values in plain.items():
             at = -(-at // _ALIGNMENT) * _ALIGNMENT
             listed.append({"name": name, "dtype": _word(values.dtype), "shape": list(values.shape), "at": at})
@@ -150,7 +150,7 @@ def _bytes(values: Array) -> memoryview:
     return memoryview(flat)
 
 
-def _plain(name: str, given: Array) -> Array:
+def _storable_array(name: str, given: Array) -> Array:
     values = np.asarray(given)
     if values.dtype.kind in "OST":
         values = values.astype(np.str_)

@@ -119,10 +119,10 @@ def class_numbers(
     if labels.ndim > 1 and labels.shape[-1] == 1:
         labels = labels[..., 0]
     if predictions.ndim == labels.ndim + 1:
-        predictions = _named(labels.shape, predictions)
+        predictions = _class_of_highest_score(labels.shape, predictions)
     if labels.shape != predictions.shape or not labels.size:
         return None
-    true, named = _whole(labels), _whole(predictions)
+    true, named = _as_whole_numbers(labels), _as_whole_numbers(predictions)
     if true is None or (named is None and (true.max() > 1 or labels.size != labels.shape[0])):
         return None
     if named is None:
@@ -174,7 +174,7 @@ class RecentAnswers:
         self._right += sign * int((own.labels == own.predictions).sum())
 
 
-def _named(shape: tuple[int, ...], scores: Array) -> Array:
+def _class_of_highest_score(shape: tuple[int, ...], scores: Array) -> Array:
     """Take the class of the highest score along the axis that the labels lack: PyTorch's second, else the last."""
     for axis in (1, -1):
         if tuple(np.delete(scores.shape, axis)) == shape:
@@ -182,7 +182,7 @@ def _named(shape: tuple[int, ...], scores: Array) -> Array:
     return scores
 
 
-def _whole(array: Array) -> Int64Array | None:
+def _as_whole_numbers(array: Array) -> Int64Array | None:
     """Return the values as whole numbers, or None where they are not."""
     if array.dtype.kind in "iub":
         return array.reshape(-1).astype(np.int64)

@@ -42,17 +42,19 @@ def may_be_close(one: Columns, other: Columns, rtol: float, atol: float, *, equa
         if not equal_nan:
             close &= other["nonfinite"] == 0
         count = other["size"] - other["nonfinite"]
-        close &= _within("l2", one, other, count, rtol=rtol, atol=atol) | (count == 0)
+        close &= _differs_no_more_than_allowed("l2", one, other, count, rtol=rtol, atol=atol) | (count == 0)
         # Most tensors differ in their norms already: the rest is compared only where they do not.
         at = np.nonzero(close & (count > 0))
         if len(at[0]):
             near, there = ({name: side[name][at] for name in COMPARED} for side in (one, other))
             for name in COMPARED:
-                close[at] &= _within(name, near, there, count[at], rtol=rtol, atol=atol)
+                close[at] &= _differs_no_more_than_allowed(name, near, there, count[at], rtol=rtol, atol=atol)
     return close
 
 
-def _within(name: str, one: Columns, other: Columns, count: Float64Array, *, rtol: float, atol: float) -> BoolArray:
+def _differs_no_more_than_allowed(
+    name: str, one: Columns, other: Columns, count: Float64Array, *, rtol: float, atol: float
+) -> BoolArray:
     """Return where a statistic differs by no more than it can when every value is close."""
     if name in ("min", "max"):
         allowed = atol + rtol * np.maximum(np.abs(other["min"]), np.abs(other["max"]))

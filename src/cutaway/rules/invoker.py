@@ -54,7 +54,7 @@ def _look_at_all(
     span = 1 if rule.is_stepwise else SPAN
     while rule.next_step < stop:
         try:
-            _look(rule, trial, min(stop, rule.next_step + span), start_step, raises=raises)
+            _invoke_up_to(rule, trial, min(stop, rule.next_step + span), start_step, raises=raises)
         except InsufficientInformationForRuleInvocation as error:
             if rule.next_step + span >= stop:
                 return error
@@ -63,7 +63,7 @@ def _look_at_all(
     return None
 
 
-def _look(rule: Rule, trial: Trial, stop: int, start_step: int, *, raises: bool) -> None:
+def _invoke_up_to(rule: Rule, trial: Trial, stop: int, start_step: int, *, raises: bool) -> None:
     with no_refresh([trial, *rule.other_trials]):
         judgements = rule.judged(trial, stop)
     fired = {step for one in judgements for step in one.steps[one.fires.any(axis=0)].tolist()}

@@ -25,7 +25,7 @@ class RequiredTensors:
         should_match_regex: bool = False,  # noqa: FBT001, FBT002 - upstream's signature
     ) -> None:
         """Ask for a tensor, or for all that a regex finds, at some global steps."""
-        of_trial, source = self._of(trial)
+        of_trial, source = self._steps_of(trial)
         wanted = list(steps)
         for one in source.tensor_names(regex=name) if should_match_regex else [name]:
             known = of_trial.setdefault(one, [])
@@ -33,15 +33,15 @@ class RequiredTensors:
 
     def get_names(self, trial: Trial | None = None) -> list[str]:
         """Return the names that were asked for."""
-        return list(self._of(trial)[0])
+        return list(self._steps_of(trial)[0])
 
     def get_tensor_steps(self, name: str, trial: Trial | None = None) -> list[int]:
         """Return the steps at which a tensor was asked for."""
-        return list(self._of(trial)[0].get(name, ()))
+        return list(self._steps_of(trial)[0].get(name, ()))
 
     def get(self, trial: Trial | None = None) -> list[Tensor]:
         """Return the tensors that were asked for."""
-        of_trial, source = self._of(trial)
+        of_trial, source = self._steps_of(trial)
         return [source.tensor(name) for name in of_trial]
 
     def fetch(self) -> None:
@@ -52,7 +52,7 @@ class RequiredTensors:
                 for step in steps:
                     tensor.value(step)
 
-    def _of(self, trial: Trial | None) -> tuple[dict[str, list[int]], Trial]:
+    def _steps_of(self, trial: Trial | None) -> tuple[dict[str, list[int]], Trial]:
         source = trial or self._trial
         if source is None or source not in self._steps:
             raise ConfigurationError("`req_tensors` knows the rule's `base_trial` and its `other_trials` only.")

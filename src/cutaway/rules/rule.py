@@ -134,7 +134,7 @@ class Rule:
         fires: list[bool] = []
         for step in reader.step_window(start, stop)["step"].tolist():
             try:
-                fires.append(self._ask(step))
+                fires.append(self._invoke_with_tensors(step))
                 steps.append(step)
             except UNAVAILABLE as error:
                 self.unavailable = str(error)
@@ -176,7 +176,7 @@ class Rule:
             self.start_over()
         found = list(self.judge(reader, self._next, stop))
         self._next = max(stop, self._next)
-        self._note(found)
+        self._note_in_report(found)
         return found
 
     def look(self, reader: TensorReader, stop: int) -> list[Finding]:
@@ -209,7 +209,7 @@ class Rule:
     def invoke(self, step: int) -> None:
         """Evaluate one step, as upstream does. Raises `RuleEvaluationConditionMet` where the rule fires."""
         with no_refresh([self._reader(), *self.other_trials]):
-            fired = self._ask(step)
+            fired = self._invoke_with_tensors(step)
         if fired:
             raise RuleEvaluationConditionMet(self.rule_name, step)
 
@@ -222,14 +222,14 @@ class Rule:
             )
         return self.base_trial
 
-    def _ask(self, step: int) -> bool:
+    def _invoke_with_tensors(self, step: int) -> bool:
         """Fetch what is required and invoke; the tensors that it needs are those of this step only."""
         self.req_tensors = RequiredTensors(self._reader(), self.other_trials)
         self.set_required_tensors(step)
         self.req_tensors.fetch()
         return bool(self.invoke_at_step(step))
 
-    def _note(self, judgements: Iterable[Judgement]) -> None:
+    def _note_in_report(self, judgements: Iterable[Judgement]) -> None:
         for judgement in judgements:
             fired: list[int] = judgement.steps[judgement.fires.any(axis=0)].tolist()
             self.report["Datapoints"] += len(judgement.steps)
@@ -252,19 +252,19 @@ class Rule:
         if first.subject:
             where[judgement.noun] = first.subject
         evidence: dict[str, Any] = {
-            "value": _plain(first.value),
-            "threshold": _plain(judgement.threshold),
+            "value": _as_json(first.value),
+            "threshold": _as_json(judgement.threshold),
             **({} if judgement.evidence is None else judgement.evidence(first.row, first.column)),
         }
         if len(onsets) > 1:
             others = [onset.subject for onset in onsets[1:]]
             message += f" The same begins in {len(others)} more: {listed(others, rest='others')}."
-            evidence["tensors"] = {one.subject: _plain(one.value) for one in onsets[:MOST_SUBJECTS]}
+            evidence["tensors"] = {one.subject: _as_json(one.value) for one in onsets[:MOST_SUBJECTS]}
             evidence["count"] = len(onsets)
         samples = _samples(reader, first.step)
         if samples and "samples" not in evidence:
             evidence["samples"] = samples
-        evidence["parameters"] = {name: _plain(value) for name, value in self.parameters.items()}
+        evidence["parameters"] = {name: _as_json(value) for name, value in self.parameters.items()}
         name = json.dumps([self.rule_name, evidence["parameters"], first.step], sort_keys=True, default=str)
         key = hashlib.sha256(name.encode()).hexdigest()[:32]
         return Finding(self.rule_name, self.severity, message, where, evidence, time=self.clock(), id=key)
@@ -284,7 +284,7 @@ def _samples(reader: TensorReader, step: int) -> list[str]:
         return []
 
 
-def _plain(value: Any) -> Any:
+def _as_json(value: Any) -> Any:
     """Return what JSON can hold: no NaN or infinity as a number."""
     if isinstance(value, float) and not np.isfinite(value):
         return None if np.isnan(value) else str(value)

@@ -59,7 +59,7 @@ class Watched:
     @cached_property
     def parameters(self) -> dict[str, Any]:
         """The rule's parameters as JSON values; they do not change, and are asked for every second."""
-        return {name: _plain(value) for name, value in self.rule.parameters.items()}
+        return {name: _as_list_if_collection(value) for name, value in self.rule.parameters.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -132,7 +132,7 @@ class RuleRunner:
             except Exception as error:  # noqa: BLE001  # a rule of somebody else may raise anything; the others go on
                 found.append(self._broken(one, error))
                 break
-            self._note(one, fresh)
+            self._note_status(one, fresh)
             found += fresh
             now = self._clock()
             one.span = _next_span(one.span, now - before)
@@ -141,7 +141,7 @@ class RuleRunner:
         one.behind = 0 if one.status in (Status.BROKEN, Status.SKIPPED) else max(stop - one.rule.next_step, 0)
         return found
 
-    def _note(self, one: Watched, fresh: Sequence[Finding]) -> None:
+    def _note_status(self, one: Watched, fresh: Sequence[Finding]) -> None:
         one.step = one.rule.next_step - 1
         one.findings += len(fresh)
         if fresh:
@@ -176,5 +176,5 @@ def _next_span(span: int, seconds: float) -> int:
     return max(1, min(MOST_STEPS, int(span * min(SHARE_SECONDS / seconds, 4.0))))
 
 
-def _plain(value: Any) -> Any:
+def _as_list_if_collection(value: Any) -> Any:
     return list(value) if isinstance(value, (tuple, set, frozenset)) else value

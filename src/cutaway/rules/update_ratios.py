@@ -116,10 +116,10 @@ class UpdateRatios:
     def _seen(self, joined: Float64Array, first: int, highest: Float64Array) -> Updates:
         """Describe the windows that end at each step from `first` on."""
         count = joined.shape[1]
-        parts = [_described(joined[:, None, : end + 1]) for end in range(first, min(self._window - 1, count))]
+        parts = [_described_windows(joined[:, None, : end + 1]) for end in range(first, min(self._window - 1, count))]
         if count >= max(self._window, first + 1):
             windows = np.lib.stride_tricks.sliding_window_view(joined, self._window, axis=1)
-            parts.append(_described(windows[:, max(first + 1 - self._window, 0) :]))
+            parts.append(_described_windows(windows[:, max(first + 1 - self._window, 0) :]))
         ratio, before, after, noise, rate, rate_before = np.concatenate(parts, axis=1)
         steps = joined[0, first:].astype(np.int64)
         highest_rate, highest_ratio = highest
@@ -147,7 +147,7 @@ class UpdateRatios:
         return steps, ratio / np.maximum(np.diff(counted), 1)
 
 
-def _described(windows: Float64Array) -> Float64Array:
+def _described_windows(windows: Float64Array) -> Float64Array:
     """Return of windows of step, ratio, loss and rate what `Updates` holds of each."""
     _, ratio, loss, rate = windows
     half = loss.shape[1] // 2

@@ -122,7 +122,7 @@ class Watcher:
                 self._record([finding])
             # Also what was known: the watcher before this one may have been killed before it could act.
             self._act(one.rule, finding, state)
-        self._ask()
+        self._ask_for_actions()
         fresh += self._say_end(state)
         self._say_behind()
         self._deliver(fresh)
@@ -190,7 +190,7 @@ class Watcher:
         trains = state is RunState.RUNNING and finding.where.get("attempt") == newest
         self._unasked += [(action, self.run, finding) for action in rule.actions if trains or not action.needs_training]
 
-    def _ask(self) -> None:
+    def _ask_for_actions(self) -> None:
         """Ask for what is to be done; what cannot be asked for now is asked for again after the next look."""
         self._unasked = ask_for(self._unasked)
 

@@ -43,14 +43,14 @@ class MemoryStorage:
 
     def list(self, folder: str) -> list[str]:
         """Return the sorted names of the files directly in a folder."""
-        prefix = f"{_checked(folder)}/"
+        prefix = f"{_checked_key(folder)}/"
         with self._lock:
             inside = [key.removeprefix(prefix) for key in self.files if key.startswith(prefix)]
         return sorted(name for name in inside if "/" not in name)
 
     def remove(self, key: str) -> None:
         """Delete a file, or all that begin with its name as a folder."""
-        _checked(key)
+        _checked_key(key)
         with self._lock:
             doomed = [other for other in self.files if other == key or other.startswith(f"{key}/")]
             for other in doomed:
@@ -59,7 +59,7 @@ class MemoryStorage:
             raise FileNotFoundError(key)
 
     def _put(self, key: str, data: bytes, *, exclusive: bool) -> bytearray:
-        _checked(key)
+        _checked_key(key)
         with self._lock:
             if exclusive and key in self.files:
                 raise FileExistsError(key)
@@ -68,7 +68,7 @@ class MemoryStorage:
 
     def _file(self, key: str) -> bytearray:
         try:
-            return self.files[_checked(key)]
+            return self.files[_checked_key(key)]
         except KeyError:
             raise FileNotFoundError(key) from None
 
@@ -99,7 +99,7 @@ class MemoryAppender:
         self._file = None
 
 
-def _checked(key: str) -> str:
+def _checked_key(key: str) -> str:
     if any(not part or part.startswith(".") for part in key.split("/")) or "\\" in key or "\0" in key:
         message = f"`key` must be a relative name whose parts do not begin with a dot, but got {key!r}."
         raise ConfigurationError(message)

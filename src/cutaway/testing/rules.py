@@ -228,7 +228,9 @@ class RuleContract:
 
     def test_its_arguments_may_come_as_texts(self) -> None:
         rule = self.make()
-        texts: dict[str, Any] = {name: _text(value) for name, value in rule.parameters.items() if value is not None}
+        texts: dict[str, Any] = {
+            name: _as_argument_text(value) for name, value in rule.parameters.items() if value is not None
+        }
         assert self.rule(**texts).parameters == rule.parameters
 
     def test_it_says_what_a_run_lacks(self) -> None:
@@ -255,7 +257,7 @@ def _refusal(rule: Rule, reader: TensorReader) -> str:
     return ""
 
 
-def _text(value: Any) -> str:
+def _as_argument_text(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 

@@ -57,13 +57,13 @@ def render_html(leap_object: leap.LeapObject) -> str:
     )
 
 
-def _text(value: str) -> str:
+def _escaped(value: str) -> str:
     return escape(value.encode("utf-8", "replace").decode())
 
 
 def _picture(value: leap.LeapObject, alt: str) -> str:
     data = base64.b64encode(render_png(value)).decode()
-    return f'<img src="data:image/png;base64,{data}" alt="{_text(alt)}">'
+    return f'<img src="data:image/png;base64,{data}" alt="{_escaped(alt)}">'
 
 
 def _image(value: leap.LeapImage) -> str:
@@ -80,9 +80,9 @@ def _video(value: leap.LeapVideo) -> str:
 
 def _boxes(value: leap.LeapImageWithBBox) -> str:
     rows = "".join(
-        f"<tr><td>{_text(box.label)}</td><td>{box.confidence:.3f}</td>"
+        f"<tr><td>{_escaped(box.label)}</td><td>{box.confidence:.3f}</td>"
         f"<td>{box.x:.3f}, {box.y:.3f}</td><td>{box.width:.3f} x {box.height:.3f}</td>"
-        f"<td>{_text(', '.join(f'{key}: {one}' for key, one in (box.metadata or {}).items()))}</td></tr>"
+        f"<td>{_escaped(', '.join(f'{key}: {one}' for key, one in (box.metadata or {}).items()))}</td></tr>"
         for box in value.bounding_boxes
     )
     head = "<tr><th>label</th><th>confidence</th><th>centre</th><th>size</th><th></th></tr>"
@@ -105,7 +105,7 @@ def _graph(value: leap.LeapGraph) -> str:
 def _words(value: leap.LeapText | leap.LeapTextMask) -> str:
     tokens, colours = words(value), backgrounds(value)
     spans = " ".join(
-        f'<span style="background: {_css(colour)}">{_text(token)}</span>'
+        f'<span style="background: {_css(colour)}">{_escaped(token)}</span>'
         for token, colour in list(zip(tokens, colours, strict=True))[:_TOKENS]
         if token
     )
@@ -126,7 +126,7 @@ def _bars(value: leap.LeapHorizontalBar) -> str:
         mark = "" if value.gt is None else f'<i style="left: {share(float(value.gt[index])):.2f}%"></i>'
         truth = "" if value.gt is None else f" (ground truth {number(float(value.gt[index]))})"
         rows.append(
-            f'<tr><th>{_text(value.labels[index])}</th><td><div class="bar">'
+            f'<tr><th>{_escaped(value.labels[index])}</th><td><div class="bar">'
             f'<b style="left: {left:.2f}%; width: {right - left:.2f}%"></b>{mark}</div></td>'
             f'<td class="value">{number(float(value.body[index]))}{truth}</td></tr>'
         )
@@ -146,7 +146,8 @@ def _audio(value: leap.LeapAudio) -> str:
 
 def _legend(entries: Sequence[tuple[str, Colour]]) -> str:
     items = "".join(
-        f'<td><i class="square" style="background: {_css(colour)}"></i>{_text(label)}</td>' for label, colour in entries
+        f'<td><i class="square" style="background: {_css(colour)}"></i>{_escaped(label)}</td>'
+        for label, colour in entries
     )
     return f"<table><tr>{items}</tr></table>"
 

@@ -29,7 +29,7 @@ def render_png(leap_object: leap.LeapObject) -> bytes:
     >>> render_png(LeapImage(np.zeros((28, 28, 1), np.uint8)))[1:4]
     b'PNG'
     """
-    _known(leap_object)
+    _refuse_other_types(leap_object)
     if isinstance(leap_object, leap.LeapVideo):
         first, *others = pictures.frames(leap_object)
         return _png(first, others)
@@ -44,11 +44,11 @@ def preview_png(leap_object: leap.LeapObject, size: int = 64) -> bytes:
     """
     if size < 1:
         raise ConfigurationError(f"`size >= 1` must hold, but got {size=}.")
-    _known(leap_object)
+    _refuse_other_types(leap_object)
     return _png(pictures.reduced(_SMALL[type(leap_object)](leap_object, size), size))
 
 
-def _known(leap_object: object) -> None:
+def _refuse_other_types(leap_object: object) -> None:
     if type(leap_object) not in _SMALL:
         names = ", ".join(sorted(one.__name__ for one in leap.VISUALIZER_CLASSES.values()))
         raise ConfigurationError(f"A visualizer returns one of {names}, but got {type(leap_object).__qualname__}.")

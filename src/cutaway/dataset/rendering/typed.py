@@ -56,10 +56,10 @@ def _image(image: Array) -> Data:
 def _box(box: leap.BoundingBox) -> Data:
     names = ("x", "y", "width", "height", "confidence", "rotation")
     numbers = {name: float(getattr(box, name)) for name in names}
-    return {**numbers, "label": box.label, "metadata": _plain(dict(box.metadata or {}))}
+    return {**numbers, "label": box.label, "metadata": _as_json(dict(box.metadata or {}))}
 
 
-def _plain(value: object) -> object:
+def _as_json(value: object) -> object:
     """Return somebody's metadata as JSON can hold it: numbers that are not finite are None, other objects texts."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -68,9 +68,9 @@ def _plain(value: object) -> object:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _as_json(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_as_json(one) for one in value]
     return str(value)
 
 

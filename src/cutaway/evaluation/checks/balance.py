@@ -43,7 +43,7 @@ def judge_balance(sheet: Sheet, scan: Scan) -> dict[str, dict[str, int]]:
         _uneven(sheet, scan, row, counts, labels)
         if not shown:
             shown = {
-                name: {_name(number, labels): times for number, times in sorted(counter.items())}
+                name: {_class_name(number, labels): times for number, times in sorted(counter.items())}
                 for name, counter in counts.items()
             }
     return shown
@@ -55,7 +55,7 @@ def _one_class(
     for subset, counter in counts.items():
         if len(counter) > 1 or counter.total() < ENOUGH:
             continue
-        name = _name(next(iter(counter)), labels)
+        name = _class_name(next(iter(counter)), labels)
         sheet.find(
             "binding-one-class",
             "error" if subset == TRAINING else "warning",
@@ -79,12 +79,12 @@ def _absent(
     never = [number for number in range(len(labels)) if number not in training and number not in unseen]
     if unseen:
         subset = others[unseen[0]]
-        names = listed([repr(_name(number, labels)) for number in unseen], MOST_NAMED)
+        names = listed([repr(_class_name(number, labels)) for number in unseen], MOST_NAMED)
         message = f"Class {names} of ground truth {row[1]!r} is in {subset}, but in no training sample"
         fix = "Split so that every class is in training (stratified), or leave the class out."
         _tell_absent(sheet, scan, row, (message, fix), subset)
     if never:
-        names = listed([repr(_name(number, labels)) for number in never], MOST_NAMED)
+        names = listed([repr(_class_name(number, labels)) for number in never], MOST_NAMED)
         message = f"Label {names} of ground truth {row[1]!r} is in no sample at all"
         fix = "Leave out labels that never occur, or look for their samples."
         _tell_absent(sheet, scan, row, (message, fix))
@@ -114,8 +114,8 @@ def _uneven(
     sheet.find(
         "binding-imbalance",
         "warning",
-        f"Class {_name(most, labels)!r} of ground truth {row[1]!r} has {times:,} training samples, "
-        f"{_name(least, labels)!r} only {few:,} (read {scan.share(TRAINING)})",
+        f"Class {_class_name(most, labels)!r} of ground truth {row[1]!r} has {times:,} training samples, "
+        f"{_class_name(least, labels)!r} only {few:,} (read {scan.share(TRAINING)})",
         "Weigh the loss or draw rare classes more often; accuracy alone will look better than it is.",
         row=row,
         subset=TRAINING,
@@ -123,5 +123,5 @@ def _uneven(
     )
 
 
-def _name(number: int, labels: Sequence[str]) -> str:
+def _class_name(number: int, labels: Sequence[str]) -> str:
     return labels[number] if 0 <= number < len(labels) else str(number)

@@ -61,19 +61,19 @@ class FunctionInputs:
 
 def judge_functions(inspection: Inspection, trial: FunctionInputs) -> None:
     """Try every function that is bound; what it needs and is not there makes it skipped, not failed."""
-    for kind, functions in _bound(trial.dataset):
+    for kind, functions in _functions_by_kind(trial.dataset):
         for function in functions:
-            _judge(inspection, trial, kind, function)
+            _judge_function(inspection, trial, kind, function)
 
 
-def _bound(dataset: Dataset) -> Iterator[tuple[str, Sequence[Function]]]:
+def _functions_by_kind(dataset: Dataset) -> Iterator[tuple[str, Sequence[Function]]]:
     yield LOSS, dataset.losses
     yield METRIC, dataset.metrics
     yield VISUALIZER, dataset.visualizers
     yield LATENT_SPACE, dataset.latent_spaces
 
 
-def _judge(inspection: Inspection, trial: FunctionInputs, kind: str, function: Function) -> None:
+def _judge_function(inspection: Inspection, trial: FunctionInputs, kind: str, function: Function) -> None:
     sheet = inspection.sheet
     row = (kind, function.name)
     sheet.row(*row)
@@ -89,25 +89,28 @@ def _judge(inspection: Inspection, trial: FunctionInputs, kind: str, function: F
         return
     usable = [i for i in range(len(trial.batches)) if all(one in trial.values(i) for one in wires.values())]
     if not usable:
-        sheet.skip(*row, _lacking(trial, wires))
+        sheet.skip(*row, _what_is_lacking(trial, wires))
         return
-    sheet.row(*row, note=", ".join(f"{name} = {source}" for name, source in wires.items() if not _plain(name, source)))
+    sheet.row(
+        *row,
+        note=", ".join(f"{name} = {source}" for name, source in wires.items() if not _is_named_alike(name, source)),
+    )
     for i in usable:
         arguments = {name: trial.values(i)[one] for name, one in wires.items()}
-        tried = _Tried(kind, function, trial.batches[i], arguments, _doubt(function, wires))
-        if not _try(inspection, tried):
+        tried = _Tried(kind, function, trial.batches[i], arguments, _doubtful_wire(function, wires))
+        if not _succeeds(inspection, tried):
             return
 
 
-def _doubt(function: Function, wires: Mapping[str, str]) -> str:
+def _doubtful_wire(function: Function, wires: Mapping[str, str]) -> str:
     """Ask whether an argument was given what it is for, where only a word like `data` spoke for that."""
     for name, source in wires.items():
-        if name not in function.wiring and source.startswith(INPUT) and not _plain(name, source):
+        if name not in function.wiring and source.startswith(INPUT) and not _is_named_alike(name, source):
             return f" Is {name!r} meant to be {source}? Name the argument like what it takes, `prediction` for example."
     return ""
 
 
-def _try(inspection: Inspection, tried: _Tried) -> bool:
+def _succeeds(inspection: Inspection, tried: _Tried) -> bool:
     """Call a function on one batch, or a visualizer on its first sample; whether it did well."""
     outcome = inspection.call(tried.question(inspection.dataset))
     failure = why_call_failed(outcome, inspection.call.seconds)
@@ -189,7 +192,7 @@ class _Tried:
         )
 
 
-def _lacking(trial: FunctionInputs, wires: Mapping[str, str]) -> str:
+def _what_is_lacking(trial: FunctionInputs, wires: Mapping[str, str]) -> str:
     if not trial.batches:
         return "no sample came through well"
     needed = next(one for one in wires.values() if all(one not in trial.values(i) for i in range(len(trial.batches))))
@@ -199,6 +202,6 @@ def _lacking(trial: FunctionInputs, wires: Mapping[str, str]) -> str:
     return f"needs {kind.replace('_', ' ')} {name!r}, which failed"
 
 
-def _plain(argument: str, source: str) -> bool:
+def _is_named_alike(argument: str, source: str) -> bool:
     """Whether an argument is given what it is called: that goes without saying."""
     return argument in source.split(".", 1)

@@ -36,20 +36,20 @@ def bring_model(sheet: Sheet, dataset: Dataset, given: Any, *, trust: bool) -> t
             "Give one with `--model PATH`.",
         )
         return None, ""
-    name = _name(given)
+    name = _name_of_model(given)
     try:
         return open_subject(given, dataset, trust=trust), name
     except (ModelError, MissingExtraError) as error:
         code, fix = _diagnosis(error)
-        _tell(sheet, name, code, error, fix)
+        _tell_failure(sheet, name, code, error, fix)
     except EncoderError as error:
         # A live model is tried on a first sample; what is wrong with that was told where it belongs.
         sheet.skip(MODEL, name, f"{error.kind} {error.name!r} failed")
     except BindingError as error:
-        _tell(sheet, name, "model-unreadable", error, "Repair the function that loads the model.")
+        _tell_failure(sheet, name, "model-unreadable", error, "Repair the function that loads the model.")
     except (Exception, SystemExit) as error:  # noqa: BLE001  # it is somebody's function that loads it
         reason = f"{place_of(error)}: loading the model failed: {type(error).__name__}: {error}"
-        _tell(sheet, name, "model-unreadable", reason, "Repair the function that loads the model.")
+        _tell_failure(sheet, name, "model-unreadable", reason, "Repair the function that loads the model.")
     return None, name
 
 
@@ -67,7 +67,7 @@ def _diagnosis(error: BaseException) -> tuple[str, str]:
     return "model-unreadable", "Save the model again, or fetch the whole file, and check that one."
 
 
-def _name(given: Any) -> str:
+def _name_of_model(given: Any) -> str:
     if isinstance(given, Model):
         return given.description.format
     if given is None:
@@ -75,6 +75,6 @@ def _name(given: Any) -> str:
     return Path(given).name if isinstance(given, str | Path) else type(given).__name__
 
 
-def _tell(sheet: Sheet, name: str, code: str, error: BaseException | str, fix: str) -> None:
+def _tell_failure(sheet: Sheet, name: str, code: str, error: BaseException | str, fix: str) -> None:
     place, message = split_place(str(error))
     sheet.find(code, "error", message, fix, row=(MODEL, name), place=place)

@@ -90,7 +90,7 @@ def scan(dataset: Dataset, call: LimitedCalls, seconds: float, seed: int) -> Sca
         subset = dataset.subsets[name]
         truths = dataset.ground_truths if dataset.labelled(name) else ()
         asked: list[tuple[str, str]] = []
-        outcome = call(lambda s=subset, i=index, t=truths, a=asked: _read(dataset, s, i, t, a))  # type: ignore[misc]
+        outcome = call(lambda s=subset, i=index, t=truths, a=asked: _scan_sample(dataset, s, i, t, a))  # type: ignore[misc]
         if outcome.late:
             break
         failure = why_call_failed(outcome, call.seconds)
@@ -127,7 +127,7 @@ def judge_unread(sheet: Sheet, scan: Scan) -> None:
         )
 
 
-def _read(
+def _scan_sample(
     dataset: Dataset, subset: Subset, index: int, truths: Sequence[Field], asked: list[tuple[str, str]]
 ) -> Scanned:
     """Read one sample. `asked` is given every encoder before it is called: the last is the one that failed."""

@@ -102,7 +102,7 @@ def judge_outputs(
         compared = f" against {truth!r}" if truth else ""
         values = answers[0][output]
         sheet.row(*row, shape=values.shape[1:], dtype=str(values.dtype), note=f"{prediction!r}{compared}")
-        _finite(sheet, row, batches, [answer[output] for answer in answers])
+        _judge_finiteness(sheet, row, batches, [answer[output] for answer in answers])
         # Labels that are too few or too many for the ground truth were told of there.
         if prediction in declared and not sheet.told("binding-label-width", truth):
             _labels(sheet, row, declared[prediction], values)
@@ -110,7 +110,9 @@ def judge_outputs(
             _against_truth(sheet, row, truth, batches, [answer[output] for answer in answers])
 
 
-def _finite(sheet: Sheet, row: tuple[str, str], batches: Sequence[SmallBatch], answers: Sequence[Array]) -> None:
+def _judge_finiteness(
+    sheet: Sheet, row: tuple[str, str], batches: Sequence[SmallBatch], answers: Sequence[Array]
+) -> None:
     for batch, values in zip(batches, answers, strict=True):
         if values.dtype.kind != "f" or np.isfinite(values).all():
             continue

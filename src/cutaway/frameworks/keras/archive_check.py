@@ -56,15 +56,15 @@ def read_config(archive: zipfile.ZipFile, path: str) -> bytes:
     declared = archive.getinfo(CONFIG).file_size
     if declared > LONGEST_CONFIG:
         raise UnsafeModel(path, f"its {CONFIG} has {declared:,} bytes, and at most {LONGEST_CONFIG:,} are read.")
-    return _read(archive, CONFIG, path)
+    return _read_member(archive, CONFIG, path)
 
 
 def read_weights(archive: zipfile.ZipFile, path: str) -> io.BytesIO:
     """Return the weights as a file in memory, as Keras reads them too: HDF5 jumps about, which archives are slow at."""
-    return io.BytesIO(_read(archive, WEIGHTS, path))
+    return io.BytesIO(_read_member(archive, WEIGHTS, path))
 
 
-def _read(archive: zipfile.ZipFile, name: str, path: str) -> bytes:
+def _read_member(archive: zipfile.ZipFile, name: str, path: str) -> bytes:
     declared = archive.getinfo(name).file_size
     try:
         with archive.open(name) as member:

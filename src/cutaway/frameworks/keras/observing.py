@@ -45,7 +45,7 @@ def anatomy_by_observing(model: Any) -> KerasAnatomy:
     every = [LayerCall(name, layer, i) for name, layer in candidates for i in range(MOST_CALLS)]
     with tapped(every, keep):
         result = model(keras.tree.pack_sequence_as(skeleton, zeros), training=False)
-    calls = _named(seen)
+    calls = _with_unique_names(seen)
     outputs = _outputs(result, fixed=fixed)
     return KerasAnatomy(inputs, outputs, calls, skeleton, head_input(calls), traceable=False)
 
@@ -97,7 +97,7 @@ def _candidates(model: Any, prefix: str) -> Iterator[tuple[str, Any]]:
             yield from _candidates(layer, f"{prefix}{layer.name}/")
 
 
-def _named(seen: list[LayerCall]) -> tuple[LayerCall, ...]:
+def _with_unique_names(seen: list[LayerCall]) -> tuple[LayerCall, ...]:
     names = unique([call.name for call in seen])
     return tuple(LayerCall(name, c.operation, c.index, c.shape) for name, c in zip(names, seen, strict=True))
 

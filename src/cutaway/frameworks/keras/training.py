@@ -23,7 +23,9 @@ def training_of(config: Any) -> SavedTraining:
         return SavedTraining()
     optimizer = config.get("optimizer_config", config.get("optimizer"))
     return SavedTraining(
-        loss=_plain(config.get("loss")), optimizer=_optimizer(optimizer), metrics=tuple(_names(config.get("metrics")))
+        loss=_as_plain_value(config.get("loss")),
+        optimizer=_optimizer(optimizer),
+        metrics=tuple(_names(config.get("metrics"))),
     )
 
 
@@ -31,25 +33,25 @@ def _optimizer(entry: Any) -> dict[str, Any] | None:
     if entry is None:
         return None
     if not isinstance(entry, Mapping):
-        return {"name": _name(entry)}
+        return {"name": _class_name(entry)}
     settings = entry.get("config")
     kept = {
-        str(key): _plain(value)
+        str(key): _as_plain_value(value)
         for key, value in (settings.items() if isinstance(settings, Mapping) else ())
         if key != "name" and value is not None and not isinstance(value, list)
     }
-    return {"name": _name(entry), **kept}
+    return {"name": _class_name(entry), **kept}
 
 
-def _plain(value: Any) -> Any:
+def _as_plain_value(value: Any) -> Any:
     """A value as people write it: classes by their names, numbers as they are."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, Mapping) and "class_name" not in value:
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _as_plain_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return _name(value)
+        return [_as_plain_value(item) for item in value]
+    return _class_name(value)
 
 
 def _names(value: Any) -> list[str]:
@@ -62,10 +64,10 @@ def _names(value: Any) -> list[str]:
         return [name for item in value for name in _names(item)]
     settings = value.get("config") if isinstance(value, Mapping) else None
     own = settings.get("name") if isinstance(settings, Mapping) else None
-    return [own[:LONGEST] if isinstance(own, str) else _name(value)]
+    return [own[:LONGEST] if isinstance(own, str) else _class_name(value)]
 
 
-def _name(entry: Any) -> str:
+def _class_name(entry: Any) -> str:
     """The name of a class or function: `Adam` of `Custom>Adam`."""
     if isinstance(entry, Mapping):
         entry = entry["config"] if entry.get("class_name") == "function" else entry.get("class_name")

@@ -111,7 +111,9 @@ def _check_what_constants_become(model: onnx.ModelProto, path: Path) -> None:
     """Refuse constants that a few bytes would blow up: ONNX Runtime makes them while it loads a file."""
     for graph, _ in graphs_of(model):
         shapes = {tensor.name: tensor for tensor in graph.initializer}
-        shapes |= {node.output[0]: _value(node) for node in graph.node if node.op_type == "Constant" and node.output}
+        shapes |= {
+            node.output[0]: _constant_of_node(node) for node in graph.node if node.op_type == "Constant" and node.output
+        }
         for node in graph.node:
             tensor = (
                 shapes.get(node.input[-1]) if node.op_type in ("ConstantOfShape", "Expand") and node.input else None
@@ -125,7 +127,7 @@ def _check_what_constants_become(model: onnx.ModelProto, path: Path) -> None:
                 raise UnsafeModel(str(path), reason)
 
 
-def _value(node: onnx.NodeProto) -> onnx.TensorProto | None:
+def _constant_of_node(node: onnx.NodeProto) -> onnx.TensorProto | None:
     for attribute in node.attribute:
         if attribute.name == "value":
             tensor: onnx.TensorProto = attribute.t

@@ -56,7 +56,7 @@ def describe(loaded: CheckedModel, graph: OnnxGraph, outputs: Outputs, run: Run,
         latent_layer=latent,
         differentiable=next(iter(obstacles.values())) if hopeless else "",
         notes=(*notes, *_class_axes(specs, axes), *left_out, *_notes(obstacles, hopeless=hopeless)),
-        about=_about(loaded, graph, outputs),
+        about=_about_model(loaded, graph, outputs),
     )
     return OnnxDescription(description, {one.name: one.tensor for one in layers}, obstacles)
 
@@ -101,7 +101,7 @@ def _notes(obstacles: dict[str, str], *, hopeless: bool) -> list[str]:
     return [] if hopeless else [reason for reason in obstacles.values() if reason]
 
 
-def _about(loaded: CheckedModel, graph: OnnxGraph, outputs: Outputs) -> dict[str, Any]:
+def _about_model(loaded: CheckedModel, graph: OnnxGraph, outputs: Outputs) -> dict[str, Any]:
     model = loaded.proto
     about: dict[str, Any] = {
         "producer": f"{model.producer_name} {model.producer_version}".strip(),

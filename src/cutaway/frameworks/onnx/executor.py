@@ -45,7 +45,7 @@ class Executor:
                 values[leaf] = _as_leaf(values[leaf])
             for name in done:
                 values.pop(name, None)
-        return self._value(output, values), values[leaf]
+        return self._value_of(output, values), values[leaf]
 
     def _plan(self, output: str, leaf: str) -> _Plan:
         """The nodes that are run for a gradient, each with the tensors that nobody needs after it."""
@@ -65,7 +65,7 @@ class Executor:
             if all(name in self._constants or name in self._graph.constants for name in taken_by(node)):
                 self._constants |= _results(node, self._inputs(node, {}), self._outside(node, {}))
 
-    def _value(self, name: str, values: Mapping[str, Tensor]) -> Tensor:
+    def _value_of(self, name: str, values: Mapping[str, Tensor]) -> Tensor:
         if name in values:
             return values[name]
         if name not in self._constants:
@@ -73,13 +73,13 @@ class Executor:
         return self._constants[name]
 
     def _inputs(self, node: Node, values: Mapping[str, Tensor]) -> list[Tensor | None]:
-        return [self._value(name, values) if name else None for name in node.inputs]
+        return [self._value_of(name, values) if name else None for name in node.inputs]
 
     def _outside(self, node: Node, values: Mapping[str, Tensor]) -> Values:
         """What the inner graphs of a node take from where it stands."""
         if node.kind != "If":
             return {}
-        return {name: self._value(name, values) for name in taken_by(node)}
+        return {name: self._value_of(name, values) for name in taken_by(node)}
 
 
 def _results(node: Node, inputs: Sequence[Tensor | None], outside: Values) -> Values:

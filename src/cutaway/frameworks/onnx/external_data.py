@@ -34,7 +34,7 @@ def bring_inside(tensors: list[onnx.TensorProto], path: Path, *, trust: bool) ->
         reason = f"its external data are {total} bytes together; at most {MOST_EXTERNAL_BYTES} are read."
         raise UnsafeModel(str(path), reason)
     for tensor, (location, offset, size) in zip(tensors, plans, strict=True):
-        data = _read(location, offset, size, path=path, tensor=tensor.name, trust=trust)
+        data = _read_from_file(location, offset, size, path=path, tensor=tensor.name, trust=trust)
         tensor.ClearField("external_data")
         tensor.ClearField("data_location")
         tensor.raw_data = data
@@ -52,8 +52,8 @@ def _plan(tensor: onnx.TensorProto, path: Path) -> tuple[PurePosixPath, int, int
         raise ModelFormatError(str(path), f"tensor {tensor.name!r} keeps text in another file, which ONNX forbids.")
     location = _location(entries.get("location", ""), tensor, path)
     size = declared_bytes(tensor, path)
-    offset = _whole(entries.get("offset", "0"), "offset", tensor, path)
-    length = _whole(entries.get("length", str(size)), "length", tensor, path)
+    offset = _whole_number(entries.get("offset", "0"), "offset", tensor, path)
+    length = _whole_number(entries.get("length", str(size)), "length", tensor, path)
     if length != size:
         reason = f"tensor {tensor.name!r} needs {size} bytes, but its external data have the length {length}."
         raise ModelFormatError(str(path), reason)
@@ -70,7 +70,7 @@ def _location(text: str, tensor: onnx.TensorProto, path: Path) -> PurePosixPath:
     return PurePosixPath(text)
 
 
-def _whole(text: str, key: str, tensor: onnx.TensorProto, path: Path) -> int:
+def _whole_number(text: str, key: str, tensor: onnx.TensorProto, path: Path) -> int:
     # The length bound keeps `int` from working on a megabyte of digits.
     if not (text.isascii() and text.isdigit() and len(text) <= 19):
         reason = f"the {key} of the external data of tensor {tensor.name!r} is {text[:40]!r}, not a whole number >= 0."
@@ -78,7 +78,7 @@ def _whole(text: str, key: str, tensor: onnx.TensorProto, path: Path) -> int:
     return int(text)
 
 
-def _read(location: PurePosixPath, offset: int, size: int, *, path: Path, tensor: str, trust: bool) -> bytes:
+def _read_from_file(location: PurePosixPath, offset: int, size: int, *, path: Path, tensor: str, trust: bool) -> bytes:
     with opened_inside(path.parent, location, model=path, trust=trust) as (descriptor, available):
         if offset + size > available:
             reason = f"tensor {tensor!r} should lie at bytes {offset} to {offset + size} of {str(location)!r}, "

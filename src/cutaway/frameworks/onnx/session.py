@@ -33,7 +33,7 @@ class OnnxBackend:
     def __init__(self, loaded: CheckedModel, path: Path, *, ready: Any = None) -> None:
         self._executor: Executor | None = None
         outputs = arrange_outputs(loaded.proto.graph)
-        self._take(loaded, Sessions(loaded, str(path), ready=None if outputs.changed else ready))
+        self._hold(loaded, Sessions(loaded, str(path), ready=None if outputs.changed else ready))
         described = describe(loaded, self._graph, outputs, self._sessions.run, path)
         self._description, self._tensors = described.description, described.tensors
         self._obstacles = described.obstacles
@@ -94,7 +94,7 @@ class OnnxBackend:
         """Return the same graph with its weights shuffled, for ONNX Runtime and for gradients alike."""
         loaded = randomised(self._loaded, self._graph, seed)
         other = copy.copy(self)
-        other._take(loaded, self._sessions.of_other_weights(loaded))  # noqa: SLF001 - of the same class
+        other._hold(loaded, self._sessions.of_other_weights(loaded))  # noqa: SLF001 - of the same class
         return other
 
     def close(self) -> None:
@@ -102,7 +102,7 @@ class OnnxBackend:
         self._sessions.close()
         self._executor = None
 
-    def _take(self, loaded: CheckedModel, sessions: Sessions) -> None:
+    def _hold(self, loaded: CheckedModel, sessions: Sessions) -> None:
         self._loaded, self._sessions = loaded, sessions
         self._graph = OnnxGraph.of(loaded)
         self._executor = None

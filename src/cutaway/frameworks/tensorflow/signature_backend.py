@@ -80,7 +80,7 @@ class SignatureBackend:
     def gradient(self, batch: Arrays, question: Question) -> Gradient:
         """Return the gradient by an input, or by what an operation gives: then the graph is cut open there."""
         tensors = self._tensors(batch)
-        feeds, at = list(self._running.inputs), self._number(question.wrt)
+        feeds, at = list(self._running.inputs), self._position_of_input(question.wrt)
         if at is None:
             feeds.append(self._layer(question.wrt))
             tensors.append(tf.convert_to_tensor(self.activations(batch, [question.wrt])[question.wrt]))
@@ -138,7 +138,7 @@ class SignatureBackend:
     def _tensors(self, batch: Arrays) -> list[Any]:
         return [tf.convert_to_tensor(batch[spec.name]) for spec in self._description.inputs]
 
-    def _number(self, name: str) -> int | None:
+    def _position_of_input(self, name: str) -> int | None:
         return next((i for i, spec in enumerate(self._description.inputs) if spec.name == name), None)
 
     def _layer(self, name: str) -> Any:

@@ -169,7 +169,7 @@ def _undeclared(root: torch.nn.Module) -> ModelDescription:
         tuple(layers),
         f"{linear[-1]}{INPUT}" if linear else None,
         notes=("No example batch was given: shapes are unknown, and layers are listed that may never be called.",),
-        about=_about(root),
+        about=_about_module(root),
     )
 
 
@@ -199,7 +199,7 @@ def _probed(root: torch.nn.Module, arrays: dict[str, Array]) -> ModelDescription
         latent,
         notes=_left_out("output", set(outputs) - set(kept))
         + _left_out("layer", {c.name for c in order} - _names(by_rows)),
-        about=_about(root),
+        about=_about_module(root),
     )
 
 
@@ -219,7 +219,7 @@ def _names(order: list[ModuleCall]) -> set[str]:
     return {call.name for call in order}
 
 
-def _about(root: torch.nn.Module) -> dict[str, Any]:
+def _about_module(root: torch.nn.Module) -> dict[str, Any]:
     count = sum(p.numel() for p in root.parameters() if not isinstance(p, torch.nn.UninitializedParameter))
     return {"class": type(root).__name__, "parameters": count}
 

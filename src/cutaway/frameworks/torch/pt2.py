@@ -75,7 +75,7 @@ class ExportedModel:
         head = head_of(program.graph, batch)
         if head is not None:
             self._layers[head[0]] = head[1]
-        self._description = self._described(program.graph, None if head is None else head[0])
+        self._description = self._description_of(program.graph, None if head is None else head[0])
 
     @property
     def description(self) -> ModelDescription:
@@ -138,7 +138,7 @@ class ExportedModel:
     def close(self) -> None:
         """Nothing is held beside memory."""
 
-    def _described(self, graph: torch.fx.Graph, latent: str | None) -> ModelDescription:
+    def _description_of(self, graph: torch.fx.Graph, latent: str | None) -> ModelDescription:
         results = next(node for node in graph.nodes if node.op == "output").args[0]
         outputs = []
         for name, i in zip(self._names, self._answers, strict=True):

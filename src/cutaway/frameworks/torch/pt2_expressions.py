@@ -52,12 +52,12 @@ def _written(node: ast.AST, depth: int) -> str:
     if name == "Symbol":
         return _symbol(node)
     if name in ("Integer", "Rational"):
-        return _number(node)
+        return _number_expression(node)
     if name not in _FUNCTIONS or node.keywords:
         raise _odd(node)
     arguments = [_written(argument, depth + 1) for argument in node.args]
     if name in _POWERS and not _is_low(node.args[1:]):
-        raise Unsafe(f"it has a size with a power that is not a number up to {_HIGHEST_POWER}: {_text(node)}")
+        raise Unsafe(f"it has a size with a power that is not a number up to {_HIGHEST_POWER}: {_source_of(node)}")
     return f"{name}({', '.join(arguments)})"
 
 
@@ -74,15 +74,15 @@ def _symbol(node: ast.Call) -> str:
     return f"Symbol('{names[0]}'{''.join(assumptions)})"
 
 
-def _number(node: ast.Call) -> str:
-    values = [_whole(argument) for argument in node.args]
+def _number_expression(node: ast.Call) -> str:
+    values = [_integer_of_literal(argument) for argument in node.args]
     count = {"Integer": 1, "Rational": 2}[node.func.id] if isinstance(node.func, ast.Name) else 0
     if node.keywords or len(values) != count or None in values:
         raise _odd(node)
     return f"{'Integer' if count == 1 else 'Rational'}({', '.join(map(str, values))})"
 
 
-def _whole(node: ast.AST) -> int | None:
+def _integer_of_literal(node: ast.AST) -> int | None:
     negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
     inner = node.operand if isinstance(node, ast.UnaryOp) else node
     value = inner.value if isinstance(inner, ast.Constant) else None
@@ -95,13 +95,13 @@ def _is_low(arguments: list[ast.expr]) -> bool:
     """Whether a power's exponent is a small number: large ones would take sympy for ever."""
     if len(arguments) != 1 or not isinstance(arguments[0], ast.Call) or len(arguments[0].args) != 1:
         return False
-    exponent = _whole(arguments[0].args[0])
+    exponent = _integer_of_literal(arguments[0].args[0])
     return exponent is not None and abs(exponent) <= _HIGHEST_POWER
 
 
 def _odd(node: ast.AST) -> Unsafe:
-    return Unsafe(f"it has a size that is not plain arithmetic, and torch would run it as code: {_text(node)}")
+    return Unsafe(f"it has a size that is not plain arithmetic, and torch would run it as code: {_source_of(node)}")
 
 
-def _text(node: ast.AST) -> str:
+def _source_of(node: ast.AST) -> str:
     return shown(ast.unparse(node))

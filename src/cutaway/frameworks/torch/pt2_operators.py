@@ -53,7 +53,7 @@ def clean_target(value: object) -> str:
         )
     name, overload = match.groups()
     full = f"aten::{name}" if overload == "default" else f"aten::{name}.{overload}"
-    if full not in _known():
+    if full not in _dispatcher_operators():
         raise Malformed(f"its graph calls {value}, which is no tensor operator of torch {torch.__version__}")
     if _REFUSED.search(name) or not _takes_plain_values(name, overload):
         raise Unsafe(f"its graph calls {value}, which opens files or trusts what it is given")
@@ -61,7 +61,7 @@ def clean_target(value: object) -> str:
 
 
 @cache
-def _known() -> frozenset[str]:
+def _dispatcher_operators() -> frozenset[str]:
     """The operators of torch's dispatcher: `aten::save` and other built-ins of TorchScript are not among them."""
     return frozenset(torch._C._dispatch_get_all_op_names())  # noqa: SLF001 - torch has no public way
 

@@ -73,7 +73,7 @@ class Deliveries:
         self._run = run
         self._clock = clock
         # By what stands in a request, which is so never taken for more than a name.
-        self._channels = {_name(a.channel.to_dict()): a.channel for a in actions if isinstance(a, Notify)}
+        self._channels = {_channel_key(a.channel.to_dict()): a.channel for a in actions if isinstance(a, Notify)}
         self._inbox = Inbox(run.storage, ROLE)
         self._claims = Claims(run.storage, ROLE, clock)
         self._unclaimed: dict[str, Request] = {}
@@ -138,7 +138,7 @@ class Deliveries:
     def _is_for_us(self, request: Request) -> bool:
         """Whether this process was told to send there; what is in the folder alone moves nobody."""
         try:
-            known = _name(request.arguments["channel"]) in self._channels
+            known = _channel_key(request.arguments["channel"]) in self._channels
             _message(self._run, request).to_json()
         except (KeyError, TypeError, AttributeError):
             self._say_once(f"Message {request.id} of run {self._run.name!r} cannot be read, and is left")
@@ -162,7 +162,7 @@ class Deliveries:
             # It was sent, and given back, between our two looks.
             claim.release()
             return True
-        channel = self._channels[_name(request.arguments["channel"])]
+        channel = self._channels[_channel_key(request.arguments["channel"])]
         delivery = _Delivery(request, channel, _message(self._run, request), claim, is_held=claim.interrupted)
         self._mine[request.id] = delivery
         if claim.interrupted:
@@ -214,7 +214,7 @@ class Deliveries:
             log.warning("%s", text)
 
 
-def _name(channel: dict[str, Any]) -> str:
+def _channel_key(channel: dict[str, Any]) -> str:
     return json.dumps(channel, sort_keys=True)
 
 

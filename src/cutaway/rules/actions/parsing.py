@@ -85,7 +85,7 @@ def _word(word: str) -> Action:
     if name == "notify" and rest.strip():
         return Notify(rest.strip())
     if name == "reduce-lr" and equals:
-        return ReduceLearningRate(_number(rest))
+        return ReduceLearningRate(_factor(rest))
     if name in _PLAIN and not equals:
         return _PLAIN[name]()
     if name == "notify":
@@ -99,7 +99,7 @@ def _word(word: str) -> Action:
     raise ConfigurationError(f"No action {head.strip()[:40]!r}.{hint} (A comma inside a URL is written %2C.)")
 
 
-def _number(text: str) -> float:
+def _factor(text: str) -> float:
     try:
         return float(text)
     except ValueError:

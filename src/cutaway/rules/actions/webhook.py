@@ -48,7 +48,7 @@ class Webhook:
 
     def __post_init__(self) -> None:
         if not self.url.startswith(_FROM_ENVIRONMENT):
-            _checked(self.url)
+            _checked_url(self.url)
         elif not self.url.removeprefix(_FROM_ENVIRONMENT):
             raise ConfigurationError("`env:` needs the name of the variable that has the URL: notify=env:MY_WEBHOOK.")
         timeout = self.timeout
@@ -108,7 +108,7 @@ class Webhook:
             raise ConfigurationError(
                 f"The variable {name} that has the URL of the webhook is not set. Run: export {name}=..."
             )
-        return _checked(os.environ[name])
+        return _checked_url(os.environ[name])
 
 
 def signature(secret: str, body: bytes) -> str:
@@ -134,7 +134,7 @@ def _verdict(label: str, code: int) -> DeliveryOutcome:
     return DeliveryOutcome("failed", f"{label} answered {code}")
 
 
-def _checked(url: str) -> str:
+def _checked_url(url: str) -> str:
     """Return a URL that can be posted to, or raise; what the message shows of it holds no token."""
     try:
         parts = urlsplit(url)

@@ -109,7 +109,7 @@ class ClassImbalance(Rule):
         pairs = self._pairs(reader)
         found = answers(reader, pairs, start, stop, one_hot=self.argmax, any_before=bool(self._recent))
         for pair, steps in found.items():
-            counted = [self._counted(pair, own) for own in steps if own.mode in _TRAINS]
+            counted = [self._count_labels(pair, own) for own in steps if own.mode in _TRAINS]
             if counted:
                 yield self._judged_counts(pair, counted)
             yield self._judged_answers(pair, [self._answered(pair, own) for own in steps])
@@ -121,7 +121,7 @@ class ClassImbalance(Rule):
             raise lacking(reader, ["labels", "predictions"], full=True, every=True)
         return paired(sorted(labels), sorted(predictions))
 
-    def _counted(self, pair: ClassTensors, own: Answers) -> _Imbalance:
+    def _count_labels(self, pair: ClassTensors, own: Answers) -> _Imbalance:
         known = self._counts.get(pair, np.zeros(0, np.int64))
         counts = np.bincount(own.labels, minlength=len(known))
         counts[: len(known)] += known

@@ -75,7 +75,7 @@ class DeadRelu(Rule):
             yield self._judged(reader, block)
 
     def _judged(self, reader: TensorReader, block: StatisticsBlock) -> Judgement:
-        dead, units, source = self._found(reader, block)
+        dead, units, source = self._dead_share(reader, block)
 
         def message(tensor: int, step: int) -> str:
             name, share, count = block.names[tensor], dead[tensor, step], units[tensor, step]
@@ -93,7 +93,7 @@ class DeadRelu(Rule):
         fires = dead > self.threshold_layer
         return Judgement(block.names, block.steps, fires, dead, self.threshold_layer, message, evidence)
 
-    def _found(self, reader: TensorReader, block: StatisticsBlock) -> tuple[Float64Array, Int64Array, ObjectArray]:
+    def _dead_share(self, reader: TensorReader, block: StatisticsBlock) -> tuple[Float64Array, Int64Array, ObjectArray]:
         """Return the percentage of dead units, how many units there are where that is known, and how we know."""
         dead = self._at_least(block)
         units, source = np.zeros(dead.shape, np.int64), np.full(dead.shape, STATISTICS, object)

@@ -142,13 +142,13 @@ class _Attendance:
         for block in blocks:
             came = np.isin(steps, block.steps)
             if came.any():
-                places = self._of(block.names)
+                places = self._places_of(block.names)
                 absent[places[places < len(absent)]] = False
-                self._take(places, came, found)
-        self._take(np.flatnonzero(absent), np.zeros(len(steps), bool), found)
+                self._follow(places, came, found)
+        self._follow(np.flatnonzero(absent), np.zeros(len(steps), bool), found)
         return found
 
-    def _of(self, names: Sequence[str]) -> IndexArray:
+    def _places_of(self, names: Sequence[str]) -> IndexArray:
         for name in names:
             if name not in self._places:
                 self._places[name] = len(self._names)
@@ -157,7 +157,7 @@ class _Attendance:
         self._came, self._missing = np.concatenate([self._came, more]), np.concatenate([self._missing, more])
         return np.array([self._places[name] for name in names], np.intp)
 
-    def _take(self, places: IndexArray, came: BoolArray, found: dict[str, BoolArray]) -> None:
+    def _follow(self, places: IndexArray, came: BoolArray, found: dict[str, BoolArray]) -> None:
         """Take in steps with which some tensors all came, or all did not."""
         if not len(places) or not len(came):
             return

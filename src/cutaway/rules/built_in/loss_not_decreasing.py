@@ -250,7 +250,7 @@ class _Followed:
         rises = -fall > max(self._most_rise * abs(before), usual)
         stands = fall == 0 or 0 < fall < self._least * abs(before)
         span = int(self._steps[place] - self._steps[older])
-        return self._said(place, older, Trend(before, after, 0.0), span, fires=rises or stands)
+        return self._comparison(place, older, Trend(before, after, 0.0), span, fires=rises or stands)
 
     def _of_stretches(self, place: int) -> _LossComparison:
         """Compare ever longer stretches until a fall that is large enough could not hide in the scatter."""
@@ -268,14 +268,14 @@ class _Followed:
             rises = -seen.fall > max(self._most_rise * abs(seen.before), certain) and self._is_high(seen, first, span)
             if rises or needed >= 2 * certain:
                 fires = rises or seen.fall + certain < needed or seen.fall == needed == 0
-                return self._said(place, middle - 1, seen, span, fires=fires)
-        return self._said(place, place, Trend(math.nan, math.nan, math.nan), self._num_steps, fires=False)
+                return self._comparison(place, middle - 1, seen, span, fires=fires)
+        return self._comparison(place, place, Trend(math.nan, math.nan, math.nan), self._num_steps, fires=False)
 
     def _needed(self, span: int) -> float:
         """Return the share by which the loss must fall in so many steps."""
         return 1.0 - math.pow(1 - self._least, span / self._num_steps)
 
-    def _said(self, place: int, against: int, seen: Trend, span: int, *, fires: bool) -> _LossComparison:
+    def _comparison(self, place: int, against: int, seen: Trend, span: int, *, fires: bool) -> _LossComparison:
         converged = seen.before == 0 or (self._first > 0 and abs(seen.after) < _CONVERGED * self._first)
         is_mean = place - against > 1 or self._mode is ModeKeys.EVAL
         needed = 100 * (self._needed(span) if is_mean else self._least)

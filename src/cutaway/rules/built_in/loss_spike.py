@@ -104,7 +104,7 @@ class LossSpike(Rule):
 
         def message(i: int) -> str:
             step = int(loss.steps[i])
-            named = _named(reader, step)
+            named = _samples_noted_at(reader, step)
             samples = f" The {named} samples of its batch are named." if named else ""
             return (
                 f"{loss.name} spikes: at step {step} it is {loss.values[i]:.4g}, where {usual.median[i]:.4g} is usual; "
@@ -155,7 +155,7 @@ def _log(values: Float64Array) -> Float64Array:
     return np.log(values, out=np.full(values.shape, np.nan), where=values > 0)
 
 
-def _named(reader: TensorReader, step: int) -> int:
+def _samples_noted_at(reader: TensorReader, step: int) -> int:
     try:
         return sum(one is not None for one in reader.samples(step) or ())
     except StepUnavailable:  # a loss saved by hand at a step that left no record

@@ -135,10 +135,10 @@ class PoorWeightInitialization(Rule):
         def evidence(i: int) -> dict[str, float | str | bool | None]:
             return {
                 "threshold": self.threshold if uneven else self.distribution_range,
-                "variance_ratio": _plain(signs.ratio),
-                "gradient_range": _plain(signs.spread),
+                "variance_ratio": _as_json_number(signs.ratio),
+                "gradient_range": _as_json_number(signs.spread),
                 "gradient_range_estimated": signs.estimated,
-                "loss": _plain(loss.values[i]),
+                "loss": _as_json_number(loss.values[i]),
             }
 
         fires = stands & (uneven or narrow)
@@ -201,7 +201,7 @@ def _percentiles(reader: TensorReader, names: Sequence[str], step: int) -> dict[
     return found
 
 
-def _plain(value: float) -> float | str | None:
+def _as_json_number(value: float) -> float | str | None:
     """Return what JSON can hold."""
     if math.isnan(value):
         return None

@@ -61,7 +61,7 @@ class SimilarAcrossRuns(Rule):
         collection_names: Iterable[str] | str | None = None,
         include_regex: str | None = None,
     ) -> None:
-        super().__init__(base_trial, action_str, _opened(other_trials))
+        super().__init__(base_trial, action_str, _trials_of(other_trials))
         self.collection_names = words(collection_names, "collection_names")
         self.include_regex = pattern(include_regex, "include_regex")
 
@@ -128,14 +128,14 @@ class SimilarAcrossRuns(Rule):
             return {
                 "other": other.name,
                 "compared": "values" if full[tensor, step] else "statistics",
-                "here": _finite(one, tensor, step),
-                "there": _finite(two, tensor, step),
+                "here": _finite_statistics(one, tensor, step),
+                "there": _finite_statistics(two, tensor, step),
             }
 
         yield Judgement(names, steps, differs, difference(one, two), ATOL, message, evidence)
 
 
-def _finite(columns: Mapping[str, Float64Array], row: int, column: int) -> dict[str, float]:
+def _finite_statistics(columns: Mapping[str, Float64Array], row: int, column: int) -> dict[str, float]:
     """Return the statistics of one tensor and step; those of no finite value are left out."""
     return {name: float(found) for name, values in columns.items() if np.isfinite(found := values[row, column])}
 
@@ -158,7 +158,7 @@ def _correct_by_values(
     return decided
 
 
-def _opened(trials: Sequence[Trial | str] | Trial | str | None) -> list[Trial]:
+def _trials_of(trials: Sequence[Trial | str] | Trial | str | None) -> list[Trial]:
     """Return trials from what may be paths or names of runs, with commas between them."""
     listed: Sequence[Trial | str]
     if isinstance(trials, str):

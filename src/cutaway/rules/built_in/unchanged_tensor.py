@@ -91,7 +91,7 @@ class UnchangedTensor(Rule):
             alike &= close[:, pairs - 1 - back : len(block) - 1 - back]
         apart = np.full(alike.shape, np.nan)
         at = np.nonzero(alike)
-        apart[at] = _apart(block, at[0], at[1] + pairs)
+        apart[at] = _distance_to_values_before(block, at[0], at[1] + pairs)
 
         def message(tensor: int, step: int) -> str:
             since = block.steps[step]
@@ -127,7 +127,7 @@ class _StatisticsAtSteps:
         return self._block[column][:, self._steps]
 
 
-def _apart(block: StatisticsBlock, rows: IndexArray, columns: IndexArray) -> Float64Array:
+def _distance_to_values_before(block: StatisticsBlock, rows: IndexArray, columns: IndexArray) -> Float64Array:
     """Return by how much tensors differ from their values before: the norm of the change where that is known."""
     change = block["change"][rows, columns]
     if not np.isnan(change).any():
