@@ -6,6 +6,7 @@ A real training of that length would take too long, and nobody could say of it a
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 import cutaway
-from cutaway.capture.hook import BaseHook
+from cutaway.capture.hook import AdaptedHook
+from cutaway.capture.recorder import Recorder
 from cutaway.capture.records import Offer, StepRecord
+from cutaway.capture.requests import Refused
 from cutaway.capture.settings import HookSettings
 from cutaway.capture.slabs import Layout, Slab, SlabPool
 from cutaway.capture.workers import Worker
 from cutaway.tensors.blocked_statistics import StatisticsPlan
+from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
 
 __all__ = ["TENSORS", "LongRun", "write_long_run"]
@@ -59,10 +63,31 @@ class _Views:
     pool: SlabPool
 
 
-class _MadeUpHook(BaseHook):
-    """Feeds steps to the common part of every hook, as the hook of a framework does."""
+class _PatientQueue:
+    """Waits for the writer, so that no step is left out."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    def put(self, record: StepRecord) -> None:
+        """Hand a step to the writer."""
+        if not self._recorder.submit(record, PATIENCE):
+            message = f"The writer did not take step {record.step} within {PATIENCE:.0f} s; it is of no use."
+            raise RuntimeError(message)
+
+    def add(self, late: StepRecord) -> None:
+        """Nothing comes late."""
+
+    def list_counted(self, newest: tuple[int, ModeKeys, int] | None, epoch: int | None) -> None:
+        """Every step is listed."""
+
+
+class _MadeUpTraining:
+    """Feeds steps to a hook as the adapter of a framework does."""
 
     framework = "made up"
+    versions: Mapping[str, str] = {"cutaway": cutaway.__version__}
+    worker = Worker()
 
     def __init__(self, folder: Path, steps: int, *, layers: int, width: int, seed: int = 0) -> None:
         settings = HookSettings(
@@ -71,7 +96,9 @@ class _MadeUpHook(BaseHook):
             channel_activity="relu",
             disk_budget=10**12,
         )
-        super().__init__(settings, Worker(), {"cutaway": cutaway.__version__})
+        self.hook = AdaptedHook(self, settings)
+        assert self.hook.recorder is not None
+        self.hook.steps.queue = _PatientQueue(self.hook.recorder)
         self._random = np.random.default_rng(seed)
         self._made_of = steps
         self._begins = time.time() - steps * STEP_SECONDS
@@ -95,12 +122,13 @@ class _MadeUpHook(BaseHook):
 
     def run_step(self, mode: ModeKeys, spoiled: dict[str, float]) -> None:
         """Record one step; `spoiled` names gradients all of whose values are one number."""
-        if mode is not self.mode:
-            self.set_mode(mode)
-        first = self._steps.step * BATCH
+        steps = self.hook.steps
+        if mode is not steps.mode:
+            self.hook.set_mode(mode)
+        first = steps.counter.step * BATCH
         subset = "training" if mode is ModeKeys.TRAIN else "validation"
-        self.set_samples([(first + i) % 50_000 for i in range(BATCH)], subset)
-        record = self._begin_step()
+        self.hook.set_samples([(first + i) % 50_000 for i in range(BATCH)], subset)
+        record = steps.begin()
         record.time = self._begins + record.step * STEP_SECONDS
         phases = {"data": 0.001, "forward": 0.006, "backward": 0.010, "optimizer": 0.002}
         jitter = self._random.uniform(0.95, 1.05, len(phases)).tolist()
@@ -109,21 +137,32 @@ class _MadeUpHook(BaseHook):
         if mode is ModeKeys.TRAIN:
             record.slab = self._slab(record.step, spoiled)
             record.scalars.append(("learning_rate", LEARNING_RATE))
-        self._nudge()
-        self._submit(record)
+        self.hook.nudge()
+        steps.end()
 
-    def _submit(self, record: StepRecord) -> None:
-        assert self._recorder is not None
-        self._open = None
-        if not self._recorder.submit(record, PATIENCE):
-            message = f"The writer did not take step {record.step} within {PATIENCE:.0f} s; it is of no use."
-            raise RuntimeError(message)
-        self._last_listed = record.step
+    def attach(self, hook: AdaptedHook) -> None:
+        """Steps are told one by one."""
+
+    def resolve(self, collections: Collections) -> None:
+        """All have names."""
+
+    def complete(self, record: StepRecord) -> None:
+        """Nothing is missing."""
+
+    def set_idle(self, steps: int) -> None:
+        """Every step is told."""
+
+    def set_learning_rate(self, arguments: Mapping[str, Any]) -> str:
+        """There is none."""
+        raise Refused(f"nothing trains here that has {', '.join(arguments)}")
+
+    def detach(self) -> None:
+        """There is nothing to detach from."""
 
     def _slab(self, step: int, spoiled: dict[str, float]) -> Slab:
         slab = self._pool.acquire(0.0)
         while slab is None:
-            self._nudge(urgently=True)
+            self.hook.nudge(urgently=True)
             slab = self._pool.acquire(0.1)
         slab.views, slab.present = _Views(self._pool), [True] * len(slab.layout.names)
         gradient = self._gradients[step % DIFFERENT]
@@ -166,13 +205,13 @@ class _MadeUpHook(BaseHook):
 
 def write_long_run(folder: Path, steps: int, *, layers: int = LAYERS, width: int = WIDTH) -> LongRun:
     """Write a run of so many steps that is healthy but for two gradients, each at one step near the end."""
-    hook = _MadeUpHook(folder, steps, layers=layers, width=width)
-    nan, vanished = (f"gradient/{hook.parameters[place]}" for place in (6, 20))
+    training = _MadeUpTraining(folder, steps, layers=layers, width=width)
+    nan, vanished = (f"gradient/{training.parameters[place]}" for place in (6, 20))
     nan_step, vanished_step = (_training_step(int(steps * share)) for share in (0.9, 0.95))
     spoiled = {nan_step: {nan: np.nan}, vanished_step: {vanished: 0.0}}
     for step in range(steps):
-        hook.run_step(ModeKeys.EVAL if _evaluates(step) else ModeKeys.TRAIN, spoiled.get(step, {}))
-    hook.close()
+        training.run_step(ModeKeys.EVAL if _evaluates(step) else ModeKeys.TRAIN, spoiled.get(step, {}))
+    training.hook.close()
     return LongRun(steps, TENSORS + 4 * (layers - LAYERS), nan_step, nan, vanished_step, vanished)
 
 

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import weakref
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from cutaway.run.leases import RunState
 from cutaway.tensors.collection import Collection
 from cutaway.tensors.collections import Collections
 
-if TYPE_CHECKING:
-    from cutaway.capture.hook import BaseHook
-
 __all__ = [
+    "LiveHook",
     "add_to_collection",
     "add_to_default_collection",
     "del_hook",
@@ -27,6 +26,20 @@ __all__ = [
 ]
 
 
+class LiveHook(Protocol):
+    """What the process must be able to do with any of its hooks."""
+
+    @property
+    def collections(self) -> Collections:
+        """What it saves, by name."""
+
+    def close(self, state: RunState = RunState.FINISHED) -> None:
+        """Detach from everything, write what waits and close the run; closing twice is allowed."""
+
+    def abandon(self) -> None:
+        """Forget everything without writing: in a forked child the run belongs to the parent."""
+
+
 class _Current:
     """The state itself: visible, in one place, and empty after a fork."""
 
@@ -34,8 +47,8 @@ class _Current:
         self.collections = Collections()
         # What is prepared for a hook that is made while another is the current one.
         self.next_collections: Collections | None = None
-        self.hook: weakref.ref[BaseHook] | None = None
-        self.live: weakref.WeakSet[BaseHook] = weakref.WeakSet()
+        self.hook: weakref.ref[LiveHook] | None = None
+        self.live: weakref.WeakSet[LiveHook] = weakref.WeakSet()
         self.shared = 0
 
 
@@ -62,14 +75,14 @@ def prepare() -> Collections:
     return _current.collections
 
 
-def adopt(hook: BaseHook) -> None:
-    """Make a hook the current one, once nothing can go wrong with it any more."""
-    _current.collections, _current.next_collections = hook.collections, None
+def adopt(hook: LiveHook, collections: Collections) -> None:
+    """Make a hook the current one, with its collections, once nothing can go wrong with it any more."""
+    _current.collections, _current.next_collections = collections, None
     _current.hook = weakref.ref(hook)
     _current.live.add(hook)
 
 
-def retire(hook: BaseHook) -> None:
+def retire(hook: LiveHook) -> None:
     """Forget a closed hook; what it had configured does not leak into the next one."""
     _current.live.discard(hook)
     if get_hook() is hook:
@@ -83,12 +96,12 @@ def count_shared() -> int:
     return _current.shared
 
 
-def live_hooks() -> list[BaseHook]:
+def live_hooks() -> list[LiveHook]:
     """Return the hooks of this process that are not closed."""
     return list(_current.live)
 
 
-def get_hook() -> BaseHook | None:
+def get_hook() -> LiveHook | None:
     """Return the current hook of this process, or None."""
     return _current.hook() if _current.hook is not None else None
 

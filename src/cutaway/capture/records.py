@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,8 @@ class StepRecord:
     due: frozenset[str] = frozenset()
     statistics: bool = False
     wanted: bool = False  # whether anything of its tensors is: statistics, or a saved collection
+    trains: bool = False
+    has_gradients: bool = False  # whether a backward pass of it has come to its end
     slab: Slab | None = None
     offers: list[Offer] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -57,6 +60,23 @@ class StepRecord:
     listed: bool = True
     # Told once what went wrong with writing this record: nothing, as a rule.
     written: Callable[[str], None] | None = None
+
+    def beginning(self) -> tuple[Any, ...]:
+        """Return what `late` makes another record of the same step from: no tensors."""
+        begins = (self.step, self.mode, self.mode_step, self.time, self.epoch)
+        return (*begins, self.due, self.statistics, self.wanted)
+
+    @classmethod
+    def late(cls, beginning: tuple[Any, ...]) -> StepRecord:
+        """Return a record for what is added to a step that was listed already."""
+        record = cls(*beginning)
+        record.listed = False
+        return record
+
+    def leave_out(self) -> None:
+        """Record nothing of its tensors after all."""
+        self.statistics, self.due, self.wanted = False, frozenset(), False
+        self.offers.clear()
 
     @property
     def raw_bytes(self) -> int:

@@ -1,8 +1,6 @@
 """Carries out what a running training is asked for, on the training thread, between two steps.
 
 Each request once, oldest first; whatever goes wrong becomes a refusal with its reason, and never reaches the training.
-What belongs to a framework or to the steps (a learning rate, the tensors of a dump) is the hook's own: it hands in
-functions for that, which raise `Refused` where they cannot.
 """
 
 from __future__ import annotations
@@ -10,13 +8,17 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
 
+from cutaway.capture.adapter import Adapter
 from cutaway.capture.mailbox import Mailbox
 from cutaway.capture.recorder import Recorder
 from cutaway.errors import did_you_mean
 from cutaway.run.control import Reply, Request
+
+if TYPE_CHECKING:
+    from cutaway.capture.step_life import StepLife
 
 __all__ = ["Refused", "Requests"]
 
@@ -37,24 +39,16 @@ class Requests:
         self,
         recorder: Recorder,
         mail: Mailbox,
-        *,
-        step: Callable[[], int],
-        checkpoint: Callable[[int], None],
-        wake: Callable[[], None],
-        went_on: Callable[[], None],
-        set_rate: Callable[[Mapping[str, Any]], str],
-        workers: int,
+        steps: StepLife,
+        adapter: Adapter,
     ) -> None:
         self.mail = mail
         self.stopping = False
         self.dumps: list[Request] = []  # those that the next step answers
+        self.save_checkpoint: Callable[[int], object] | None = None  # the loop's own function
         self._recorder = recorder
-        self._step = step
-        self._checkpoint = checkpoint
-        self._wake = wake
-        self._went_on = went_on
-        self._set_rate = set_rate
-        self._workers = workers
+        self._steps = steps
+        self._workers = adapter.worker.workers
         self._paused = False
         self._ended = False
         self._is_read = False
@@ -65,7 +59,7 @@ class Requests:
             "resume": self._resume,
             "checkpoint": self._save,
             "dump": self._dump,
-            "set": lambda request: self._set_rate(request.arguments),
+            "set": lambda request: adapter.set_learning_rate(request.arguments),
         }
 
     def should_stop(self, *, between_steps: bool) -> bool:
@@ -86,7 +80,7 @@ class Requests:
             self._carry_out_all(only)
             if self._paused:
                 self._wait()
-            self._went_on()
+            self._steps.measures.interrupt()
         finally:
             self._attending.release()
 
@@ -103,8 +97,8 @@ class Requests:
     def end(self) -> None:
         """Carry nothing out any more, and let a paused training go: the run is being closed."""
         self._ended = True
-        self.promise_dump(self._step())("the training ended before its next step")
-        self.mail.end(self._step())
+        self.promise_dump(self._steps.step)("the training ended before its next step")
+        self.mail.end(self._steps.step)
 
     def _carry_out_all(self, only: str | None) -> None:
         others = []
@@ -144,7 +138,7 @@ class Requests:
         return action(request)
 
     def _reply(self, request: Request, state: Literal["done", "refused"], reason: str, step: int | None = None) -> None:
-        self.mail.reply(request, Reply(state, reason, self._step() if step is None else step))
+        self.mail.reply(request, Reply(state, reason, self._steps.step if step is None else step))
 
     # -- the actions -------------------------------------------------------------------------------------------------
 
@@ -152,7 +146,7 @@ class Requests:
         by = self._recorder.stopped_by
         if by is not None:
             return f"{by['who']} had asked for it already, at step {by['step']}"
-        step = self._step()
+        step = self._steps.step
         self._recorder.stopped_by = {
             "who": request.who,
             "why": request.why,
@@ -162,7 +156,7 @@ class Requests:
         self.stopping = True
         if self._paused:
             self._set_paused(paused=False)
-        self._recorder.say("stop-requested", "info", f"Stop asked by {_by(request)}.", step=step)
+        self._recorder.say("stop-requested", "info", f"Stop asked by {_who_and_why(request)}.", step=step)
         if not self._is_read:
             return "the loop has not looked at `hook.should_stop` so far; it stops when it does"
         return "the loop sees it in `hook.should_stop`"
@@ -174,7 +168,7 @@ class Requests:
             return "it was paused already"
         self._set_paused(paused=True)
         resume = f"cutaway control {self._recorder.run.path} resume"
-        log.warning("Paused after step %d by %s. `%s` lets it go on.", self._step(), _by(request), resume)
+        log.warning("Paused after step %d by %s. `%s` lets it go on.", self._steps.step, _who_and_why(request), resume)
         if self._workers == 1:
             return "it waits for `resume` or `stop`"
         return (
@@ -207,17 +201,21 @@ class Requests:
         log.warning("Training goes on after a pause of %.0f s.", time.monotonic() - began)
 
     def _save(self, _: Request) -> str:
-        self._checkpoint(self._step())
+        if self.save_checkpoint is None:
+            raise Refused("the loop gave no function to `hook.on_checkpoint`")
+        self.save_checkpoint(self._steps.step)
+        # What it ran through the model is no part of the next step.
+        self._steps.end()
         return ""
 
     def _dump(self, request: Request) -> None:
         if self._recorder.stopped:
             raise Refused("the capture has stopped; `cutaway runs show` says why")
         self.dumps.append(request)
-        self._wake()
+        self._steps.look_ahead()
 
 
-def _by(request: Request) -> str:
+def _who_and_why(request: Request) -> str:
     """Who asked, and why where they said so."""
     why = request.why.strip().rstrip(".")
     return f"{request.who}: {why}" if why else request.who

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from cutaway.capture.nan_watch import NanWatch
 from cutaway.tensors.collection import Collection
 from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
@@ -63,20 +64,14 @@ class Selection:
         self._by_config: dict[SaveConfig, set[str]] = {}
         for name, one in self._included.items():
             self._by_config.setdefault(one.save_config, set()).add(name)
-        self._watchers = [(config, names) for config, names in self._by_config.items() if config.when_nan]
+        self.nan_watch = NanWatch(self._by_config)
         self._of: dict[str, frozenset[str]] = {}
         self._statistics: dict[str, bool] = {}
-        self._watched: dict[str, frozenset[str]] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
         """The included collections."""
         return tuple(self._included)
-
-    @property
-    def watches_nan(self) -> bool:
-        """Whether any collection is saved when a tensor stops being finite."""
-        return bool(self._watchers)
 
     def due(self, mode: ModeKeys, mode_step: int) -> frozenset[str]:
         """Return the included collections whose schedule names this step."""
@@ -104,7 +99,7 @@ class Selection:
                 bool(self.collections_of(tensor))
                 or any(found.matches(tensor) for found in self._always)
                 # Also what nobody saves: a tensor that is not looked at cannot be seen to turn into NaN.
-                or bool(self.due_for_nan(tensor))
+                or bool(self.nan_watch.due(tensor))
             )
             self._statistics[tensor] = wanted
         return wanted
@@ -122,12 +117,3 @@ class Selection:
             if config is not None:
                 reductions.update(dict.fromkeys(config.wanted()))
         return Keep(raw, tuple(reductions))
-
-    def due_for_nan(self, tensor: str) -> frozenset[str]:
-        """Return the collections that are saved when this tensor is not finite."""
-        found = self._watched.get(tensor)
-        if found is None:
-            watching = [names for config, names in self._watchers if config.watches(tensor)]
-            found = frozenset().union(*watching) if watching else NOTHING_DUE
-            self._watched[tensor] = found
-        return found

@@ -6,7 +6,7 @@ Runs on the writer thread only. The row in `trace/steps` is written last: a step
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -101,9 +101,10 @@ class StepWriter:
             if slab is not None and slab.scale != 1.0:
                 _unscale(slab)
             due = record.due
-            if record.statistics or self._selection.watches_nan:
+            nan_watch = self._selection.nan_watch
+            if record.statistics or nan_watch:
                 parts = self._statistics(record)
-                due = due.union(*(self._selection.due_for_nan(name) for name in _not_finite(parts)))
+                due |= nan_watch.due_after(parts)
             if due:
                 self._write_kept(record, due)
         finally:
@@ -208,12 +209,6 @@ class StepWriter:
                 shape = tuple(offer.array.shape)
                 kept.append(_Kept(offer.name, offer.dtype, shape, offer.numbers(), raw, keep.reductions))
         return kept
-
-
-def _not_finite(parts: Sequence[Part]) -> Iterator[str]:
-    for part in parts:
-        for index in np.flatnonzero(part.columns["nonfinite"]):
-            yield part.names[int(index)].as_py()
 
 
 def _unscale(slab: Slab) -> None:

@@ -1,4 +1,4 @@
-"""Counts steps: one counter over all modes, and one for each mode."""
+"""Counts steps, over all modes and in each, and epochs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,26 @@ from cutaway.run.identity import Run
 from cutaway.run.schemas import SCALARS, STEPS
 from cutaway.tensors.modes import ModeKeys
 
-__all__ = ["StepCounter"]
+__all__ = ["EpochCounter", "StepCounter"]
+
+
+class EpochCounter:
+    """The epoch that a step belongs to: counted by passes over the training samples, unless the loop says it."""
+
+    def __init__(self, epoch: int | None = None) -> None:
+        self.epoch = epoch
+        self._is_told = False
+        self._began = -1  # the step before which the last epoch was counted
+
+    def set(self, epoch: int) -> None:
+        """Take the loop's own count; from now on nothing else counts."""
+        self.epoch, self._is_told = epoch, True
+
+    def count(self, step: int) -> None:
+        """Note that a pass begins before a step. Two loaders side by side begin one epoch: it takes a step between."""
+        if not self._is_told and step > self._began:
+            self.epoch = 0 if self.epoch is None else self.epoch + 1
+            self._began = step
 
 
 class StepCounter:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pyarrow.compute as pc
@@ -26,12 +27,20 @@ log = logging.getLogger("cutaway.capture")
 JOIN_SECONDS = 120.0
 
 
+def _own_answer(answer: bool) -> bool:  # noqa: FBT001 - it is all that there is
+    return answer
+
+
 class Worker(NamedTuple):
-    """A process of a training: its rank, what all processes of the launch have in common, and how many they are."""
+    """A process of a training: its rank, what all processes of the launch have in common, and how many they are.
+
+    `agree` takes this process's answer and returns the one that all of them go by.
+    """
 
     rank: int = 0
     launch: str = ""
     workers: int = 1
+    agree: Callable[[bool], bool] = _own_answer
 
     @property
     def name(self) -> str:

@@ -56,7 +56,7 @@ def until(condition: Callable[[], Any]) -> Any:
 def left(hook: Any, action: str, **arguments: Any) -> Request:
     """Ask for something, and wait until the training thread could see it."""
     asked = Request(action, "train", "anna", "to see", arguments)
-    mail = hook._requests.mail
+    mail = hook.adapted.requests.mail
     count = len(mail.waiting)
     ask(hook.run.storage, asked)
     until(lambda: len(mail.waiting) > count)
@@ -151,7 +151,7 @@ def test_a_killed_training_leaves_its_requests_and_the_next_attempt_refuses_them
     ask(run.storage, stale := Request("stop", "train", "anna", "too late", attempt=0))
     optimizer = sgd(model)
     with watched(path, model, optimizer, resume=True) as hook:
-        until(lambda: hook._requests is not None and hook._requests.mail.waiting)
+        until(lambda: hook.adapted.requests is not None and hook.adapted.requests.mail.waiting)
         step(model, optimizer)
         assert not hook.should_stop
         assert answered(hook, stale).reason == "the training that it was meant for has ended"

@@ -196,8 +196,8 @@ def test_a_crashed_run_can_be_resumed(tmp_path: Path, zygote: Zygote) -> None:
 def test_the_disk_budget_counts_what_earlier_attempts_wrote(tmp_path: Path) -> None:
     go(tmp_path / "run", 5)
     with smd.Hook(tmp_path / "run", resume=True) as hook:
-        assert hook._recorder is not None
-        assert hook._recorder.budget.used > 10_000
+        assert hook.adapted.recorder is not None
+        assert hook.adapted.recorder.budget.used > 10_000
 
 
 @pytest.mark.parametrize("out_dir", ["run", None])

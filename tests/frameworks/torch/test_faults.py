@@ -16,14 +16,15 @@ import pytest
 import torch
 from torch import nn
 
-import cutaway.capture.hook
-import cutaway.frameworks.torch.watched_steps
+import cutaway.frameworks.torch.loss_taps
 import cutaway.torch as smd
 from cutaway.capture.background import QUEUE
 from cutaway.capture.slabs import MOST_SLABS
 from cutaway.capture.step_writer import StepWriter
 from cutaway.capture.tensorboard import EventWriter
 from cutaway.frameworks.torch.activations import Activations
+from cutaway.frameworks.torch.forward_taps import ForwardTaps
+from cutaway.frameworks.torch.optimizer_taps import OptimizerTaps
 from cutaway.frameworks.torch.parameters import ParameterCapture
 from cutaway.frameworks.torch.samples import _Overheard
 from cutaway.run.catalog import run_sizes
@@ -73,10 +74,10 @@ def test_whichever_write_fails_training_ends_well_and_one_line_says_so(
     optimizer = sgd(model)
     with watch(tmp_path / "run", model, optimizer, loss) as hook:
         assert hook.run is not None
-        assert hook._recorder is not None
+        assert hook.adapted.recorder is not None
         fault = Fault(call, errno.ENOSPC, written=0.5, lasting=lasting)
         faulty: Any = FaultyStorage(hook.run.storage, fault)
-        hook.run.storage = hook._recorder._lease._storage = faulty
+        hook.run.storage = hook.adapted.recorder._lease._storage = faulty
         train(model, optimizer, loss, STEPS)
         hook.save_scalar("accuracy", 0.5)
         hook.save_tensor("mine", torch.ones(2))
@@ -213,9 +214,9 @@ def broken(*_: Any, **__: Any) -> Any:
         (ParameterCapture, "capture"),
         (Activations, "offer"),
         (EventWriter, "add_scalar"),
-        (cutaway.frameworks.torch.watched_steps, "copy_of"),
-        (cutaway.frameworks.torch.watched_steps.WatchedSteps, "_before_forward"),
-        (cutaway.frameworks.torch.watched_steps.WatchedSteps, "_after_update"),
+        (cutaway.frameworks.torch.loss_taps, "copy_of"),
+        (ForwardTaps, "_before_forward"),
+        (OptimizerTaps, "_after_update"),
     ],
 )
 def test_a_mistake_of_ours_stops_the_capture_alone(
@@ -268,9 +269,8 @@ def test_a_tensorboard_file_that_cannot_be_written_does_not_end_the_loop(
 def test_a_slow_writer_thins_the_record_and_not_the_training(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for module in (cutaway.capture.hook, cutaway.frameworks.torch.watched_steps):
-        monkeypatch.setattr(module, "STATISTICS_PATIENCE", 0.002)
-        monkeypatch.setattr(module, "TENSOR_PATIENCE", 0.002)
+    monkeypatch.setattr("cutaway.capture.step_queue.STATISTICS_PATIENCE", 0.002)
+    monkeypatch.setattr("cutaway.capture.step_queue.TENSOR_PATIENCE", 0.002)
     write, groups = StepWriter.write, list[int]()
 
     def slowly(self: StepWriter, records: Any) -> None:
@@ -283,9 +283,9 @@ def test_a_slow_writer_thins_the_record_and_not_the_training(
     optimizer = sgd(model)
     with watch(tmp_path / "run", model, optimizer, loss, include_collections=None) as hook:
         train(model, optimizer, loss, count)
-        assert hook._parameters is not None
-        assert hook._parameters._pool._made <= MOST_SLABS
-        hook._recorder._writer.flush()  # type: ignore[union-attr]
+        assert hook._adapter.loop.model.parameters is not None
+        assert hook._adapter.loop.model.parameters._pool._made <= MOST_SLABS
+        hook.adapted.recorder._writer.flush()  # type: ignore[union-attr]
         # One more step, which tells how many were lost just before it.
         train(model, optimizer, loss, 1)
     assert max(groups) <= QUEUE
@@ -301,9 +301,8 @@ def test_a_slow_writer_thins_the_record_and_not_the_training(
 
 def test_a_stalled_writer_costs_one_wait_and_not_one_a_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     patience = 0.0625
-    for module in (cutaway.capture.hook, cutaway.frameworks.torch.watched_steps):
-        monkeypatch.setattr(module, "STATISTICS_PATIENCE", patience)
-        monkeypatch.setattr(module, "TENSOR_PATIENCE", patience)
+    monkeypatch.setattr("cutaway.capture.step_queue.STATISTICS_PATIENCE", patience)
+    monkeypatch.setattr("cutaway.capture.step_queue.TENSOR_PATIENCE", patience)
     go_on = threading.Event()
     write, wait_for = StepWriter.write, threading.Condition.wait_for
     in_vain: list[threading.Condition] = []
@@ -382,6 +381,6 @@ def test_outputs_of_ever_new_sizes_do_not_pile_up_in_memory(tmp_path: Path) -> N
         for size in range(1, 120):
             model(torch.ones(size, 4))
         hook.flush()
-        assert hook._recorder is not None
-        assert hook._recorder._steps is not None
-        assert len(hook._recorder._steps._plans) < 50
+        assert hook.adapted.recorder is not None
+        assert hook.adapted.recorder._steps is not None
+        assert len(hook.adapted.recorder._steps._plans) < 50

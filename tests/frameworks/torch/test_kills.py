@@ -126,7 +126,7 @@ def finish(run: Path) -> None:
     model = torch.nn.Linear(4, 3)
     with smd.Hook(run, resume=True) as hook:
         hook.register_module(model)
-        first = hook._steps.step
+        first = hook.adapted.steps.counter.step
         for _ in range(3):
             model(torch.ones(1, 4)).sum().backward()
     recorded = Recorded(run)

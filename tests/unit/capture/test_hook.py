@@ -37,7 +37,7 @@ def test_closing_detaches_and_may_be_done_twice(tmp_path: Path, array_hook: type
     hook.take(x=[1.0])
     hook.close()
     hook.close(RunState.FAILED)
-    assert hook.detached >= 1
+    assert hook.adapter.detached >= 1
     assert Recorded(tmp_path / "run").run.state() == "finished"
 
 
@@ -142,7 +142,7 @@ def test_only_the_chief_is_active_unless_all_workers_are_asked(tmp_path: Path, a
 
 def test_workers_share_the_disk_budget(tmp_path: Path, array_hook: type) -> None:
     chief = array_hook(tmp_path / "run", worker=Worker(0, "launch", 4), include_workers="all", disk_budget=4_000_000)
-    assert chief._recorder.budget.limit == 1_000_000
+    assert chief.recorder.budget.limit == 1_000_000
 
 
 def test_a_dry_run_makes_no_folder(tmp_path: Path, array_hook: type, caplog: pytest.LogCaptureFixture) -> None:

@@ -41,7 +41,7 @@ def request(action: str, **more: Any) -> Request:
 def left(hook: Any, action: str, **more: Any) -> Request:
     """Ask for something, and wait until the training thread could see it."""
     asked = request(action, **more)
-    mail = hook._requests.mail
+    mail = hook.requests.mail
     count = len(mail.waiting)
     ask(hook.run.storage, asked)
     until(lambda: len(mail.waiting) > count)
@@ -97,11 +97,11 @@ def test_in_the_middle_of_a_step_a_stop_alone_is_carried_out(tmp_path: Path, arr
     with array_hook(tmp_path / "run") as hook:
         hook.on_checkpoint(calls.append)
         checkpoint, stop = left(hook, "checkpoint"), left(hook, "stop")
-        hook._begin_step()
+        hook.steps.begin()
         assert hook.should_stop
         assert answered(hook, stop).state == "done"
         assert not calls
-        hook._end_step()
+        hook.steps.end()
         assert calls == [0]
         assert answered(hook, checkpoint).state == "done"
 
@@ -131,8 +131,8 @@ def test_requests_are_carried_out_oldest_first(tmp_path: Path, array_hook: type)
     done: list[str] = []
     with array_hook(tmp_path / "run") as hook:
         hook.on_checkpoint(lambda _: done.append("checkpoint"))
-        hook._requests._actions["set"] = lambda asked: done.append(str(asked.arguments["lr"])) or ""
-        mail = hook._requests.mail
+        hook.requests._actions["set"] = lambda asked: done.append(str(asked.arguments["lr"])) or ""
+        mail = hook.requests.mail
         mail._looking.acquire()  # as if they had come between two looks
         for moment, (action, arguments) in enumerate([("set", {"lr": 2}), ("checkpoint", {}), ("set", {"lr": 1})]):
             ask(hook.run.storage, request(action, arguments=arguments, time=float(3 - moment)))
@@ -151,7 +151,7 @@ def test_an_id_is_carried_out_once(tmp_path: Path, array_hook: type) -> None:
         hook.run.storage.replace("control/copy.json", hook.run.storage.read("control/rule-7.json"))
         for _ in range(3):
             step(hook)
-            hook._recorder.mail.look()
+            hook.recorder.mail.look()
         assert answered(hook, asked).state == "done"
     assert calls == [0]
 
@@ -163,7 +163,7 @@ def test_what_could_not_be_answered_is_not_done_again_and_answered_later(
     with array_hook(tmp_path / "run") as hook:
         hook.on_checkpoint(calls.append)
         asked = left(hook, "checkpoint")
-        mail = hook._requests.mail
+        mail = hook.requests.mail
         mail._storage = storage = FaultyStorage(mail._storage, Fault(1, errno.ENOSPC, lasting=True))
         step(hook)
         until(lambda: storage.failures > 2)
@@ -212,7 +212,7 @@ def test_an_unreadable_request_is_left_and_hides_nothing(tmp_path: Path, array_h
 
 def test_an_id_that_is_no_file_name_gets_no_answer_and_does_no_harm(tmp_path: Path, array_hook: type) -> None:
     with array_hook(tmp_path / "run") as hook:
-        hook._requests.mail.waiting.append(request("resume", id="../escaped"))
+        hook.requests.mail.waiting.append(request("resume", id="../escaped"))
         good = left(hook, "stop")
         step(hook)
         assert answered(hook, good).state == "done"
@@ -278,7 +278,7 @@ def test_the_loops_function_is_called_on_its_own_thread_between_two_steps(tmp_pa
 
         @hook.on_checkpoint
         def save(at: int) -> None:
-            calls.append((at, threading.current_thread(), hook._open is None))
+            calls.append((at, threading.current_thread(), hook.steps.record is None))
 
         asked = left(hook, "checkpoint")
         assert not calls
@@ -335,7 +335,7 @@ def test_a_checkpoint_function_may_use_the_hook(tmp_path: Path, array_hook: type
             hook.save_scalar("saved", at)
             assert hook.flush()
             assert not hook.should_stop
-            hook._begin_step()  # as a forward of the model would
+            hook.steps.begin()  # as a forward of the model would
 
         asked = left(hook, "checkpoint")
         step(hook)
@@ -420,7 +420,7 @@ def test_a_stop_ends_a_pause(tmp_path: Path, array_hook: type) -> None:
         assert not thread.is_alive()
         assert hook.step == at
         ask(hook.run.storage, late)
-        until(lambda: hook._requests.mail.waiting)
+        until(lambda: hook.requests.mail.waiting)
         assert hook.should_stop
         assert answered(hook, late).reason == "the training was asked to stop"
 
@@ -447,7 +447,7 @@ def test_closing_ends_a_pause(tmp_path: Path, array_hook: type) -> None:
 def test_a_hook_that_is_closed_does_not_pause(tmp_path: Path, array_hook: type) -> None:
     hook = array_hook(tmp_path / "run")
     pause = left(hook, "pause")
-    hook._begin_step()
+    hook.steps.begin()
     hook.close()
     reply = answer_to(hook.run.storage, pause)
     assert reply is not None
@@ -460,7 +460,7 @@ def test_a_capture_that_stops_lets_a_paused_training_go(tmp_path: Path, array_ho
         thread = threading.Thread(target=step, args=(hook,))
         thread.start()
         assert answered(hook, pause).state == "done"
-        hook._recorder.stop("the folder is gone")
+        hook.recorder.stop("the folder is gone")
         thread.join(SECONDS)
         assert not thread.is_alive()
         # Stopping can be asked for all the same: the loop looks, though no step is seen.
@@ -500,7 +500,7 @@ def test_a_dump_has_every_watched_tensor_of_the_next_step(
             step(hook)
         asked = left(hook, "dump")
         step(hook)
-        assert not hook.idle
+        assert not hook.steps.idle
         hook.take(Net_weight=np.full(3, 5, np.float32), Net_bias=[1.5])
         step(hook)
         reply = answered(hook, asked)
@@ -517,14 +517,14 @@ def test_a_dump_has_every_watched_tensor_of_the_next_step(
 def test_an_idle_hook_goes_back_to_sleep_after_a_dump(tmp_path: Path, array_hook: type) -> None:
     with array_hook(tmp_path / "run", statistics_every=100) as hook:
         step(hook)
-        assert hook.idle
+        assert hook.steps.idle
         asked = left(hook, "dump")
-        hook._pass_step()
-        assert not hook.idle
+        hook.steps.count()
+        assert not hook.steps.idle
         hook.set_mode("EVAL")
-        assert not hook.idle
+        assert not hook.steps.idle
         step(hook)
-        assert hook.idle
+        assert hook.steps.idle
         assert answered(hook, asked).step == 2
     assert Recorded(tmp_path / "run").saved_at("Net_weight") == [2]
 

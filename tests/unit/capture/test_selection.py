@@ -80,10 +80,10 @@ def test_a_tensor_that_is_not_finite_makes_only_its_watchers_due() -> None:
     collections = Collections()
     collections.get("biases").save_config = SaveConfig(when_nan=["oss_output"])
     found = selection("weights", "biases", collections=collections)
-    assert found.watches_nan
-    assert found.due_for_nan(LOSS) == {"biases"}
-    assert found.due_for_nan(WEIGHT) == NOTHING_DUE
-    assert not selection("weights").watches_nan
+    assert found.nan_watch
+    assert found.nan_watch.due(LOSS) == {"biases"}
+    assert found.nan_watch.due(WEIGHT) == NOTHING_DUE
+    assert not selection("weights").nan_watch
 
 
 @given(

@@ -16,10 +16,10 @@ def this_worker() -> Worker:
     rank, count = (int(os.environ.get(name) or default) for name, default in (("RANK", 0), ("WORLD_SIZE", 1)))
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         rank, count = torch.distributed.get_rank(), torch.distributed.get_world_size()
-    return Worker(rank, _launch(), count)
+    return Worker(rank, _launch(), count, chiefs_answer)
 
 
-def chiefs_answer(*, asked: bool) -> bool:
+def chiefs_answer(asked: bool) -> bool:  # noqa: FBT001 - it is all that there is
     """Return rank 0's answer on every rank: all must call this at the same place. Alone, one's own answer.
 
     Raises what torch raises where a process of the group is gone: ranks that go on with different answers would hang.

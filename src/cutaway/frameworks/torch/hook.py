@@ -1,30 +1,26 @@
-"""The hook for PyTorch: what users call. How steps are followed is in watched_steps.py."""
+"""The hook for PyTorch: what users call. How a training is followed is in adapter.py."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 import torch
 
-import cutaway
 from cutaway.capture import current
 from cutaway.capture.budget import DEFAULT_BUDGET
+from cutaway.capture.front import forwarded, forwarded_property
 from cutaway.capture.given import check_subset, hook_arguments
+from cutaway.capture.hook import AdaptedHook
 from cutaway.capture.observer import Observer
 from cutaway.capture.settings import HookSettings
 from cutaway.errors import ConfigurationError
-from cutaway.frameworks.torch.distributed import this_worker
-from cutaway.frameworks.torch.names import module_names, parameter_names, unwrap
+from cutaway.frameworks.torch.adapter import TorchAdapter
+from cutaway.frameworks.torch.names import unwrap
 from cutaway.frameworks.torch.samples import SampledLoader
-from cutaway.frameworks.torch.taps import Tap
 from cutaway.frameworks.torch.tensors import copy_of
-from cutaway.frameworks.torch.watched_steps import WatchedSteps
-from cutaway.tensors.collection import ModuleTensors
 from cutaway.tensors.json_config import CONFIG_VARIABLES, HookConfig
-from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reduction_config import ReductionConfigLike
 from cutaway.tensors.save_config import SaveConfigLike
 
@@ -32,12 +28,8 @@ __all__ = ["Hook"]
 
 Loader = TypeVar("Loader", bound=Iterable[Any])
 
-_QUIET_MODES = (ModeKeys.EVAL, ModeKeys.PREDICT)
-# Fewer idle steps than this are not worth taking taps down for.
-_LONG_IDLE = 4
 
-
-class Hook(WatchedSteps):
+class Hook:
     """Saves what happens inside a training: statistics of every step, and full tensors on demand.
 
     `out_dir` is the run folder, made by the hook; by default `runs/<name>-<UTC time>`. `include_collections`,
@@ -55,8 +47,6 @@ class Hook(WatchedSteps):
     ...     hook.register_loss(loss)
     ...     hook.register_optimizer(optimizer)
     """
-
-    framework = "torch"
 
     def __init__(
         self,
@@ -98,8 +88,10 @@ class Hook(WatchedSteps):
             rules=rules,
             disk_budget=disk_budget,
         )
-        versions = {"cutaway": cutaway.__version__, "torch": torch.__version__}
-        super().__init__(settings, this_worker(), versions)
+        self._adapter = TorchAdapter()
+        self.adapted = AdaptedHook(self._adapter, settings, front=self)
+        self.settings, self.worker, self.run = settings, self.adapted.worker, self.adapted.run
+        self.collections = self.adapted.collections
 
     @classmethod
     def create_from_json_file(cls, path: str | os.PathLike[str] | None = None) -> Hook:
@@ -115,24 +107,11 @@ class Hook(WatchedSteps):
     def register_module(self, module: torch.nn.Module) -> None:
         """Watch a model. It keeps its type; closing the hook leaves no trace on it."""
         _require(module, torch.nn.Module, "register_module")
-        if self._root is not None:
+        if self._adapter.root is not None:
             message = "This hook already watches a module. Register one root, or make a second hook."
             raise ConfigurationError(message)
-        root = unwrap(module)
-        self._close_earlier_hook(root)
-        self._outer, self._root = module, root
-        self._modules = {inner: name for name, inner in module_names(root)}
-        if not self.active:
-            return
-        before = Tap(self, self._before_forward, "forward")
-        self._handles.append(module.register_forward_pre_hook(before, prepend=True, with_kwargs=True))
-        after = Tap(self, self._after_forward, "forward")
-        self._step_taps.add(lambda: module.register_forward_hook(after))
-        # Until a forward is seen: a model that is compiled from now on may never call its hooks.
-        self._tap_parameters()
-        count = sum(p.numel() for p in root.parameters() if not isinstance(p, torch.nn.UninitializedParameter))
-        devices = sorted({str(p.device) for p in root.parameters()})
-        self._config.update(model=type(root).__name__, parameters=count, device=", ".join(devices) or "cpu")
+        self._close_earlier_hook(unwrap(module))
+        self._adapter.watch_model(module)
 
     register_hook = register_module
 
@@ -140,11 +119,7 @@ class Hook(WatchedSteps):
         """Watch a loss module: its value, and what it received as predictions and labels."""
         hint = " For a function, call `hook.record_tensor_value('loss', value)` in the loop."
         _require(loss, torch.nn.Module, "register_loss", hint)
-        if self.active and loss not in self._modules:
-            self._modules[loss] = type(loss).__name__
-            self._config["loss"] = type(loss).__name__
-            tap = Tap(self, self._after_loss, "the loss")
-            self._step_taps.add(lambda: loss.register_forward_hook(tap, with_kwargs=True))
+        self._adapter.watch_loss(loss)
 
     def register_optimizer(self, optimizer: torch.optim.Optimizer, scaler: torch.amp.GradScaler | None = None) -> None:
         """Watch an optimizer: it ends steps, and its learning rate is recorded.
@@ -152,17 +127,7 @@ class Hook(WatchedSteps):
         `scaler` is the GradScaler of mixed precision, so that gradients are recorded without their scale.
         """
         _require(optimizer, torch.optim.Optimizer, "register_optimizer")
-        self._scaler = scaler or self._scaler
-        if self.active:
-            if optimizer in self._optimizers:
-                return
-            self._optimizers.append(optimizer)
-            pre, post = Tap(self, self._before_update, "the optimizer"), Tap(self, self._after_update, "the optimizer")
-            self._step_taps.add(lambda: optimizer.register_step_pre_hook(pre))
-            self._handles.append(optimizer.register_step_post_hook(post))
-            groups = [{key: value for key, value in g.items() if key != "params"} for g in optimizer.param_groups]
-            name = "optimizer" if len(self._optimizers) == 1 else f"optimizer_{len(self._optimizers)}"
-            self.set_config({name: {"class": type(optimizer).__name__, "groups": groups}})
+        self._adapter.watch_optimizer(optimizer, scaler)
 
     def wrap_optimizer(self, optimizer: torch.optim.Optimizer) -> torch.optim.Optimizer:
         """Register an optimizer and return the same object: the seeds' spelling."""
@@ -179,24 +144,14 @@ class Hook(WatchedSteps):
             return loader
         size = getattr(loader, "batch_size", None)
         if subset == "training" and size is not None:
-            self._config.setdefault("batch_size", size)
-        return cast(Loader, SampledLoader(self, loader, subset, ids, counts_epochs=subset == "training"))
-
-    def batch_arrives(self, size: int | None, seconds: float) -> None:
-        """Note that a batch came from the loader, after how long; `size` is None where its samples are unknown."""
-        self._data_seconds += seconds
-        if size is None:
-            self.say(
-                "samples-unknown",
-                "The samples of each batch are unknown: this loader has no sampler that can be followed. Call "
-                "`hook.set_samples(ids)` before each step to name them.",
-            )
+            self.adapted.documents.config.setdefault("batch_size", size)
+        return cast(Loader, SampledLoader(self.adapted, loader, subset, ids, counts_epochs=subset == "training"))
 
     def record_tensor_value(self, tensor_name: str, tensor_value: torch.Tensor) -> None:
         """Record the result of a function, such as `F.mse_loss`, as upstream does: `<name>_output_0`."""
         _require(tensor_value, torch.Tensor, "record_tensor_value")
         if self.active:
-            self._offer_outputs(tensor_name, tensor_value)
+            self._adapter.losses.offer_outputs(tensor_name, tensor_value)
 
     def save_tensor(
         self, tensor_name: str, tensor_value: Any, collections_to_write: str | Iterable[str] = "default"
@@ -204,43 +159,61 @@ class Hook(WatchedSteps):
         """Save a tensor now, whatever the schedule says; when this returns it survives a kill."""
         if self.active:
             value = tensor_value if isinstance(tensor_value, torch.Tensor) else torch.as_tensor(tensor_value)
-            self._wake()
-            self._offer_now(copy_of(tensor_name, value), collections_to_write)
+            self._adapter.loop.wake()
+            self.adapted.save_tensor(tensor_name, copy_of(tensor_name, value), collections_to_write)
 
-    # -- inside ------------------------------------------------------------------------------------------------------
+    # -- what every hook does ----------------------------------------------------------------------------------------
 
-    def _resolve_pending(self) -> None:
-        """Give names to parameters and modules that were added to collections as objects, or belong there by type."""
-        self._collect_by_type()
-        names = {id(p): name for name, p in parameter_names(self._root)} if self._root is not None else {}
-        for collection in self.collections:
-            pending, collection.pending = collection.pending, []
-            for item in pending:
-                if isinstance(item, ModuleTensors):
-                    self._resolve_module(collection.name, item)
-                elif id(item) in names:
-                    collection.add(names[id(item)])
-                else:
-                    message = (
-                        f"Collection {collection.name!r} got a {type(item).__name__} that is no parameter of the "
-                        "registered module. Add its name, or save the value with `hook.save_tensor`."
-                    )
-                    raise ConfigurationError(message)
+    set_mode = forwarded(AdaptedHook.set_mode)
+    set_epoch = forwarded(AdaptedHook.set_epoch)
+    set_config = forwarded(AdaptedHook.set_config)
+    set_samples = forwarded(AdaptedHook.set_samples)
+    save_scalar = forwarded(AdaptedHook.save_scalar)
+    save_sample_values = forwarded(AdaptedHook.save_sample_values)
+    get_collection = forwarded(AdaptedHook.get_collection)
+    get_collections = forwarded(AdaptedHook.get_collections)
+    add_to_collection = forwarded(AdaptedHook.add_to_collection)
+    on_checkpoint = forwarded(AdaptedHook.on_checkpoint)
+    count_epoch = forwarded(AdaptedHook.count_epoch)
+    batch_arrives = forwarded(AdaptedHook.batch_arrives)
+    flush = forwarded(AdaptedHook.flush)
+    close = forwarded(AdaptedHook.close)
+    abandon = forwarded(AdaptedHook.abandon)
+    fail = forwarded(AdaptedHook.fail)
+    say = forwarded(AdaptedHook.say)
+    should_stop = forwarded_property(AdaptedHook.should_stop)
+    mode = forwarded_property(AdaptedHook.mode)
+    step = forwarded_property(AdaptedHook.step)
+    out_dir = forwarded_property(AdaptedHook.out_dir)
+    selection = forwarded_property(AdaptedHook.selection)
+    __exit__ = forwarded(AdaptedHook.__exit__)
+    __repr__ = forwarded(AdaptedHook.__repr__)
 
-    def _resolve_module(self, collection: str, item: ModuleTensors) -> None:
-        name = self._modules.get(cast(torch.nn.Module, item.module))
-        if name is None:
-            kind = type(item.module).__name__
-            message = f"`add_module_tensors` got a {kind} that the registered module does not have."
-            raise ConfigurationError(message)
-        for kind, wanted in (("input", item.inputs), ("output", item.outputs)):
-            if wanted:
-                self.collections.get(collection).include(rf"^{re.escape(name)}_{kind}_\d+$")
+    @property
+    def active(self) -> bool:
+        """Whether it captures: not where it is switched off, closed, or has failed."""
+        return self.adapted.active
+
+    @property
+    def idle(self) -> bool:
+        """Whether steps are only counted for now, since none of the next ones is recorded."""
+        return self.adapted.steps.idle
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _: object) -> Self:
+        # A copy of whatever holds a hook holds the same one: a run has one writer.
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A model that holds its hook is saved without it, and loads without Cutaway.
+        return type(None), ()
 
     def _close_earlier_hook(self, root: torch.nn.Module) -> None:
         """A notebook cell that runs twice attaches twice: the second time ends the first."""
         for hook in current.live_hooks():
-            if hook is not self and isinstance(hook, Hook) and hook._root is root:  # noqa: SLF001 - one of us
+            if hook is not self and isinstance(hook, Hook) and hook._adapter.root is root:  # noqa: SLF001 - one of us
                 hook.say("replaced", f"Another hook now watches this {type(root).__name__}; this run is closed.")
                 hook.close()
 

@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, IterableDataset
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from cutaway.frameworks.torch.hook import Hook
+    from cutaway.capture.hook import AdaptedHook
 
 __all__ = ["SampledLoader"]
 
@@ -42,7 +42,13 @@ class SampledLoader:
     """The user's loader, saying before each batch which samples are in it; all else is the loader's own."""
 
     def __init__(
-        self, hook: Hook, loader: Iterable[Any], subset: str, ids: Sequence[object] | None, *, counts_epochs: bool
+        self,
+        hook: AdaptedHook,
+        loader: Iterable[Any],
+        subset: str,
+        ids: Sequence[object] | None,
+        *,
+        counts_epochs: bool,
     ) -> None:
         _check(loader, ids)
         self._hook = hook

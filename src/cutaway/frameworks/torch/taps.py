@@ -16,7 +16,7 @@ from torch.utils.hooks import RemovableHandle
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from cutaway.capture.hook import BaseHook
+    from cutaway.capture.hook import AdaptedHook
 
 __all__ = ["RemovableTaps", "Tap"]
 
@@ -29,7 +29,7 @@ class Tap:
 
     __slots__ = ("_function", "_hook", "_where")
 
-    def __init__(self, hook: BaseHook, function: Callable[..., None], where: str) -> None:
+    def __init__(self, hook: AdaptedHook, function: Callable[..., None], where: str) -> None:
         self._hook = hook
         self._function = function
         self._where = where
@@ -53,12 +53,17 @@ class Tap:
 
 
 class RemovableTaps:
-    """Taps that hang only while steps are recorded: even one that returns at once costs a small step one percent."""
+    """The taps of one hook. Most hang only while steps are recorded: else they cost a small step one percent."""
 
     def __init__(self) -> None:
         self._ways: list[Callable[[], RemovableHandle]] = []
         self._handles: list[RemovableHandle] = []
+        self._kept: list[RemovableHandle] = []
         self._hanging = True
+
+    def keep(self, handle: RemovableHandle) -> None:
+        """Take over a tap that hangs until the end."""
+        self._kept.append(handle)
 
     def add(self, way: Callable[[], RemovableHandle]) -> None:
         """Hang a tap now, and again whenever `hang` is called."""
@@ -78,3 +83,10 @@ class RemovableTaps:
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
+
+    def remove(self) -> None:
+        """Take everything down for good."""
+        self.drop()
+        for handle in self._kept:
+            handle.remove()
+        self._kept.clear()
