@@ -31,7 +31,7 @@ ROLES = {
     "evaluation": "the one pass over every sample; checks of a binding",
     "frameworks": "the only code that touches a framework's objects",
     "dataset": "saving steps; bindings; model files; reading runs",
-    "engine": "supervised processes, work kept by what it came from",
+    "engine": "child processes, supervised and limited",
     "run": "the run folder: its files, tables, findings, jobs",
     "tensors": "modes, collections, schedules, statistics",
     "registry": "ours by dotted names, others' by entry points",
