@@ -74,3 +74,11 @@ def permissions_count() -> Iterator[None]:
     yield
     held[0] = effective
     assert libc.capset(header, held) == 0
+
+
+@pytest.fixture(scope="session")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A folder of the tests' own for what studios keep of runs between two starts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield

@@ -155,16 +155,6 @@ def axe() -> Callable[[Any], list[str]]:
     return serious_findings
 
 
-@pytest.fixture(scope="session")
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    before = os.environ.get("XDG_CACHE_HOME")
-    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
-    yield
-    os.environ.pop("XDG_CACHE_HOME")
-    if before is not None:
-        os.environ["XDG_CACHE_HOME"] = before
-
-
 def _need_page_and_torch() -> None:
     if not (STATIC / "index.html").is_file():
         _without("the page is not built; `make ui` builds it")
@@ -189,7 +179,7 @@ def runs(made_runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def studio(runs: Path, _own_cache: None) -> Iterator[Shown]:
+def studio(runs: Path, own_cache: None) -> Iterator[Shown]:
     """One studio over the runs for a file of tests."""
     with showing(runs) as shown:
         yield shown
@@ -227,7 +217,7 @@ def text_run(populations: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def explored(populations: Path, _own_cache: None) -> Iterator[Shown]:
+def explored(populations: Path, own_cache: None) -> Iterator[Shown]:
     """One studio over the runs with a population for a file of tests."""
     with showing(populations) as shown:
         yield shown

@@ -214,7 +214,7 @@ def test_a_finding_that_there_is_not_is_said(open_page: WatchedPages, studio: Sh
     expect(page.get_by_role("table", name="Findings")).to_be_visible()
 
 
-@pytest.mark.usefixtures("_own_cache")
+@pytest.mark.usefixtures("own_cache")
 def test_a_studio_that_is_gone_is_said_and_tried_again(
     open_page: WatchedPages, made_runs: Path, tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ from tests.browser.studios import showing
 from tests.browser.watched_pages import WatchedPages
 
 MANY = 2000
-pytestmark = pytest.mark.usefixtures("_own_cache")
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def test_an_empty_folder_shows_the_commands_that_make_a_run(open_page: WatchedPages, tmp_path: Path) -> None:

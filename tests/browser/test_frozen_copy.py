@@ -47,7 +47,7 @@ def address_in(copy: Path, tab: str = "", query: str = "") -> str:
 
 
 @pytest.fixture(scope="module")
-def copies(runs: Path, _own_cache: None, tmp_path_factory: pytest.TempPathFactory) -> Copies:
+def copies(runs: Path, own_cache: None, tmp_path_factory: pytest.TempPathFactory) -> Copies:
     if not (FROZEN_PAGE / "index.html").is_file():
         pytest.skip("the page of frozen copies is not built; `make ui` builds it")
     return Copies(runs, tmp_path_factory.mktemp("frozen") / "Ergebnisse für Zoë")
@@ -133,7 +133,7 @@ TAKEN, LEFT = "training/0", "training/100"
 
 
 @pytest.fixture(scope="module")
-def insects(tmp_path_factory: pytest.TempPathFactory, _own_cache: None) -> Path:
+def insects(tmp_path_factory: pytest.TempPathFactory, own_cache: None) -> Path:
     """A copy of an evaluated run whose model can be asked, with one sample in full."""
     if not (FROZEN_PAGE / "index.html").is_file():
         pytest.skip("the page of frozen copies is not built; `make ui` builds it")

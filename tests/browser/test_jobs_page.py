@@ -30,7 +30,7 @@ def insects(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def working(insects: Path, _own_cache: None) -> Iterator[Shown]:
+def working(insects: Path, own_cache: None) -> Iterator[Shown]:
     """A studio over it."""
     with showing(insects.parent) as shown:
         yield shown
@@ -147,7 +147,7 @@ def test_a_job_that_fails_says_why_and_what_to_do(
         away.rename(binding)
 
 
-@pytest.mark.usefixtures("_own_cache")
+@pytest.mark.usefixtures("own_cache")
 def test_a_job_outlives_its_studio_and_one_that_is_killed_is_lost(
     open_page: WatchedPages, insects: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

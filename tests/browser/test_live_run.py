@@ -23,7 +23,7 @@ HIDE = """hidden => {
 
 
 @pytest.fixture(scope="module")
-def training(tmp_path_factory: pytest.TempPathFactory, _own_cache: None) -> Iterator[tuple[Shown, Any]]:
+def training(tmp_path_factory: pytest.TempPathFactory, own_cache: None) -> Iterator[tuple[Shown, Any]]:
     """A studio, and a training that runs until the last test of this file asks it to stop."""
     folder: Path = tmp_path_factory.mktemp("live")
     with live_training(folder / "live") as process, showing(folder) as studio:
@@ -142,7 +142,7 @@ def learning_rate(studio: Shown) -> float:
     return float(next(row["last"] for row in rows if row["name"] == "lr"))
 
 
-@pytest.mark.usefixtures("_own_cache")
+@pytest.mark.usefixtures("own_cache")
 def test_a_training_that_was_killed_is_said_to_be_gone_with_how_to_go_on(
     open_page: WatchedPages, tmp_path: Path
 ) -> None:

@@ -33,7 +33,7 @@ class Clicks:
 
 
 @pytest.fixture
-def alone(made_populations: Path, tmp_path: Path, open_page: WatchedPages, _own_cache: None) -> Iterator[Shown]:
+def alone(made_populations: Path, tmp_path: Path, open_page: WatchedPages, own_cache: None) -> Iterator[Shown]:
     """A studio over a copy of the digits that one test may write into; its pages are closed before it ends."""
     shutil.copytree(made_populations / DIGITS, tmp_path / "runs" / DIGITS)
     with showing(tmp_path / "runs") as shown:

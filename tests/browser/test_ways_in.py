@@ -33,7 +33,7 @@ def few_runs(made_runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def gated(few_runs: Path, _own_cache: None) -> Iterator[Shown]:
+def gated(few_runs: Path, own_cache: None) -> Iterator[Shown]:
     with showing(few_runs, gate=Gate(TOKEN)) as studio:
         yield studio
 
@@ -71,7 +71,7 @@ def test_without_the_token_nothing_of_a_run_is_seen(open_page: WatchedPages, gat
     assert "healthy" not in page.content()
 
 
-@pytest.mark.usefixtures("_own_cache")
+@pytest.mark.usefixtures("own_cache")
 def test_below_a_path_everything_works(open_page: WatchedPages, few_runs: Path) -> None:
     asked: list[str] = []
     with showing(few_runs, guards=Guards(root_path=PREFIX)) as studio:
@@ -94,7 +94,7 @@ def test_below_a_path_everything_works(open_page: WatchedPages, few_runs: Path) 
         open_page.close()
 
 
-@pytest.mark.usefixtures("_own_cache")
+@pytest.mark.usefixtures("own_cache")
 def test_a_plain_host_name_is_enough(playwright: Any, browser_path: Path, few_runs: Path) -> None:
     """No secure context: no clipboard of the browser, no random ids of its own."""
     browser = playwright.chromium.launch(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,24 +61,19 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    before = os.environ.get("XDG_CACHE_HOME")
-    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
-    yield
-    os.environ.pop("XDG_CACHE_HOME")
-    if before is not None:
-        os.environ["XDG_CACHE_HOME"] = before
+def _with_own_cache(own_cache: None) -> None:
+    """No studio of these tests keeps anything beside what its user has."""
 
 
 @pytest.fixture(scope="session")
-def served(root: Path, bundle: Bundle, _own_cache: None) -> Iterator[Served]:
+def served(root: Path, bundle: Bundle, own_cache: None) -> Iterator[Served]:
     """The studio on loopback, as everybody has it."""
     with serve_in_thread(Studio.open(root), guards=Guards(body_seconds=0.5), bundle=bundle) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
-def gated(root: Path, bundle: Bundle, _own_cache: None) -> Iterator[Served]:
+def gated(root: Path, bundle: Bundle, own_cache: None) -> Iterator[Served]:
     """The studio with a token, as it is when other machines reach it."""
     with serve_in_thread(Studio.open(root, gate=Gate(TOKEN)), bundle=bundle) as server:
         yield server

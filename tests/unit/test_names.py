@@ -24,7 +24,6 @@ NOT_YET_MENDED: list[str] = [
     "Tested",
     "_Explained",
     "_Kept",
-    "_Life",
 ]
 
 

@@ -20,7 +20,8 @@ from cutaway.run.pulse import ASPECTS, Pulse
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.index.the_index import RunIndex
 from cutaway.studio.jobs.the_jobs import Jobs
-from cutaway.studio.wire import Event, Indexing, State, What
+from cutaway.studio.wire.base import State
+from cutaway.studio.wire.live import Event, Indexing, What
 
 __all__ = ["JOBS", "MOST_STREAMS", "RUNS", "Feed", "Listener"]
 
@@ -230,7 +231,7 @@ class Feed:
                     self._thread = None
                     return
                 watched = [topic for name, topic in self._topics.items() if everything or name == JOBS]
-            found = [(topic, event) for topic in watched for event in _looked(topic)]
+            found = [(topic, event) for topic in watched for event in _events_of(topic)]
             if found:
                 self._tell(found)
 
@@ -273,7 +274,7 @@ class Listener:
         self._feed.forget(self)
 
 
-def _looked(topic: _Topic) -> list[Event]:
+def _events_of(topic: _Topic) -> list[Event]:
     try:
         return topic.look()
     except (OSError, CutawayError) as error:

@@ -13,7 +13,7 @@ from cutaway.studio import live
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.index import RunIndex
 from cutaway.studio.live import Feed, Listener
-from cutaway.studio.wire import Event
+from cutaway.studio.wire.live import Event
 
 
 def scalar(step: int) -> dict[str, list[object]]:

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cutaway import errors
 from cutaway.errors import CutawayError, split_hint
-from cutaway.studio.wire import ErrorAnswer
+from cutaway.studio.wire.base import ErrorAnswer
 
 __all__ = ["NothingUnforeseen", "Refusal", "answer_errors", "presentable", "refuse", "request_id"]
 

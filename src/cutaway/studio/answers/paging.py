@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 
 from fastapi import Query
 
-from cutaway.studio.wire import Page
+from cutaway.studio.wire.base import Page
 
 __all__ = ["Limit", "Offset", "page_of"]
 

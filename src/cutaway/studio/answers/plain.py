@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["plain", "text"]
+__all__ = ["number_or_none", "plain", "text"]
 
 MOST_DEPTH = 50
 MOST_ITEMS = 10_000
@@ -22,6 +22,15 @@ def text(value: object) -> str:
     words = value if isinstance(value, str) else str(value)
     whole = words.encode("utf-8", "replace").decode("utf-8")
     return whole if len(whole) <= MOST_CHARACTERS else f"{whole[:MOST_CHARACTERS]} ..."
+
+
+def number_or_none(value: object) -> float | None:
+    """Return a value where it is a number, whoever wrote it.
+
+    >>> number_or_none(3), number_or_none("three")
+    (3.0, None)
+    """
+    return float(value) if isinstance(value, int | float) else None
 
 
 def plain(value: Any, depth: int = 0) -> Any:

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
-from cutaway.studio.wire import ScalarRow
+from cutaway.studio.wire.life import ScalarRow
 from cutaway.tensors.recent_steps import PHASES
 from cutaway.trial.growing import Columns
 from cutaway.trial.scalar_series import ScalarPoints
@@ -57,10 +57,10 @@ def all_curves(trial: Trial) -> dict[str, ScalarCurve]:
 
 def scalar_rows(curves: Mapping[str, ScalarCurve]) -> list[ScalarRow]:
     """Return what a list of series says of each."""
-    return [_row(curve) for curve in curves.values()]
+    return [_scalar_row(curve) for curve in curves.values()]
 
 
-def _row(curve: ScalarCurve) -> ScalarRow:
+def _scalar_row(curve: ScalarCurve) -> ScalarRow:
     value = curve.points.value
     good = value[np.isfinite(value)]
     return ScalarRow(

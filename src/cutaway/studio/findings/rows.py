@@ -17,7 +17,7 @@ from cutaway.run.identity import Run
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.answers.plain import plain, text
 from cutaway.studio.findings.steering import request_row
-from cutaway.studio.wire import FindingDetail, FindingRow
+from cutaway.studio.wire.life import FindingDetail, FindingRow
 from cutaway.trial.trial import Trial
 
 __all__ = ["chosen_findings", "finding_detail", "finding_row", "findings_of"]

@@ -7,8 +7,8 @@ from cutaway.run.asking import TrainingHolder, WantedAction, ask_training, check
 from cutaway.run.control import Reply, Request, history
 from cutaway.run.identity import Run
 from cutaway.studio.answers.errors import Refusal
-from cutaway.studio.answers.plain import plain, text
-from cutaway.studio.wire import LeftRequest, NewRequest, RequestRow
+from cutaway.studio.answers.plain import number_or_none, plain, text
+from cutaway.studio.wire.life import LeftRequest, NewRequest, RequestRow
 
 __all__ = ["ask_for", "request_row", "requests_of"]
 
@@ -29,11 +29,11 @@ def request_row(request: Request, reply: Reply | None) -> RequestRow:
         arguments=plain(request.arguments),
         who=text(request.who),
         why=text(request.why),
-        time=_number(request.time),
+        time=number_or_none(request.time),
         state=reply.state if reply is not None and done else "waiting",
         reason="" if reply is None else text(reply.reason),
         step=reply.step if reply is not None and isinstance(reply.step, int) and reply.step >= 0 else None,
-        answered=None if reply is None else _number(reply.time),
+        answered=None if reply is None else number_or_none(reply.time),
     )
 
 
@@ -74,7 +74,3 @@ def _asked_before(run: Run, wanted: str | None) -> RequestRow | None:
         return None
     both = history(run.storage)
     return next((request_row(one, reply) for one, reply in both if one.id == wanted and one.role == "train"), None)
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None

@@ -19,7 +19,7 @@ from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.flips.kept import kept_comparison
 from cutaway.studio.populations import Loaded
 from cutaway.studio.previews import SamplePreviews
-from cutaway.studio.wire import DifferenceRow, FlipRow, FlipsAnswer, RegionRow, SliceRow
+from cutaway.studio.wire.flips import DifferenceRow, FlipRow, FlipsAnswer, RegionRow, SliceRow
 
 __all__ = ["FLIPS", "flip_table", "flips_answer"]
 
@@ -34,7 +34,7 @@ _BOTH_RIGHT, _BETTER, _WORSE, _BOTH_WRONG, _NOT_COMPARED = range(len(FLIPS))
 def flips_answer(before: Loaded, after: Loaded, names: tuple[str, str], previews: SamplePreviews) -> FlipsAnswer:
     """Return what a comparison that was kept says; refused, with what makes it, where none was."""
     try:
-        return _answer(_kept(before, after), before, after, names, previews)
+        return _answer(_kept_or_refused(before, after), before, after, names, previews)
     except (KeyError, TypeError, ValueError) as error:
         # Somebody else's file: made anew, it is as we write it.
         raise _unavailable(before, after) from error
@@ -85,7 +85,7 @@ def flip_table(before: Loaded, after: Loaded) -> pa.Table:
 
     Without a map x and y are missing: the flips can be listed all the same.
     """
-    found, order = _kept(before, after), before.order
+    found, order = _kept_or_refused(before, after), before.order
     try:
         codes = _codes(before, after, found)[order]
     except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
@@ -103,7 +103,7 @@ def flip_table(before: Loaded, after: Loaded) -> pa.Table:
     return pa.table(columns)
 
 
-def _kept(before: Loaded, after: Loaded) -> Comparison:
+def _kept_or_refused(before: Loaded, after: Loaded) -> Comparison:
     found = kept_comparison(before.evaluation, after.evaluation)
     if found is None or not _is_ranked(found.table):
         raise _unavailable(before, after)

@@ -36,14 +36,14 @@ def take_population(take: Taker) -> TakenPopulation | None:
     detail = take.take("population")
     if detail is None:
         return None
-    rows = _one(take, detail, None)
+    rows = _take_evaluation(take, detail, None)
     _conclusions(take)
     _others(take, detail)
     fair = [str(row["sample"]) for row in rows[:: max(1, len(rows) // FAIR)]]
     return TakenPopulation(detail["evaluation"], _worst(rows), fair)
 
 
-def _one(take: Taker, detail: dict[str, Any], evaluation: int | None) -> list[dict[str, Any]]:
+def _take_evaluation(take: Taker, detail: dict[str, Any], evaluation: int | None) -> list[dict[str, Any]]:
     """Take one evaluation along, and return its rows; the one that is shown by itself is named by no number."""
     of = pairs(evaluation=evaluation)
     for place, method in enumerate(detail["maps"]):
@@ -56,7 +56,7 @@ def _one(take: Taker, detail: dict[str, Any], evaluation: int | None) -> list[di
     for column in ["row", *columns[:MOST_COLUMNS]]:
         take.take("population/columns.arrow", [*of, *pairs(column=column)])
     take.take("population/clusters", of)
-    rows = _rows(take, of, detail["samples"])
+    rows = _take_rows(take, of, detail["samples"])
     take.name_samples(_worst(rows))
     return rows
 
@@ -66,7 +66,7 @@ def _worst(rows: list[dict[str, Any]]) -> list[str]:
     return [str(row["sample"]) for row in ordered[:WORST]]
 
 
-def _rows(take: Taker, of: Pairs, samples: int) -> list[dict[str, Any]]:
+def _take_rows(take: Taker, of: Pairs, samples: int) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for start in range(0, min(samples, MOST_ROWS), ROWS_A_QUESTION):
         numbers = list(range(start, min(start + ROWS_A_QUESTION, samples, MOST_ROWS)))
@@ -88,7 +88,7 @@ def _others(take: Taker, detail: dict[str, Any]) -> None:
             return
         other = take.take("population", pairs(evaluation=number))
         if other is not None:
-            _one(take, other, number)
+            _take_evaluation(take, other, number)
 
 
 def _conclusions(take: Taker) -> None:

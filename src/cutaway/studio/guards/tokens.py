@@ -76,7 +76,7 @@ class Gate:
             self._misses.move_to_end(address)
             if len(self._misses) > MOST_ADDRESSES:
                 self._misses.popitem(last=False)
-        raise _asked("This is not the token of this studio.")
+        raise _token_needed("This is not the token of this studio.")
 
     def new_cookie(self) -> str:
         """Return the value of a cookie that opens this gate for `COOKIE_SECONDS`."""
@@ -121,7 +121,7 @@ class TokenAsked:
         if scheme.lower() == "bearer":
             gate.take(token.strip(), str((scope.get("client") or ("",))[0]))
         elif not gate.admits(_cookie(headers, gate.cookie_name)):
-            raise _asked("This studio asks for its token.")
+            raise _token_needed("This studio asks for its token.")
 
     def _refuse_secrets_in_address(self, scope: Scope) -> None:
         # Addresses are kept in histories, logs and other sites' logs: a token that was in one is no secret any more.
@@ -142,6 +142,6 @@ def _cookie(headers: Headers, name: str) -> str:
     return next((value for key, _, value in pairs if key == name), "")
 
 
-def _asked(error: str) -> Refusal:
+def _token_needed(error: str) -> Refusal:
     hint = "Give it on the page, or send it as `Authorization: Bearer ...`."
     return Refusal(401, "token-needed", error, hint)

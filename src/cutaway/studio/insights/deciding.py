@@ -22,7 +22,7 @@ from cutaway.run.overlays import LABEL as CORRECTED
 from cutaway.run.overlays import Correction
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.populations.loaded import Loaded
-from cutaway.studio.wire import DecisionRow, NewDecision
+from cutaway.studio.wire.sample import DecisionRow, NewDecision
 
 __all__ = ["decide", "known_row"]
 

@@ -15,11 +15,11 @@ from cutaway.analysis.samples import LOSS, SUBSET, Samples
 from cutaway.analysis.slice_tests import conditions_of, insight_test_of
 from cutaway.arrays import IndexArray
 from cutaway.errors import ConfigurationError, CutawayError
-from cutaway.studio.answers.plain import text
+from cutaway.studio.answers.plain import number_or_none, text
 from cutaway.studio.insights.slice_testing import samples_of
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.previews import has_pictures
-from cutaway.studio.wire import InsightRow, InsightsAnswer
+from cutaway.studio.wire.insights import InsightRow, InsightsAnswer
 
 __all__ = ["insights_of"]
 
@@ -54,7 +54,7 @@ def insights_of(loaded: Loaded) -> InsightsAnswer:
 def _row(loaded: Loaded, samples: Samples, row: Mapping[str, Any], *, pictures: bool) -> InsightRow:
     where = _conditions(row["where"])
     told = "\0".join(str(row[name]) for name in ("kind", "where", "subset", "reason"))
-    figures = {name: _number(row.get(name)) for name in ("share", "inside", "outside", "low", "high", "p")}
+    figures = {name: number_or_none(row.get(name)) for name in ("share", "inside", "outside", "low", "high", "p")}
     return InsightRow(
         id=f"{row['kind'][:40]}-{hashlib.sha256(told.encode('utf-8', 'replace')).hexdigest()[:12]}",
         kind=text(row["kind"]),
@@ -119,7 +119,3 @@ def _subsets(loaded: Loaded, told: str) -> list[str]:
     """Return the subsets that an insight is about: `validation and test`, or all where it names none."""
     named = re.split(r", | and ", told)
     return [one for one in loaded.subsets if one in named] or list(loaded.subsets)
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) else None

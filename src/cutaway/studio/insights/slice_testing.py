@@ -21,7 +21,7 @@ from cutaway.run.slice_tests import WrittenTest, read_tests, with_tests, without
 from cutaway.studio.answers.errors import Refusal, presentable
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.populations.the_populations import Populations
-from cutaway.studio.wire import NewTest, TestRow, TestsOfRun, TestsTable
+from cutaway.studio.wire.insights import NewTest, TestRow, TestsOfRun, TestsTable
 
 __all__ = ["add_test", "drop_test", "results_of", "results_on_runs", "samples_of"]
 

@@ -12,7 +12,7 @@ from cutaway.analysis.samples import LABEL
 from cutaway.run.decisions import Decisions, read_decisions
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.previews import SamplePreviews
-from cutaway.studio.wire import SuggestionRow
+from cutaway.studio.wire.insights import SuggestionRow
 
 __all__ = ["suggestions_of"]
 

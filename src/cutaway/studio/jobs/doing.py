@@ -76,8 +76,8 @@ def _evaluate(run: Run, job: Job, teller: Teller) -> None:
             opened.dataset,
             opened.subject,
             run,
-            epoch=_whole(options.get("epoch")),
-            batch_size=_whole(options.get("batch_size")) or 64,
+            epoch=_integer_or_none(options.get("epoch")),
+            batch_size=_integer_or_none(options.get("batch_size")) or 64,
             latent_layer=options.get("latent_layer"),
             loss=options.get("loss"),
             metrics=options.get("metrics"),
@@ -106,7 +106,7 @@ def _write_down(part: Part) -> None:
         log.info("  %s", line)
 
 
-def _whole(value: object) -> int | None:
+def _integer_or_none(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 

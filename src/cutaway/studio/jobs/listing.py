@@ -63,7 +63,7 @@ class Listing:
             newest = sorted(
                 ((job, one) for one in places for job in self._ids(one, places[one])), key=lambda pair: pair[0]
             )
-            found = [self._found(one, places[one], job) for job, one in newest[: -MOST_JOBS - 1 : -1]]
+            found = [self._read_job(one, places[one], job) for job, one in newest[: -MOST_JOBS - 1 : -1]]
             if run is None:
                 # Only whoever looked at all of them knows which are gone.
                 there = {one.job.id for one in found if one is not None}
@@ -102,7 +102,7 @@ class Listing:
             folder.ended = {job: one for job, one in folder.ended.items() if job in folder.ids}
         return folder.ids
 
-    def _found(self, run: str, path: Path, job_id: str) -> ListedJob | None:
+    def _read_job(self, run: str, path: Path, job_id: str) -> ListedJob | None:
         ended = self._folders[run].ended
         if job_id in ended:
             return ended[job_id]

@@ -9,7 +9,7 @@ from cutaway.run.jobs import job_log
 from cutaway.run.plain_text import plain_text
 from cutaway.studio.answers.errors import presentable
 from cutaway.studio.jobs.listing import ListedJob
-from cutaway.studio.wire import JobKind, JobLog, JobRow, JobState
+from cutaway.studio.wire.jobs import JobKind, JobLog, JobRow, JobState
 
 __all__ = ["log_of", "row_of"]
 

@@ -29,7 +29,7 @@ from cutaway.studio.jobs.listing import ListedJob, Listing
 from cutaway.studio.jobs.naming import analysis_of, command_of
 from cutaway.studio.jobs.rows import log_of, row_of
 from cutaway.studio.jobs.watching import JobsWatch
-from cutaway.studio.wire import JobLog, JobRow, NewJob
+from cutaway.studio.wire.jobs import JobLog, JobRow, NewJob
 
 __all__ = ["MOST_RUNNING", "Jobs"]
 
@@ -70,26 +70,26 @@ class Jobs:
         """Return the jobs of a run, or of all, the newest first."""
         if run:
             self._index.run_of(run)
-        return [row_of(self._known(one)) for one in self._listing.jobs(run or None)]
+        return [row_of(self._with_own_state(one)) for one in self._listing.jobs(run or None)]
 
     def watch(self, run: str = "") -> JobsWatch:
         """Return one who looks at the jobs of a run, or of all, again and again."""
-        return JobsWatch(lambda: [row_of(self._known(one)) for one in self._listing.jobs(run or None)])
+        return JobsWatch(lambda: [row_of(self._with_own_state(one)) for one in self._listing.jobs(run or None)])
 
     def row(self, job_id: str) -> JobRow:
         """Return one job. Raises a `Refusal` where there is none."""
-        return row_of(self._found(job_id))
+        return row_of(self._job_of(job_id))
 
     def log(self, job_id: str, start: int) -> JobLog:
         """Return what a job printed, from a line on."""
-        return log_of(self._found(job_id), start)
+        return log_of(self._job_of(job_id), start)
 
     def start(self, wanted: NewJob) -> JobRow:
         """Start a job, or put it in line; where the same waits or runs already, return that one."""
         run = self._index.run_of(wanted.run)
-        asked, other = self._asked(run, wanted)
+        asked, other = self._checked_job(run, wanted)
         with self._lock:
-            same = self._same(wanted.run, asked)
+            same = self._unfinished_twin(wanted.run, asked)
             if same is not None:
                 return row_of(same)
             if len(self._waiting) >= MOST_WAITING:
@@ -108,7 +108,7 @@ class Jobs:
 
     def cancel(self, job_id: str) -> JobRow:
         """End a job; what it kept so far stays. One that has ended is left as it is."""
-        found = self._found(job_id)
+        found = self._job_of(job_id)
         with self._lock:
             if found.state in ("waiting", "running"):
                 self._cancel(found)
@@ -124,7 +124,7 @@ class Jobs:
         if self._thread is not None:
             self._thread.join(timeout=5)
 
-    def _asked(self, run: Run, wanted: NewJob) -> tuple[Job, Path | None]:
+    def _checked_job(self, run: Run, wanted: NewJob) -> tuple[Job, Path | None]:
         """Return what is to be done, each part checked; as a job that is not written yet."""
         from cutaway.run.evaluated import chosen_evaluation  # it takes long to import
 
@@ -143,19 +143,19 @@ class Jobs:
         job = Job("", wanted.kind, what, evaluation, wanted.other, command)
         return job, None if other is None else other.path
 
-    def _same(self, run: str, asked: Job) -> ListedJob | None:
-        there = map(self._known, self._listing.jobs(run))
+    def _unfinished_twin(self, run: str, asked: Job) -> ListedJob | None:
+        there = map(self._with_own_state, self._listing.jobs(run))
         return next(
             (one for one in there if one.state in ("waiting", "running") and one.job.asked == asked.asked), None
         )
 
-    def _found(self, job_id: str) -> ListedJob:
+    def _job_of(self, job_id: str) -> ListedJob:
         found = self._listing.job(job_id)
         if found is None:
             raise Refusal(404, "no-such-job", f"There is no job {job_id[:100]!r}.", "`GET api/jobs` lists them.")
-        return self._known(found)
+        return self._with_own_state(found)
 
-    def _known(self, found: ListedJob) -> ListedJob:
+    def _with_own_state(self, found: ListedJob) -> ListedJob:
         """Say of a job that was started just now that it runs, before its own process says so."""
         ours = self._running.get(found.job.id)
         if found.state != "waiting" or ours is None or ours.process is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from cutaway.studio.wire import JobRow
+from cutaway.studio.wire.jobs import JobRow
 
 __all__ = ["JobsWatch"]
 

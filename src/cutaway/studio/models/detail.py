@@ -11,7 +11,7 @@ from cutaway.run.evaluations import LATENT
 from cutaway.run.sources import ModelSource, SpaceSource
 from cutaway.studio.answers.errors import Refusal, presentable
 from cutaway.studio.populations import Loaded
-from cutaway.studio.wire import ModelDetail, ModelFile, ModelLayer, ModelState, ModelTensor
+from cutaway.studio.wire.models import ModelDetail, ModelFile, ModelLayer, ModelState, ModelTensor
 from cutaway.studio.workers.pool import State, Workers
 
 __all__ = ["model_detail", "model_state"]
@@ -48,7 +48,7 @@ def model_detail(workers: Workers, loaded: Loaded, run_id: str) -> ModelDetail:
         files=_files(loaded, about),
         differentiable=str(found.get("differentiable", "")),
         limits=found.get("limits", []),
-        training={**_told(about.about), **found.get("training", {})},
+        training={**_noted_facts(about.about), **found.get("training", {})},
         uploads=found.get("uploads", []),
         notes=[presentable(one) for one in notes],
     )
@@ -77,7 +77,7 @@ def _bytes(path: Path) -> int | None:
         return None
 
 
-def _told(about: Mapping[str, Any]) -> dict[str, str]:
+def _noted_facts(about: Mapping[str, Any]) -> dict[str, str]:
     """Return what the evaluation noted of the model beside its file."""
     left_out = {"file", "sha256", "kept", "kept_format", "kept_notes", "format"}
     return {

@@ -13,7 +13,7 @@ from cutaway.studio.previews import SamplePreviews
 from cutaway.studio.samples.asking import heat_map_row, visual_row
 from cutaway.studio.samples.classes import class_rows
 from cutaway.studio.samples.similar import similar_rows
-from cutaway.studio.wire import Tried
+from cutaway.studio.wire.models import Tried
 from cutaway.studio.workers.pool import Workers
 
 __all__ = ["try_file"]

@@ -53,7 +53,8 @@ def columns_table(loaded: Loaded, names: Iterable[str]) -> pa.Table:
         if is_number(column.type) and name != CLUSTER:
             columns[name] = pa.array(_floats(column)[loaded.order])
             continue
-        coded = loaded.remembered(("coded", name), loaded.column_stamp(name), partial(_of, loaded, name, column))
+        make = partial(_coded_column, loaded, name, column)
+        coded = loaded.remembered(("coded", name), loaded.column_stamp(name), make)
         folded = coded.values > len(coded.names)
         told[name] |= {"values": coded.values, "other": len(coded.names) - 1 if folded else None}
         codes = coded.codes[loaded.order]
@@ -96,7 +97,7 @@ def _floats(column: pa.ChunkedArray) -> npt.NDArray[np.floating[Any]]:
     return values.astype(np.float32) if narrow else values
 
 
-def _of(loaded: Loaded, name: str, column: pa.ChunkedArray) -> CodedColumn:
+def _coded_column(loaded: Loaded, name: str, column: pa.ChunkedArray) -> CodedColumn:
     if pa.types.is_boolean(column.type):
         codes = pc.fill_null(column.cast(pa.int8()), -1).to_numpy().astype(np.int32)
         return CodedColumn(codes, ["no", "yes"], 2)

@@ -18,7 +18,7 @@ from cutaway.studio.answers.texts import is_text, readable_texts
 from cutaway.studio.populations import derived
 from cutaway.studio.populations.coding import is_number, numbers, texts
 from cutaway.studio.populations.loaded import Loaded
-from cutaway.studio.wire import PopulationColumn
+from cutaway.studio.wire.population import PopulationColumn
 
 __all__ = ["described_columns", "is_searched", "looked_at"]
 
@@ -56,7 +56,7 @@ class _DescribedRows(NamedTuple):
 
 def described_columns(loaded: Loaded) -> list[PopulationColumn]:
     """Return every column of a population, without keeping those that nobody asked for yet."""
-    return [*loaded.remembered("described", None, lambda: _own(loaded)), *_added(loaded)]
+    return [*loaded.remembered("described", None, lambda: _own_described(loaded)), *_added(loaded)]
 
 
 def looked_at(loaded: Loaded) -> int:
@@ -66,11 +66,11 @@ def looked_at(loaded: Loaded) -> int:
     return sum(glimpse_of(loaded.population).counts.values())
 
 
-def _own(loaded: Loaded) -> list[PopulationColumn]:
+def _own_described(loaded: Loaded) -> list[PopulationColumn]:
     names, total = loaded.own_columns, len(loaded)
     if total > LARGE:
         table = glimpse_of(loaded.population).table(names)
-        return _all_described(loaded, table, names, _told(loaded))
+        return _all_described(loaded, table, names, _told_by_all_files(loaded))
     found = []
     # Several at a time: a file of many samples takes long to open, and all at once would fill the memory.
     for start in range(0, len(names), AT_ONCE):
@@ -92,7 +92,7 @@ def _all_described(
     return [_described(name, readable_texts(table[name]), seen, ids if name == SAMPLE else None) for name in names]
 
 
-def _told(loaded: Loaded) -> dict[str, Told]:
+def _told_by_all_files(loaded: Loaded) -> dict[str, Told]:
     """Return what the files say about columns as pages call them."""
     answer = loaded.population.answer
     called = {SAMPLE: "id", LABEL: answer.label_column, PREDICTION: answer.prediction_column}

@@ -24,7 +24,7 @@ from cutaway.studio.populations.described import described_columns, looked_at
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.populations.scores import Scores
 from cutaway.studio.previews import has_pictures
-from cutaway.studio.wire import AnalysisRow, EvaluationRow, PopulationColumn, PopulationDetail
+from cutaway.studio.wire.population import AnalysisRow, EvaluationRow, PopulationColumn, PopulationDetail
 
 __all__ = ["population_detail"]
 

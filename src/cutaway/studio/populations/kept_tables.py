@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+
+import pyarrow as pa
 
 from cutaway.run.analyses import KeptTable, read_table
+from cutaway.run.evaluated import EvaluatedPopulation
 from cutaway.run.evaluated.kept import MAP, problem_of
-
-if TYPE_CHECKING:
-    from cutaway.studio.populations.loaded import Loaded
 
 __all__ = ["KeptTables"]
 
@@ -16,8 +16,9 @@ __all__ = ["KeptTables"]
 class KeptTables:
     """The kept tables of one evaluation, by kind."""
 
-    def __init__(self, loaded: Loaded) -> None:
-        self._loaded = loaded
+    def __init__(self, population: EvaluatedPopulation, ids: Callable[[], pa.Array]) -> None:
+        self._population = population
+        self._ids = ids
         self._tables: dict[str, tuple[object, KeptTable | None]] = {}
         self._reasons: dict[str, str] = {}
 
@@ -29,7 +30,7 @@ class KeptTables:
     def stamp(self, kind: str) -> object:
         """Return what changes when the file of a kind does; None where there is none."""
         try:
-            there = self._loaded.population.name(kind).file(self._loaded.evaluation, "parquet").stat()
+            there = self._population.name(kind).file(self._population.evaluation, "parquet").stat()
         except OSError:
             return None
         return there.st_mtime_ns, there.st_size, there.st_ino
@@ -47,15 +48,15 @@ class KeptTables:
         stamp = self.stamp(kind)
         if stamp is not None and self._tables.get(kind, (None,))[0] == stamp:
             return self._tables[kind][1] is not None
-        return self._loaded.population.kept_settings(kind) is not None
+        return self._population.kept_settings(kind) is not None
 
     def _read(self, kind: str) -> KeptTable | None:
-        population = self._loaded.population
+        population = self._population
         held = read_table(population.evaluation, population.name(kind))
         if held is None:
             reason = "it cannot be read"
         else:
-            reason = problem_of(population, kind, held, self._loaded.ids, lambda: self.table(MAP))
+            reason = problem_of(population, kind, held, self._ids(), lambda: self.table(MAP))
         if reason:
             words = kind.replace("_", " ")
             self._reasons[kind] = f"What was kept of {words!r} is left out: {reason}. Make it again."

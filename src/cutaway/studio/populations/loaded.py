@@ -50,7 +50,7 @@ class Loaded:
         self.counts = population.counts
         self._lock = threading.RLock()
         self._columns: dict[str, pa.ChunkedArray] = {}
-        self._kept = KeptTables(self)
+        self._kept = KeptTables(population, lambda: self.ids)
         self._made: dict[Hashable, tuple[object, Any]] = {}
 
     def __len__(self) -> int:
@@ -106,7 +106,7 @@ class Loaded:
             known_column(self.schema, name)
         with self._lock:
             if name not in self._columns:
-                self._columns[name] = self._right() if name == CORRECT else self.fresh_columns([name])[name]
+                self._columns[name] = self._correct_column() if name == CORRECT else self.fresh_columns([name])[name]
             return self._columns[name]
 
     def fresh_columns(self, names: Sequence[str]) -> pa.Table:
@@ -168,7 +168,7 @@ class Loaded:
         """Return the map that was kept of a method; None where there is none of these samples."""
         kind = map_kind(method)
         return self.remembered(
-            ("map", method), self._kept.stamp(kind), lambda: placed_map(self.kept(kind), self, method)
+            ("map", method), self._kept.stamp(kind), lambda: placed_map(self.kept(kind), len(self), method)
         )
 
     def is_made(self, kind: str) -> bool:
@@ -192,7 +192,7 @@ class Loaded:
         """Return what changes when a column does; those of the evaluation itself never do."""
         return None if name in self.own_columns else derived.stamp(self, name)
 
-    def _right(self) -> pa.ChunkedArray:
+    def _correct_column(self) -> pa.ChunkedArray:
         # As the files would say it, without reading them again for labels and predictions that pages ask for anyway.
         return pc.equal(self.column(LABEL), self.column(PREDICTION))
 

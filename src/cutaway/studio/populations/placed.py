@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cutaway.arrays import Float32Array
 from cutaway.run.analyses import KeptTable
 from cutaway.run.evaluated.kept import map_positions
-
-if TYPE_CHECKING:
-    from cutaway.studio.populations.loaded import Loaded
 
 __all__ = ["Placed", "placed_map"]
 
@@ -30,9 +26,9 @@ class Placed:
     notes: tuple[str, ...]
 
 
-def placed_map(held: KeptTable | None, loaded: Loaded, method: str) -> Placed | None:
-    """Return a map that was kept, as it can be drawn."""
-    if held is None or len(held.table) != len(loaded):
+def placed_map(held: KeptTable | None, samples: int, method: str) -> Placed | None:
+    """Return a map that was kept of so many samples, as it can be drawn."""
+    if held is None or len(held.table) != samples:
         return None
     positions = map_positions(held.table)
     told, trust = held.about.get("notes"), held.about.get("trustworthiness")

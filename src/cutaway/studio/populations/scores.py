@@ -49,7 +49,7 @@ class Scores:
 
 def _accuracy(evaluation: Evaluation, column: Callable[[str], pa.ChunkedArray] | None) -> float | None:
     try:
-        right = _right(evaluation) if column is None else column(CORRECT)
+        right = _correct_column(evaluation) if column is None else column(CORRECT)
     except (CutawayError, OSError):
         # Unfinished, damaged or without classes: its own page says so.
         return None
@@ -57,7 +57,7 @@ def _accuracy(evaluation: Evaluation, column: Callable[[str], pa.ChunkedArray] |
     return None if share is None else float(share)
 
 
-def _right(evaluation: Evaluation) -> pa.ChunkedArray | None:
+def _correct_column(evaluation: Evaluation) -> pa.ChunkedArray | None:
     chosen = chosen_evaluation(evaluation.run, evaluation.number)
     table = open_evaluated(chosen, space="").table([CORRECT]) if chosen.subsets else None
     return table[CORRECT] if table is not None and CORRECT in table.column_names else None

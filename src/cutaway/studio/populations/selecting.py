@@ -8,7 +8,7 @@ from cutaway.run.selections import Selection, drop_selection, find_selection, ke
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.populations import Loaded, Populations, derived
 from cutaway.studio.populations.choosing import chosen_rows
-from cutaway.studio.wire import NewSelection, Selected, SelectionRow
+from cutaway.studio.wire.population import NewSelection, Selected, SelectionRow
 
 __all__ = ["drop_kept", "keep", "kept_rows", "kept_selection"]
 

@@ -13,7 +13,7 @@ from cutaway.studio.answers.plain import text
 from cutaway.studio.populations.derived import DECISION, SUGGESTED, SUSPICION
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.previews import SamplePreviews
-from cutaway.studio.wire import PopulationRow
+from cutaway.studio.wire.population import PopulationRow
 
 __all__ = ["asked_rows", "table_rows"]
 
@@ -41,22 +41,22 @@ def table_rows(loaded: Loaded, previews: SamplePreviews, rows: Sequence[int]) ->
             row=row,
             sample=text(columns[SAMPLE][place]),
             subset=text(columns[SUBSET][place]),
-            label=_text(columns[LABEL][place]),
-            prediction=_text(columns[PREDICTION][place]),
+            label=_text_or_none(columns[LABEL][place]),
+            prediction=_text_or_none(columns[PREDICTION][place]),
             correct=columns[CORRECT][place],
-            loss=_number(columns[LOSS][place]),
+            loss=_finite_or_none(columns[LOSS][place]),
             preview=columns[SAMPLE][place] in drawn,
-            suspicion=_number(columns[SUSPICION][place]),
-            suggested=_text(columns[SUGGESTED][place]),
+            suspicion=_finite_or_none(columns[SUSPICION][place]),
+            suggested=_text_or_none(columns[SUGGESTED][place]),
             decision=cast('Literal["accepted", "rejected"] | None', columns[DECISION][place]),
         )
         for place, row in enumerate(rows)
     ]
 
 
-def _text(value: str | None) -> str | None:
+def _text_or_none(value: str | None) -> str | None:
     return None if value is None else text(value)
 
 
-def _number(value: float | None) -> float | None:
+def _finite_or_none(value: float | None) -> float | None:
     return float(value) if value is not None and math.isfinite(value) else None

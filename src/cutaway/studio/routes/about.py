@@ -7,7 +7,8 @@ from fastapi import APIRouter, Request, Response
 from cutaway import __version__
 from cutaway.studio.guards.tokens import COOKIE_SECONDS, Gate
 from cutaway.studio.the_studio import TheStudio
-from cutaway.studio.wire import About, Data, Indexing, Login
+from cutaway.studio.wire.base import Data
+from cutaway.studio.wire.live import About, Indexing, Login
 
 __all__ = ["router"]
 

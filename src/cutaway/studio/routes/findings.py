@@ -11,7 +11,8 @@ from cutaway.studio.findings.rows import chosen_findings, finding_detail, findin
 from cutaway.studio.routes.runs import RunId
 from cutaway.studio.tensors.layers import findings_of_layer
 from cutaway.studio.the_studio import TheStudio
-from cutaway.studio.wire import Data, FindingDetail, FindingRow, Page
+from cutaway.studio.wire.base import Data, Page
+from cutaway.studio.wire.life import FindingDetail, FindingRow
 
 __all__ = ["router"]
 

@@ -16,18 +16,9 @@ from cutaway.studio.insights.suggestions import suggestions_of
 from cutaway.studio.routes.population import EvaluationNumber
 from cutaway.studio.routes.runs import RunId
 from cutaway.studio.the_studio import TheStudio
-from cutaway.studio.wire import (
-    Data,
-    DecisionRow,
-    InsightsAnswer,
-    NewDecision,
-    NewTest,
-    Page,
-    SuggestionRow,
-    TestRow,
-    TestsOfRun,
-    TestsTable,
-)
+from cutaway.studio.wire.base import Data, Page
+from cutaway.studio.wire.insights import InsightsAnswer, NewTest, SuggestionRow, TestRow, TestsOfRun, TestsTable
+from cutaway.studio.wire.sample import DecisionRow, NewDecision
 
 __all__ = ["router"]
 

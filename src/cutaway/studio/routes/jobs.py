@@ -8,7 +8,8 @@ from fastapi import APIRouter, Path, Query
 
 from cutaway.studio.answers.paging import Limit, Offset
 from cutaway.studio.the_studio import TheStudio
-from cutaway.studio.wire import Data, JobLog, JobRow, NewJob, Page
+from cutaway.studio.wire.base import Data, Page
+from cutaway.studio.wire.jobs import JobLog, JobRow, NewJob
 
 __all__ = ["router"]
 

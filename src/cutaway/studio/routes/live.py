@@ -14,7 +14,8 @@ from starlette.types import Receive, Scope, Send
 
 from cutaway.studio.live import Listener
 from cutaway.studio.the_studio import TheStudio
-from cutaway.studio.wire import Data, Events
+from cutaway.studio.wire.base import Data
+from cutaway.studio.wire.live import Events
 
 __all__ = ["router"]
 

@@ -12,7 +12,8 @@ from cutaway.studio.models.trying import try_file
 from cutaway.studio.routes.population import EvaluationNumber
 from cutaway.studio.routes.runs import RunId
 from cutaway.studio.the_studio import TheStudio
-from cutaway.studio.wire import Data, ModelDetail, ModelState, Tried
+from cutaway.studio.wire.base import Data
+from cutaway.studio.wire.models import ModelDetail, ModelState, Tried
 
 __all__ = ["router"]
 

@@ -22,15 +22,8 @@ from cutaway.studio.populations.selecting import drop_kept, keep, kept_rows, kep
 from cutaway.studio.populations.table_rows import asked_rows, table_rows
 from cutaway.studio.routes.runs import RunId
 from cutaway.studio.the_studio import Studio, TheStudio
-from cutaway.studio.wire import (
-    ClusterRow,
-    Data,
-    NewSelection,
-    Page,
-    PopulationDetail,
-    PopulationRow,
-    SelectionRow,
-)
+from cutaway.studio.wire.base import Data, Page
+from cutaway.studio.wire.population import ClusterRow, NewSelection, PopulationDetail, PopulationRow, SelectionRow
 
 __all__ = ["EvaluationNumber", "SampleId", "Where", "router"]
 

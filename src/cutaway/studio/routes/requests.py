@@ -8,7 +8,8 @@ from cutaway.studio.answers.paging import Limit, Offset, page_of
 from cutaway.studio.findings.steering import ask_for, requests_of
 from cutaway.studio.routes.runs import RunId
 from cutaway.studio.the_studio import TheStudio
-from cutaway.studio.wire import Data, LeftRequest, NewRequest, Page, RequestRow
+from cutaway.studio.wire.base import Data, Page
+from cutaway.studio.wire.life import LeftRequest, NewRequest, RequestRow
 
 __all__ = ["router"]
 

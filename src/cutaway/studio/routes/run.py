@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 
 from cutaway.studio.answers.arrow import ArrowResponse, arrow_answer
 from cutaway.studio.answers.paging import Limit, Offset
@@ -18,7 +19,10 @@ from cutaway.studio.runs.seen_samples import seen_page
 from cutaway.studio.runs.steps import step_page
 from cutaway.studio.tensors.layers import layer_rows
 from cutaway.studio.the_studio import TheStudio
-from cutaway.studio.wire import Data, LayerRow, Page, RunDetail, ScalarRow, SeenSample, StepRow
+from cutaway.studio.wire.base import Data, Page
+from cutaway.studio.wire.life import ScalarRow, SeenSample, StepRow
+from cutaway.studio.wire.runs import RunDetail
+from cutaway.studio.wire.tensors import LayerRow
 
 __all__ = ["FirstStep", "LastStep", "Points", "router"]
 
@@ -27,6 +31,19 @@ router = APIRouter(prefix="/runs/{run}", tags=["run"])
 FirstStep = Annotated[int | None, Query(alias="from", ge=0, le=2**53, description="The first step.")]
 LastStep = Annotated[int | None, Query(alias="to", ge=0, le=2**53, description="The last step, itself included.")]
 Points = Annotated[int, Query(ge=10, le=20_000, description="At most so many points a series.")]
+
+
+@dataclass(frozen=True)
+class _StepRows:
+    """A window of steps, and which of its rows."""
+
+    first: FirstStep = None
+    last: LastStep = None
+    offset: Offset = 0
+    limit: Limit = 100
+
+
+StepRows = Annotated[_StepRows, Depends()]
 
 
 @router.get("")
@@ -65,33 +82,21 @@ def curves(
 
 
 @router.get("/steps")
-def list_steps(
-    studio: TheStudio,
-    *,
-    run: RunId,
-    first: FirstStep = None,
-    last: LastStep = None,
-    offset: Offset = 0,
-    limit: Limit = 100,
-) -> Page[StepRow]:
+def list_steps(studio: TheStudio, run: RunId, asked: StepRows) -> Page[StepRow]:
     """Return recorded steps: when each was, how long its phases took, how many samples it was fed."""
     with studio.opened.trial(run) as trial:
-        return step_page(trial.step_columns(), first=first, last=last, offset=offset, limit=limit)
+        return step_page(
+            trial.step_columns(), first=asked.first, last=asked.last, offset=asked.offset, limit=asked.limit
+        )
 
 
 @router.get("/samples")
-def seen_samples(
-    studio: TheStudio,
-    *,
-    run: RunId,
-    first: FirstStep = None,
-    last: LastStep = None,
-    offset: Offset = 0,
-    limit: Limit = 100,
-) -> Page[SeenSample]:
+def seen_samples(studio: TheStudio, run: RunId, asked: StepRows) -> Page[SeenSample]:
     """Return the samples that a window of steps was fed, those with the largest loss first where it was saved."""
     with studio.opened.trial(run) as trial:
-        return seen_page(trial, studio.previews, first=first, last=last, offset=offset, limit=limit)
+        return seen_page(
+            trial, studio.previews, first=asked.first, last=asked.last, offset=asked.offset, limit=asked.limit
+        )
 
 
 @router.get("/preview", response_class=Response)

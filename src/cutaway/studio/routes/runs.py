@@ -12,7 +12,8 @@ from cutaway.studio.runs.annotating import annotate_run
 from cutaway.studio.runs.comparing import compare_runs, curves_of_runs
 from cutaway.studio.runs.rows import columns_of, page_of_runs
 from cutaway.studio.the_studio import TheStudio
-from cutaway.studio.wire import AnnotationsChange, Data, Page, RunAnnotations, RunColumn, RunComparison, RunRow
+from cutaway.studio.wire.base import Data, Page
+from cutaway.studio.wire.runs import AnnotationsChange, RunAnnotations, RunColumn, RunComparison, RunRow
 
 __all__ = ["router"]
 

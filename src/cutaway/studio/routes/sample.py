@@ -12,7 +12,8 @@ from cutaway.studio.samples.asking import sample_heat_maps, sample_visuals
 from cutaway.studio.samples.detail import sample_detail
 from cutaway.studio.samples.similar import similar_samples
 from cutaway.studio.the_studio import TheStudio
-from cutaway.studio.wire import Data, HeatMapAnswer, SampleDetail, SimilarAnswer, VisualRow
+from cutaway.studio.wire.base import Data
+from cutaway.studio.wire.sample import HeatMapAnswer, SampleDetail, SimilarAnswer, VisualRow
 
 __all__ = ["router"]
 

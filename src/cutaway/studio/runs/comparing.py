@@ -17,6 +17,7 @@ from cutaway.errors import RunError, did_you_mean
 from cutaway.run.identity import Run
 from cutaway.run.plain_text import plain_text
 from cutaway.studio.answers.errors import Refusal
+from cutaway.studio.answers.plain import number_or_none
 from cutaway.studio.answers.secrets import hidden
 from cutaway.studio.curves.scalars import ScalarCurve, all_curves, scalar_group
 from cutaway.studio.curves.tables import curves_table
@@ -24,7 +25,8 @@ from cutaway.studio.index import IndexedRun
 from cutaway.studio.index.values import as_text
 from cutaway.studio.runs.opened import OpenedRuns
 from cutaway.studio.runs.rows import run_row
-from cutaway.studio.wire import ConfigDifference, RunComparison, ScalarRow
+from cutaway.studio.wire.life import ScalarRow
+from cutaway.studio.wire.runs import ConfigDifference, RunComparison
 from cutaway.trial.summary import flat_items
 from cutaway.trial.trial import Trial
 
@@ -121,9 +123,9 @@ def _scalars(rows: Sequence[IndexedRun]) -> list[ScalarRow]:
                 derived=False,
                 count=count,
                 first=None,
-                last=_number(last),
-                min=_number(least),
-                max=_number(largest),
+                last=number_or_none(last),
+                min=number_or_none(least),
+                max=number_or_none(largest),
                 last_step=last_step,
                 nonfinite=nonfinite,
             )
@@ -142,10 +144,6 @@ def _joined(a: ScalarRow, b: ScalarRow) -> ScalarRow:
             "max": max((one for one in (a.max, b.max) if one is not None), default=None),
         }
     )
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
 
 
 def _no_such_series(series: str, rows: Sequence[IndexedRun]) -> Refusal:

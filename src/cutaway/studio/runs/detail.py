@@ -20,14 +20,13 @@ from cutaway.studio.answers.secrets import hidden
 from cutaway.studio.findings.rows import findings_of
 from cutaway.studio.previews import has_pictures
 from cutaway.studio.runs.steps import steps_facts
-from cutaway.studio.wire import (
+from cutaway.studio.wire.runs import (
     AttemptRow,
     CollectionRow,
     DamageRow,
     HealthRow,
     RunDetail,
     RunRow,
-    State,
     StepsFacts,
     TellingRow,
 )

@@ -9,7 +9,8 @@ from typing import cast
 from cutaway.studio.index import IndexedRun, RunTable
 from cutaway.studio.index.run_columns import group_of, kind_of, title_of
 from cutaway.studio.index.values import Value
-from cutaway.studio.wire import HealthRow, Page, RunColumn, RunRow, Sparkline, State, Verdict
+from cutaway.studio.wire.base import Page, State, Verdict
+from cutaway.studio.wire.runs import HealthRow, RunColumn, RunRow, Sparkline
 
 __all__ = ["columns_of", "page_of_runs", "run_row"]
 

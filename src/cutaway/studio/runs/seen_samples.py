@@ -13,7 +13,8 @@ from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.identity import Run
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.previews import SamplePreviews
-from cutaway.studio.wire import Page, SeenSample
+from cutaway.studio.wire.base import Page
+from cutaway.studio.wire.life import SeenSample
 from cutaway.trial.trial import Trial
 
 __all__ = ["seen_page"]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from cutaway.studio.wire import Page, StepRow, StepsFacts
+from cutaway.studio.wire.base import Page
+from cutaway.studio.wire.life import StepRow
+from cutaway.studio.wire.runs import StepsFacts
 from cutaway.tensors.recent_steps import PHASES
 from cutaway.trial.growing import Columns
 from cutaway.trial.run_facts import count_steps

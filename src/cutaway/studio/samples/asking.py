@@ -10,7 +10,7 @@ from cutaway.errors import BindingError
 from cutaway.studio.answers.errors import Refusal, presentable
 from cutaway.studio.populations import Loaded
 from cutaway.studio.samples.finding import row_of
-from cutaway.studio.wire import HeatMapAnswer, HeatMapRow, VisualRow
+from cutaway.studio.wire.sample import HeatMapAnswer, HeatMapRow, VisualRow
 from cutaway.studio.workers.pool import Workers
 
 __all__ = ["heat_map_row", "sample_heat_maps", "sample_visuals", "visual_row"]

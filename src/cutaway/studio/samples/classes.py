@@ -8,7 +8,7 @@ import pyarrow as pa
 from cutaway.arrays import Float64Array
 from cutaway.errors import EvaluationError
 from cutaway.studio.populations import Loaded
-from cutaway.studio.wire import ClassScore
+from cutaway.studio.wire.sample import ClassScore
 
 __all__ = ["class_rows", "classes_of"]
 

@@ -15,7 +15,7 @@ from cutaway.studio.samples.facts import facts_of, rank_of, text_at
 from cutaway.studio.samples.finding import row_of
 from cutaway.studio.samples.findings import cluster_words, suggestion_of, twins_of
 from cutaway.studio.samples.visits import visits_of
-from cutaway.studio.wire import SampleDetail, SampleVisits
+from cutaway.studio.wire.sample import SampleDetail, SampleVisits
 from cutaway.trial.trial import Trial
 
 __all__ = ["sample_detail"]
@@ -30,7 +30,7 @@ def sample_detail(
     classes, notes = classes_of(loaded, row, label)
     visits = _visits(trial, sample, notes)
     cluster = loaded.column("cluster")[row].as_py() if "cluster" in loaded.column_names else None
-    x, y = _place(loaded, row)
+    x, y = _place_on_map(loaded, row)
     return SampleDetail(
         sample=sample,
         row=row,
@@ -39,7 +39,7 @@ def sample_detail(
         label=label,
         prediction=text_at(loaded, "prediction", row),
         correct=_yes_or_no(loaded, row),
-        loss=_number(loaded, "loss", row),
+        loss=_number_at(loaded, "loss", row),
         loss_rank=rank_of(loaded.column("loss"), row) if "loss" in loaded.column_names else None,
         failed=presentable(text_at(loaded, "error", row) or ""),
         classes=classes,
@@ -72,7 +72,7 @@ def _visits(trial: AbstractContextManager[Trial], sample: str, notes: list[str])
     return visits
 
 
-def _place(loaded: Loaded, row: int) -> tuple[float | None, float | None]:
+def _place_on_map(loaded: Loaded, row: int) -> tuple[float | None, float | None]:
     for method in METHODS:
         placed = loaded.map(method)
         if placed is not None:
@@ -81,7 +81,7 @@ def _place(loaded: Loaded, row: int) -> tuple[float | None, float | None]:
     return None, None
 
 
-def _number(loaded: Loaded, name: str, row: int) -> float | None:
+def _number_at(loaded: Loaded, name: str, row: int) -> float | None:
     value = loaded.column(name)[row].as_py() if name in loaded.column_names else None
     return float(value) if isinstance(value, int | float) else None
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.studio.populations import Loaded
-from cutaway.studio.wire import Fact
+from cutaway.studio.wire.sample import Fact
 
 __all__ = ["facts_of", "rank_of", "text_at"]
 
@@ -21,7 +21,7 @@ def facts_of(loaded: Loaded, row: int, beginnings: tuple[str, ...]) -> list[Fact
         if beginning is not None:
             column = loaded.column(name)
             shown = name.removeprefix(beginning) if beginning != "loss." else name
-            found.append(Fact(name=shown, value=_value(column, row), rank=rank_of(column, row)))
+            found.append(Fact(name=shown, value=_value_at(column, row), rank=rank_of(column, row)))
     return found
 
 
@@ -33,7 +33,7 @@ def text_at(loaded: Loaded, name: str, row: int) -> str | None:
     return None if value is None else str(value)
 
 
-def _value(column: pa.ChunkedArray, row: int) -> str | float | bool | None:
+def _value_at(column: pa.ChunkedArray, row: int) -> str | float | bool | None:
     value = column[row].as_py()
     if isinstance(value, float):
         return value if np.isfinite(value) else str(value)

@@ -13,7 +13,7 @@ from cutaway.run.identity import Run
 from cutaway.studio.populations import Loaded
 from cutaway.studio.previews import SamplePreviews
 from cutaway.studio.samples.facts import text_at
-from cutaway.studio.wire import Suggestion, TwinRow
+from cutaway.studio.wire.sample import Suggestion, TwinRow
 
 __all__ = ["cluster_words", "suggestion_of", "twins_of"]
 
@@ -49,7 +49,7 @@ def twins_of(loaded: Loaded, previews: SamplePreviews, sample: str) -> list[Twin
 def suggestion_of(loaded: Loaded, sample: str, label: str | None) -> Suggestion | None:
     """Return what is said of the label of a sample, and what was decided; None where there is nothing of either."""
     held = loaded.kept("mislabeled")
-    row = None if held is None else _row(held.table, sample)
+    row = None if held is None else _row_of_sample(held.table, sample)
     decision, decided = _decision(loaded.run, sample)
     if row is None and decision is None:
         return None
@@ -79,7 +79,7 @@ def _pairs(table: pa.Table, sample: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _row(table: pa.Table, sample: str) -> dict[str, Any] | None:
+def _row_of_sample(table: pa.Table, sample: str) -> dict[str, Any] | None:
     found: list[dict[str, Any]] = table.filter(pc.equal(table["sample"], sample)).slice(0, 1).to_pylist()
     return found[0] if found else None
 

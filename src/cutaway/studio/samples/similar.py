@@ -11,7 +11,7 @@ import numpy as np
 from cutaway.studio.populations import Loaded
 from cutaway.studio.previews import SamplePreviews
 from cutaway.studio.samples.finding import row_of
-from cutaway.studio.wire import SimilarAnswer, SimilarRow, UnitRow
+from cutaway.studio.wire.sample import SimilarAnswer, SimilarRow, UnitRow
 from cutaway.studio.workers.pool import Workers
 
 __all__ = ["similar_rows", "similar_samples"]

@@ -6,7 +6,7 @@ import math
 
 import pyarrow as pa
 
-from cutaway.studio.wire import SampleVisits
+from cutaway.studio.wire.sample import SampleVisits
 from cutaway.trial.trial import Trial
 
 __all__ = ["visits_of"]

@@ -35,7 +35,7 @@ from cutaway.studio.routes import (
 )
 from cutaway.studio.serving.page import Bundle, ThePage
 from cutaway.studio.the_studio import Studio
-from cutaway.studio.wire import ErrorAnswer
+from cutaway.studio.wire.base import ErrorAnswer
 
 __all__ = ["Guards", "create_app"]
 

@@ -14,7 +14,7 @@ import termios
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from cutaway.studio.wire import ErrorAnswer
+from cutaway.studio.wire.base import ErrorAnswer
 
 __all__ = ["HEADER_SECONDS", "MOST_CONNECTIONS", "BoundedConnection"]
 

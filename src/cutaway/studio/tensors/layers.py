@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from cutaway.run.findings import Finding, worst_severity
-from cutaway.studio.wire import LayerRow
+from cutaway.studio.wire.tensors import LayerRow
 from cutaway.trial.model_tensors import ModelTensors, zero_share
 from cutaway.trial.overview import TensorSummary
 from cutaway.trial.tensor_kinds import Kind, kind_of
@@ -76,7 +76,7 @@ def layer_rows(trial: Trial) -> list[LayerRow]:
     children: dict[str | None, list[str]] = {}
     for layer in sums:
         children.setdefault(next(_parents(layer), None), []).append(layer)
-    return [_row(layer, sums[layer], own.get(layer, [])) for layer in _in_order(children)]
+    return [_layer_row(layer, sums[layer], own.get(layer, [])) for layer in _in_order(children)]
 
 
 def findings_of_layer(trial: Trial, layer: str) -> set[str]:
@@ -90,7 +90,7 @@ def findings_of_layer(trial: Trial, layer: str) -> set[str]:
     }
 
 
-def _row(layer: str, sums: _LayerSums, tensors: list[str]) -> LayerRow:
+def _layer_row(layer: str, sums: _LayerSums, tensors: list[str]) -> LayerRow:
     parents = list(_parents(layer))
     return LayerRow(
         name=layer,

@@ -9,7 +9,8 @@ from typing import Any
 from cutaway.errors import ConfigurationError, ShapeUnavailableForStep, TensorUnavailable, did_you_mean
 from cutaway.run.findings import SEVERITIES, Finding, worst_severity
 from cutaway.studio.findings.rows import finding_row
-from cutaway.studio.wire import Page, TensorDetail, TensorRow
+from cutaway.studio.wire.base import Page
+from cutaway.studio.wire.tensors import TensorDetail, TensorRow
 from cutaway.trial.model_tensors import ModelTensors
 from cutaway.trial.tensor_kinds import kind_of
 from cutaway.trial.trial import Trial

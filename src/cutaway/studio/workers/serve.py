@@ -62,7 +62,7 @@ def main(given: list[str]) -> None:
     lane, evaluation, run = given[3], int(given[4]), given[5]
     begin_child((requests, answers, lifeline), lifeline)
     telling = ProgressPipe(answers)
-    asked = _asked(lane, run, evaluation, telling)
+    asked = _questions_of_lane(lane, run, evaluation, telling)
     while True:
         try:
             request = read_blocking(requests)
@@ -72,10 +72,10 @@ def main(given: list[str]) -> None:
             # Gone before it was heard: the server asks a new one, which reads the files as they are now.
             return
         telling.doing("")
-        _send(answers, _answered(asked.questions, request))
+        _send(answers, _answer_to(asked.questions, request))
 
 
-def _asked(lane: str, run: str, evaluation: int, telling: ProgressPipe) -> WorkerQuestions:
+def _questions_of_lane(lane: str, run: str, evaluation: int, telling: ProgressPipe) -> WorkerQuestions:
     # Each imports much that the other does not need.
     if lane == "latents":
         from cutaway.studio.workers.questions.latents import Latents
@@ -86,7 +86,7 @@ def _asked(lane: str, run: str, evaluation: int, telling: ProgressPipe) -> Worke
     return OpenedModel(run, evaluation, telling)
 
 
-def _answered(asked: Mapping[str, Question], request: Mapping[str, Any]) -> dict[str, Any]:
+def _answer_to(asked: Mapping[str, Question], request: Mapping[str, Any]) -> dict[str, Any]:
     with captured_prints() as printed:
         try:
             value = asked[request["question"]](from_plain(request["arguments"]))

@@ -18,19 +18,8 @@ from cutaway.run.evaluations import evaluations
 from cutaway.run.jobs import job_ids, read_job
 from cutaway.run.process import is_running
 from cutaway.studio.flips.kept import kept_comparison
-from tests.unit.studio.evaluated import SLOW, cancel, evaluated_run, row, start, until
+from tests.unit.studio.evaluated import SLOW, cancel, row, start, until
 from tests.unit.studio.one_run import Asked, studio_of
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return evaluated_run(tmp_path_factory.mktemp("jobs"))
-
-
-@pytest.fixture
-def run(made: Path, tmp_path: Path) -> Path:
-    """A copy of the run, alone in its folder."""
-    return Path(shutil.copytree(made, tmp_path / "runs" / "insects"))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from cutaway.run.evaluated import glimpse
 from cutaway.studio.populations import described
-from cutaway.studio.wire import PopulationColumn
+from cutaway.studio.wire.population import PopulationColumn
 from tests.unit.studio.a_population import make
 from tests.unit.studio.one_run import studio_of
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -22,30 +21,18 @@ from cutaway.run.decisions import read_decisions
 from cutaway.run.overlays import OVERLAY_VARIABLE, find_overlay, overlays, undo_overlay
 from cutaway.studio.insights.deciding import decide as decide_directly
 from cutaway.studio.populations import Populations
-from cutaway.studio.wire import NewDecision
-from tests.unit.studio.evaluated import evaluated_run
-from tests.unit.studio.one_run import Asked, studio_of
+from cutaway.studio.wire.sample import NewDecision
+from tests.unit.studio.one_run import Asked
 
 WRONG = [f"training/{row}" for row in range(12)]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    run = evaluated_run(tmp_path_factory.mktemp("decisions"))
+def made(evaluated_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = Path(shutil.copytree(evaluated_once, tmp_path_factory.mktemp("decisions") / "insects"))
     with Population.open(run) as population:
         population.mislabeled()
     return run
-
-
-@pytest.fixture
-def run(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path / "runs" / "insects"))
-
-
-@pytest.fixture
-def asked(run: Path) -> Iterator[Asked]:
-    with studio_of(run.parent) as studio:
-        yield studio
 
 
 def _post(asked: Asked, sample: str, decision: str, label: str | None = None, **more: Any) -> Response:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,29 +12,17 @@ import pytest
 
 from cutaway.analysis import Population
 from cutaway.analysis.insights import Insight, insight_table
-from tests.unit.studio.evaluated import evaluated_run
-from tests.unit.studio.one_run import Asked, studio_of
+from tests.unit.studio.one_run import Asked
 
 KEPT = "samples/0/joint.insights.latent.parquet"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    run = evaluated_run(tmp_path_factory.mktemp("insights"))
+def made(evaluated_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = Path(shutil.copytree(evaluated_once, tmp_path_factory.mktemp("insights") / "insects"))
     with Population.open(run) as population:
         population.ranked_insights()
     return run
-
-
-@pytest.fixture
-def run(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path / "runs" / "insects"))
-
-
-@pytest.fixture
-def asked(run: Path) -> Iterator[Asked]:
-    with studio_of(run.parent) as studio:
-        yield studio
 
 
 def _keep(run: Path, *insights: Insight) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,24 +13,7 @@ from httpx import Response
 from cutaway.cli import main
 from cutaway.run import Run
 from cutaway.run.slice_tests import read_tests
-from tests.unit.studio.evaluated import evaluated_run
 from tests.unit.studio.one_run import Asked, studio_of
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return evaluated_run(tmp_path_factory.mktemp("tests"))
-
-
-@pytest.fixture
-def run(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path / "runs" / "insects"))
-
-
-@pytest.fixture
-def asked(run: Path) -> Iterator[Asked]:
-    with studio_of(run.parent) as studio:
-        yield studio
 
 
 def _post(asked: Asked, **test: Any) -> Response:
