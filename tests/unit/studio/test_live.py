@@ -52,7 +52,7 @@ class Watched:
 
     def look(self) -> None:
         self.feed._forget_unwatched()
-        found = [(topic, event) for topic in self.feed._topics.values() for event in live._looked(topic)]
+        found = [(topic, event) for topic in self.feed._topics.values() for event in live._events_of(topic)]
         self.feed._tell(found)
 
 
