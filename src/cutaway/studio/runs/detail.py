@@ -20,6 +20,7 @@ from cutaway.studio.answers.secrets import hidden
 from cutaway.studio.findings.rows import findings_of
 from cutaway.studio.previews import has_pictures
 from cutaway.studio.runs.steps import steps_facts
+from cutaway.studio.wire.base import State
 from cutaway.studio.wire.runs import (
     AttemptRow,
     CollectionRow,
