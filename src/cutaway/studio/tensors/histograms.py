@@ -116,4 +116,5 @@ def _edges(low: float, high: float, bins: int) -> Float64Array:
     share = np.arange(bins + 1) / bins
     edges: Float64Array = 2 * (low / 2 * (1 - share) + high / 2 * share)
     edges[0], edges[-1] = low, high
-    return edges
+    # The last digits of large doubles are rounded down as well as up.
+    return np.maximum.accumulate(np.clip(edges, low, high))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -15,6 +15,7 @@ anything = kinds.flatmap(lambda kind: arrays.arrays(kind, arrays.array_shapes(mi
 
 @settings(deadline=None)
 @given(values=anything, bins=st.integers(1, 40))
+@example(values=np.array(2.816687827226778e304), bins=3)
 def test_every_value_is_counted_once(values: np.ndarray, bins: int) -> None:
     found = count_values(values, bins)
     wide = values.astype(np.float64)
