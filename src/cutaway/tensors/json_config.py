@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
-from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.errors import ConfigurationError
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.patterns import compile_pattern
 from cutaway.tensors.reduction_config import ReductionConfig
 from cutaway.tensors.save_config import SaveConfig, SaveConfigMode
+from cutaway.tensors.settings import refuse_unknown
 
 __all__ = ["CONFIG_VARIABLES", "CollectionConfig", "HookConfig"]
 
@@ -84,9 +85,9 @@ class HookConfig:
         """
         document = _object("the configuration", document)
         # S3OutputPath stands in SageMaker's own files, beside the local path that is meant here.
-        _refuse_unknown(document, (*_TOP_KEYS, "S3OutputPath"), "The configuration")
+        refuse_unknown(document, (*_TOP_KEYS, "S3OutputPath"), "The configuration")
         hook = _object("HookParameters", document.get("HookParameters"))
-        _refuse_unknown(hook, _HOOK_KEYS, "`HookParameters`")
+        refuse_unknown(hook, _HOOK_KEYS, "`HookParameters`")
         out_dir, tensorboard_dir = document.get("LocalPath"), hook.get("tensorboard_dir")
         if out_dir is None and "S3OutputPath" in document:
             raise ConfigurationError("`S3OutputPath` is not written to. Give the run's folder as `LocalPath`.")
@@ -111,14 +112,14 @@ def _collections(value: object, hook: Parameters) -> dict[str, CollectionConfig]
     found: dict[str, CollectionConfig] = {}
     for item in value:
         entry = _object("an item of CollectionConfigurations", item)
-        _refuse_unknown(entry, ("CollectionName", "CollectionParameters"), "An item of `CollectionConfigurations`")
+        refuse_unknown(entry, ("CollectionName", "CollectionParameters"), "An item of `CollectionConfigurations`")
         name = entry.get("CollectionName")
         if not isinstance(name, str) or not name:
             raise ConfigurationError(f"An item of `CollectionConfigurations` has no `CollectionName`: {item!r}.")
         if name in found:
             raise ConfigurationError(f"`CollectionConfigurations` has collection {name!r} twice.")
         parameters = _object(f"CollectionParameters of {name!r}", entry.get("CollectionParameters"))
-        _refuse_unknown(parameters, _COLLECTION_KEYS, f"Collection {name!r}")
+        refuse_unknown(parameters, _COLLECTION_KEYS, f"Collection {name!r}")
         histogram = parameters.get("save_histogram")
         found[name] = CollectionConfig(
             include_regex=_patterns(parameters.get("include_regex")),
@@ -173,12 +174,6 @@ def _object(what: str, value: object) -> Parameters:
     if not isinstance(value, Mapping):
         raise ConfigurationError(f"`{what}` must be a JSON object, but got {value!r}.")
     return value
-
-
-def _refuse_unknown(parameters: Parameters, known: Sequence[str], where: str) -> None:
-    for key in parameters:
-        if key not in known:
-            raise ConfigurationError(f"{where} has no setting {key!r}.{did_you_mean(str(key), known)}")
 
 
 def _items(value: object) -> list[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from typing import ClassVar
 
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.tensors.patterns import texts
+from cutaway.tensors.settings import JsonSettings, refuse_unknown
 
 __all__ = ["NORMS", "REDUCTIONS", "ReductionConfig", "ReductionConfigLike", "parse_reduction", "reduction_key"]
 
@@ -42,7 +43,7 @@ def parse_reduction(text: str) -> tuple[str, bool]:
 
 
 @dataclass(frozen=True)
-class ReductionConfig:
+class ReductionConfig(JsonSettings):
     """What is kept of a tensor at a saved step.
 
     Standard deviation and variance divide by the number of values; norms are those of the flattened tensor.
@@ -53,6 +54,8 @@ class ReductionConfig:
     >>> ReductionConfig.parse("mean,abs_max,l1_norm").wanted()
     (('mean', False), ('max', True), ('l1', False))
     """
+
+    _what: ClassVar[str] = "reduction configuration"
 
     reductions: str | Iterable[str] | None = None
     abs_reductions: str | Iterable[str] | None = None
@@ -87,19 +90,6 @@ class ReductionConfig:
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
 
-    def to_json(self) -> str:
-        """Return the configuration as a JSON text."""
-        return json.dumps(self.to_dict())
-
-    @classmethod
-    def from_json(cls, text: str) -> ReductionConfig:
-        """Read what `to_json` wrote."""
-        try:
-            value = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ConfigurationError(f"A reduction configuration must be JSON, but got {text!r}: {error}.") from error
-        return cls.parse(value)
-
     @classmethod
     def parse(cls, value: ReductionConfigLike) -> ReductionConfig:
         """Return a ReductionConfig from itself, the string form, or a dictionary of its arguments."""
@@ -111,10 +101,7 @@ class ReductionConfig:
             raise ConfigurationError(
                 f"`reduction_config` takes a `ReductionConfig` or a string such as 'mean,abs_max', but got {value!r}."
             )
-        known = [field.name for field in fields(cls)]
-        for key in value:
-            if key not in known:
-                raise ConfigurationError(f"`ReductionConfig` has no setting {key!r}.{did_you_mean(str(key), known)}")
+        refuse_unknown(value, [field.name for field in fields(cls)], "`ReductionConfig`")
         return cls(**value)  # type: ignore[arg-type]  # each value is checked by __post_init__
 
     @classmethod

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import operator
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.patterns import compile_pattern, texts
+from cutaway.tensors.settings import JsonSettings, refuse_unknown
 
 __all__ = ["DEFAULT_SAVE_INTERVAL", "SaveConfig", "SaveConfigLike", "SaveConfigMode"]
 
@@ -88,14 +89,12 @@ class SaveConfigMode:
             return value
         if not isinstance(value, Mapping):
             raise ConfigurationError(f"A mode's save configuration is a `SaveConfigMode`, but got {value!r}.")
-        for key in value:
-            if key not in _SCHEDULE:
-                raise ConfigurationError(f"`SaveConfigMode` has no setting {key!r}.{did_you_mean(str(key), _SCHEDULE)}")
+        refuse_unknown(value, _SCHEDULE, "`SaveConfigMode`")
         return cls(**value)  # type: ignore[arg-type]  # each value is checked by __post_init__
 
 
 @dataclass(frozen=True)
-class SaveConfig:
+class SaveConfig(JsonSettings):
     """When tensors are saved: one schedule for every mode, or one for each.
 
     `mode_save_configs` gives single modes a schedule of their own. A mode that it leaves out follows the other
@@ -108,6 +107,8 @@ class SaveConfig:
     >>> SaveConfig({ModeKeys.EVAL: SaveConfigMode(save_interval=1)}).should_save_step(ModeKeys.EVAL, 7)
     True
     """
+
+    _what: ClassVar[str] = "save configuration"
 
     mode_save_configs: Mapping[ModeKeys, SaveConfigMode] | None = None
     save_interval: int = DEFAULT_SAVE_INTERVAL
@@ -168,19 +169,6 @@ class SaveConfig:
             found["when_nan"] = list(self.when_nan)
         return found
 
-    def to_json(self) -> str:
-        """Return the configuration as a JSON text."""
-        return json.dumps(self.to_dict())
-
-    @classmethod
-    def from_json(cls, text: str) -> SaveConfig:
-        """Read what `to_json` wrote."""
-        try:
-            value = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ConfigurationError(f"A save configuration must be JSON, but got {text!r}: {error}.") from error
-        return cls.parse(value)
-
     @classmethod
     def parse(cls, value: SaveConfigLike) -> SaveConfig:
         """Return a SaveConfig from whatever users write for one.
@@ -200,9 +188,7 @@ class SaveConfig:
             )
         arguments = (*_SCHEDULE, "mode_save_configs", "when_nan")
         if any(key in arguments for key in value):
-            for key in value:
-                if key not in arguments:
-                    raise ConfigurationError(f"`SaveConfig` has no setting {key!r}.{did_you_mean(str(key), arguments)}")
+            refuse_unknown(value, arguments, "`SaveConfig`")
             return cls(**value)  # type: ignore[arg-type]  # each value is checked by __post_init__
         known = [*ModeKeys.__members__, *arguments]
         for key in value:
