@@ -143,7 +143,7 @@ def test_a_killed_writer_leaves_an_overview_of_every_step(
         while child.report() < awaited:
             pass
         last = child.kill()[-1:] or [awaited]
-        found = overview.read_overview(run, statistic="l2")
+        found = overview.OverviewReader(run).read(statistic="l2")
         assert found.damage == ()
         assert found.steps[-1] > last[0]
         assert found.tensors == ["a", "b"]

@@ -29,7 +29,6 @@ __all__ = [
     "KeptTable",
     "claim_analysis",
     "is_analysed",
-    "kept_analyses",
     "read_about",
     "read_arrays",
     "read_table",
@@ -123,21 +122,6 @@ def read_about(evaluation: Evaluation, name: AnalysisName) -> dict[str, Any] | N
         return _about_of_metadata(pq.read_schema(name.file(evaluation, "parquet")).metadata)
     except _UNREADABLE:
         return None
-
-
-def kept_analyses(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
-    """Return what is kept, by file name, with what each was made from."""
-    import pyarrow.parquet as pq
-
-    found = {}
-    for path in sorted(evaluation.path.glob("*.*.parquet")):
-        try:
-            about = _about_of_metadata(pq.read_schema(path).metadata)
-        except _UNREADABLE:
-            continue
-        if about:
-            found[path.name] = about
-    return found
 
 
 def is_analysed(evaluation: Evaluation, kind: str) -> bool:

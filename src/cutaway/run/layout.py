@@ -29,33 +29,12 @@ JOBS = "jobs"
 WATCH = "watch"
 LOGS = "logs"
 
+_FILES = (RUN_FILE, CONFIG_FILE, OVERLAY_FILE, TESTS_FILE, ANNOTATIONS_FILE)
+_FOLDERS = (LEASES, CONTROL, TRACE, SAMPLES, PREVIEWS, OVERLAYS, SELECTIONS, JOBS, WATCH, LOGS)
+_TABLES = (SCALARS, VALUES, FINDINGS)
+_OF_LATER_RELEASES = ("checkpoints", "models", "reports", "requests")
 # Everything that a run folder has at its top.
-LAYOUT = frozenset(
-    (
-        RUN_FILE,
-        CONFIG_FILE,
-        LEASES,
-        CONTROL,
-        TRACE,
-        SCALARS,
-        VALUES,
-        SAMPLES,
-        PREVIEWS,
-        OVERLAY_FILE,
-        OVERLAYS,
-        TESTS_FILE,
-        ANNOTATIONS_FILE,
-        SELECTIONS,
-        JOBS,
-        "checkpoints",
-        "models",
-        "reports",
-        FINDINGS,
-        WATCH,
-        "requests",
-        LOGS,
-    )
-)
+LAYOUT = frozenset((*_FILES, *_FOLDERS, *_TABLES, *_OF_LATER_RELEASES))
 
 # In the folder of an evaluation.
 SOURCE_FILE = "source.json"

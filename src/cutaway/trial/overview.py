@@ -28,7 +28,7 @@ from cutaway.trial.stretch_rows import StretchRows, owners_of
 from cutaway.trial.stretches import FOREVER, Stretches
 from cutaway.trial.tensor_summaries import TensorSummary, summarize
 
-__all__ = ["Overview", "OverviewReader", "TensorSeries", "TensorSummary", "overview_tensors", "read_overview"]
+__all__ = ["Overview", "OverviewReader", "TensorSeries", "TensorSummary"]
 
 
 # Up to so many rows of statistics (1,000 steps of 2,000 tensors) are read one by one.
@@ -161,24 +161,6 @@ class OverviewReader:
         if made:
             words += f" Of {made:,} steps no such copy is kept, so that each of them was read."
         return words
-
-
-def read_overview(
-    run: Run,
-    *,
-    statistic: str,
-    tensors: Callable[[str], bool] | None = None,
-    first: int | None = None,
-    last: int | None = None,
-    columns: int = 300,
-) -> Overview:
-    """Return one statistic of many tensors over many steps; `OverviewReader.read` says how, and does it repeatedly."""
-    return OverviewReader(run).read(statistic=statistic, tensors=tensors, first=first, last=last, columns=columns)
-
-
-def overview_tensors(run: Run) -> list[TensorSummary]:
-    """Return every tensor that has statistics, with its steps and its newest statistics."""
-    return OverviewReader(run).tensors()
 
 
 def _window(first: int | None, last: int | None) -> tuple[int, int]:

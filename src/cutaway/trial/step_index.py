@@ -25,11 +25,6 @@ class StepRange:
     def __init__(self, first: int | None = None, end: int | None = None) -> None:
         self.first, self.end = first, end
 
-    @property
-    def is_everything(self) -> bool:
-        """Whether no step is left out."""
-        return self.first is None and self.end is None
-
     def __contains__(self, step: int) -> bool:
         return (self.first is None or step >= self.first) and (self.end is None or step < self.end)
 

@@ -18,7 +18,7 @@ import pytest
 from cutaway.run import Run
 from cutaway.run.analyses import (
     AnalysisName,
-    kept_analyses,
+    read_about,
     read_arrays,
     read_table,
     scope_of,
@@ -50,7 +50,7 @@ def test_a_table_comes_back_with_what_it_was_made_from(evaluation: Evaluation) -
     assert held.table.equals(table)
     assert held.about == ABOUT
     assert read_table(evaluation, NAME, "another") is None
-    assert kept_analyses(evaluation) == {path.name: ABOUT}
+    assert read_about(evaluation, NAME) == ABOUT
 
 
 def test_arrays_come_back(evaluation: Evaluation) -> None:
@@ -86,7 +86,7 @@ def test_a_table_that_is_cut_short_is_none(evaluation: Evaluation) -> None:
     for share in (0, 1, 4, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:share])
         assert read_table(evaluation, NAME, "k") is None
-        assert kept_analyses(evaluation) == {}
+        assert not read_about(evaluation, NAME)
 
 
 @pytest.mark.parametrize("about", [b"[]", b'"text"', b"not json", b"[" * 100_000, b"\xff\xfe"])
@@ -94,7 +94,7 @@ def test_what_says_nothing_sensible_is_none(evaluation: Evaluation, about: bytes
     table = pa.table({"x": [1.0]}).replace_schema_metadata({b"cutaway": about})
     pq.write_table(table, NAME.file(evaluation, "parquet"))
     assert read_table(evaluation, NAME, "k") is None
-    assert kept_analyses(evaluation) == {}
+    assert not read_about(evaluation, NAME)
 
 
 class Boom:

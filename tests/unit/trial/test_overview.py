@@ -18,7 +18,7 @@ from cutaway.run.schemas import OVERVIEW, STATISTICS
 from cutaway.run.segments import ENTRY, ENTRY_BYTES, parse_header
 from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 from cutaway.trial import overview as module
-from cutaway.trial.overview import Overview, OverviewReader, overview_tensors, read_overview
+from cutaway.trial.overview import Overview, OverviewReader
 
 TENSORS = ("w", "b", "gradient/w")
 
@@ -104,7 +104,7 @@ def test_every_column_holds_all_of_its_steps(run: Run, *, coarse: bool, closed: 
     attempt = Attempt(run, coarse=coarse).write(range(333))
     if closed:
         attempt.close()
-    found = read_overview(run, statistic="l2")
+    found = OverviewReader(run).read(statistic="l2")
     assert found.tensors == list(TENSORS)
     assert found.steps.tolist() == [0, 64, 128, 192, 256, 320, 333]
     assert_holds(found, value_of, range(333))
@@ -117,7 +117,7 @@ def test_every_column_holds_all_of_its_steps(run: Run, *, coarse: bool, closed: 
 @pytest.mark.usefixtures("coarse_only")
 def test_many_stretches_are_merged_to_as_many_columns_as_there_is_room_for(run: Run) -> None:
     Attempt(run).write(range(1000)).close()
-    found = read_overview(run, statistic="mean", columns=5)
+    found = OverviewReader(run).read(statistic="mean", columns=5)
     assert found.steps.tolist() == [0, 256, 512, 768, 1000]
     assert_holds(found, value_of, range(1000))
     assert "every 256 recorded steps" in found.approximate
@@ -142,14 +142,14 @@ def test_who_zooms_in_sees_every_step(run: Run, monkeypatch: pytest.MonkeyPatch)
 def test_a_window_of_stretches_shows_those_that_it_cuts_whole(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_ROWS", 0)
     Attempt(run).write(range(400)).close()
-    found = read_overview(run, statistic="l2", first=100, last=200)
+    found = OverviewReader(run).read(statistic="l2", first=100, last=200)
     assert found.steps.tolist() == [64, 128, 192, 256]
     assert_holds(found, value_of, range(400))
 
 
 def test_tensors_are_picked_by_a_question(run: Run) -> None:
     Attempt(run).write(range(10)).close()
-    found = read_overview(run, statistic="l2", tensors=lambda name: not name.startswith("gradient"))
+    found = OverviewReader(run).read(statistic="l2", tensors=lambda name: not name.startswith("gradient"))
     assert found.tensors == ["w", "b"]
     assert found.min.shape == (2, 10)
 
@@ -162,7 +162,7 @@ def test_a_reader_of_a_live_run_sees_what_a_new_one_would(run: Run, *, coarse: b
     for count in (3, 60, 61, 64, 65, 200, 213, 300, 512):
         attempt.write(range(written, count))
         written = count
-        found, fresh = reader.read(statistic="l2"), read_overview(run, statistic="l2")
+        found, fresh = reader.read(statistic="l2"), OverviewReader(run).read(statistic="l2")
         assert found.steps.tolist() == fresh.steps.tolist()
         assert np.array_equal(found.last, fresh.last, equal_nan=True)
         assert_holds(found, value_of, range(count))
@@ -189,7 +189,7 @@ def test_a_resumed_attempt_replaces_stretches_from_its_first_step_on(run: Run, *
 @pytest.mark.usefixtures("coarse_only")
 def test_steps_that_were_never_to_be_recorded_are_no_hole(run: Run) -> None:
     Attempt(run).write(range(0, 50 * 200, 50)).close()
-    found = read_overview(run, statistic="l2")
+    found = OverviewReader(run).read(statistic="l2")
     assert found.steps.tolist() == [0, 3200, 6400, 9600, 9951]
     assert_holds(found, value_of, range(0, 10_000, 50))
     assert "no such copy" not in found.approximate
@@ -211,7 +211,7 @@ def flip_batch(run: Run, table: str, number: int) -> None:
 def test_a_damaged_stretch_is_named_and_read_from_the_statistics(run: Run) -> None:
     Attempt(run).write(range(333)).close()
     flip_batch(run, OVERVIEW, 2)
-    found = read_overview(run, statistic="l2")
+    found = OverviewReader(run).read(statistic="l2")
     assert found.steps.tolist() == [0, 64, 128, 192, 256, 320, 333]
     assert_holds(found, value_of, range(333))
     assert [(one.path, one.step, one.reason) for one in found.damage] == [
@@ -223,21 +223,21 @@ def test_a_damaged_stretch_is_named_and_read_from_the_statistics(run: Run) -> No
 def test_damaged_statistics_are_named_and_left_out(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     Attempt(run).write(range(70)).close()
     flip_batch(run, STATISTICS, 3)
-    found = read_overview(run, statistic="l2")
+    found = OverviewReader(run).read(statistic="l2")
     assert found.steps.tolist() == [*range(21), *range(28, 71)]
     assert [one.step for one in found.damage] == [21]
     # The coarse copy still has them.
     monkeypatch.setattr(module, "MOST_ROWS", 0)
-    assert_holds(read_overview(run, statistic="l2"), value_of, range(70))
+    assert_holds(OverviewReader(run).read(statistic="l2"), value_of, range(70))
 
 
 @pytest.mark.usefixtures("coarse_only")
 def test_a_lost_coarse_table_costs_time_and_nothing_else(run: Run) -> None:
     Attempt(run).write(range(200)).close()
-    before = read_overview(run, statistic="l2")
+    before = OverviewReader(run).read(statistic="l2")
     for file in (run.path / OVERVIEW).iterdir():
         file.unlink()
-    after = read_overview(run, statistic="l2")
+    after = OverviewReader(run).read(statistic="l2")
     assert after.steps.tolist() == before.steps.tolist()
     assert np.array_equal(after.min, before.min, equal_nan=True)
 
@@ -248,7 +248,7 @@ def test_of_several_workers_the_first_that_has_a_tensor_shows_it(run: Run) -> No
     second = Attempt(run, worker="worker_1")
     first.write(range(100), ("w", "b")).close()
     second.write(range(90), ("w", "other")).close()
-    found = read_overview(run, statistic="l2")
+    found = OverviewReader(run).read(statistic="l2")
     assert found.tensors == ["w", "b", "other"]
     row = {name: found.last[i] for i, name in enumerate(found.tensors)}
     assert row["w"][np.isfinite(row["w"])][-1] == np.float32(value_of(99, 0))
@@ -258,7 +258,7 @@ def test_of_several_workers_the_first_that_has_a_tensor_shows_it(run: Run) -> No
 def test_the_tensors_of_a_run_come_with_their_steps_and_newest_statistics(run: Run) -> None:
     attempt = Attempt(run).write(range(3), ("w", "b")).write(range(3, 99), ("b", "late"))
     for _ in range(2):
-        tensors = {one.name: one for one in overview_tensors(run)}
+        tensors = {one.name: one for one in OverviewReader(run).tensors()}
         assert list(tensors) == ["w", "b", "late"]
         assert (tensors["w"].first_step, tensors["w"].last_step, tensors["w"].steps) == (0, 2, 3)
         assert (tensors["b"].first_step, tensors["b"].last_step, tensors["b"].steps) == (0, 98, 99)
@@ -297,20 +297,20 @@ def test_a_number_that_no_float32_holds_is_shown_as_infinite(run: Run, monkeypat
     attempt.write(range(1, 17)).close()
     for most in (0, 10_000):
         monkeypatch.setattr(module, "MOST_ROWS", most)
-        assert np.isinf(read_overview(run, statistic="l2").max).all()
+        assert np.isinf(OverviewReader(run).read(statistic="l2").max).all()
         assert OverviewReader(run).series("w").statistics["l2"].last[-1] == 1e300 * value_of(16, 0)
 
 
 def test_a_run_without_statistics_has_an_empty_overview(run: Run) -> None:
-    found = read_overview(run, statistic="l2")
+    found = OverviewReader(run).read(statistic="l2")
     assert found.tensors == []
     assert found.steps.tolist() == []
     assert found.min.shape == (0, 0)
-    assert overview_tensors(run) == []
+    assert OverviewReader(run).tensors() == []
 
 
 def test_an_unknown_statistic_and_no_room_at_all_are_refused(run: Run) -> None:
     with pytest.raises(ConfigurationError, match="Did you mean 'l2'"):
-        read_overview(run, statistic="l22")
+        OverviewReader(run).read(statistic="l22")
     with pytest.raises(ConfigurationError, match="columns >= 1"):
-        read_overview(run, statistic="l2", columns=0)
+        OverviewReader(run).read(statistic="l2", columns=0)
