@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from cutaway.cli.options import AsJson
+
 __all__ = ["FAILED_EXIT", "check"]
 
 FAILED_EXIT = 1
@@ -35,7 +37,7 @@ def check(
         bool, typer.Option("--trust", help="Open the model here, without limits: only for files that you made.")
     ] = False,
     prints: Annotated[bool, typer.Option("--prints", help="Show what the binding printed.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Try a binding before you use it: run preprocess and every function, and the model on what they give.
 

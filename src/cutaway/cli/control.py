@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cutaway.cli.opening import open_run, shown_path
+from cutaway.cli.options import AsJson, RunText
 from cutaway.errors import ConfigurationError, RunError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ ALIVE_SECONDS = 1.0
 
 
 def control(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A folder, a name, or the unique beginning of one.")],
+    run: RunText,
     action: Annotated[
         str | None,
         typer.Argument(
@@ -40,7 +41,7 @@ def control(
     *,
     why: Annotated[str, typer.Option(metavar="TEXT", help="The reason; the run keeps it.")] = "",
     wait: Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait for the answer.")] = 10.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Ask a running training to do something at the end of its current step, and print what became of it.
 

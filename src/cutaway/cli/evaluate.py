@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
+from cutaway.cli.options import AsJson
 from cutaway.errors import ConfigurationError, RunNotFound
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def evaluate(
     restart: Annotated[
         bool, typer.Option("--restart", help="Begin anew, also where the same evaluation is unfinished.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Evaluate a model on every sample: predictions, loss, metrics, metadata, latent vectors and previews.
 

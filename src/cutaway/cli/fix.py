@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cutaway.cli.opening import open_run, shown_path
+from cutaway.cli.options import AsJson, RunText
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ FAILED_EXIT = 1
 
 
 def fix(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A folder, a name, or the unique beginning of one.")],
+    run: RunText,
     *,
     action: Annotated[
         str, typer.Option(metavar="relabel|drop|reweight", help="What to do about the accepted samples.")
@@ -54,7 +55,7 @@ def fix(
     undo: Annotated[bool, typer.Option("--undo", help="Take back an overlay: --name, or the newest.")] = False,
     list_all: Annotated[bool, typer.Option("--list", help="Show the overlays of the run.")] = False,
     seed: Annotated[int, typer.Option(metavar="N", help="The seed of the analysis.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Write the accepted corrections of a run as an overlay, which can be taken back; the data are never touched.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cutaway.cli.opening import open_run, shown_path
+from cutaway.cli.options import AsJson, RunText
 from cutaway.errors import ConfigurationError, RunLocked
 
 if TYPE_CHECKING:
@@ -19,14 +20,12 @@ __all__ = ["app"]
 
 app = typer.Typer(help="List, show, compare, measure, annotate and remove runs.", no_args_is_help=False)
 
-RunText = Annotated[str, typer.Argument(metavar="RUN", help="A folder, a name, or the unique beginning of one.")]
 Root = Annotated[
     Path | None,
     typer.Argument(
         metavar="ROOT", help="The folder of runs; by default `runs`, here or under CUTAWAY_HOME.", show_default=False
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cutaway.cli.opening import open_run
+from cutaway.cli.options import RunText
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ LOG_SECONDS = 10.0
 
 
 def tensors(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A folder, a name, or the unique beginning of one.")],
+    run: RunText,
     *,
     regex: Annotated[str | None, typer.Option(help="Only tensors whose name this finds anywhere.")] = None,
     collection: Annotated[str | None, typer.Option(help="Only tensors of this collection.")] = None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cutaway.cli.options import AsJson
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def judge(
         list[str] | None, typer.Option(metavar="NAME", help="Remove the test of this name or line; again for more.")
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="Show the tests and run none.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Run the tests of a model: what it must reach, on all samples or on a slice of them.
 

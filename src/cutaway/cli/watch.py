@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from cutaway.cli.opening import open_run
+from cutaway.cli.options import RunText
 from cutaway.errors import ConfigurationError, RunNotFound, did_you_mean
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ LOG_SECONDS = 10.0
 
 
 def watch(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A folder, a name, or the unique beginning of one.")],
+    run: RunText,
     *,
     rules: Annotated[
         str, typer.Option(metavar="all|NAME,...", help="Which rules look: names, or path/to/file.py:MyRule.")

@@ -21,6 +21,7 @@ from cutaway.arrays import Array
 from cutaway.run.evaluations import Evaluation, space_file_name
 from cutaway.run.leases import CHIEF, Lease, free_attempt
 from cutaway.run.segments import WriterId
+from cutaway.run.tables import UNREADABLE_TABLE
 from cutaway.run.whole_files import sweep_dead, whole_file
 
 __all__ = [
@@ -40,20 +41,8 @@ __all__ = [
 # What is made of all subsets of an evaluation together.
 JOINT = "joint"
 _ABOUT = b"cutaway"
-# What reading a file can raise that is cut short, garbled, or made to harm: sizes that no memory has, endless nesting.
-_UNREADABLE = (
-    OSError,
-    pa.ArrowException,
-    ValueError,
-    KeyError,
-    TypeError,
-    EOFError,
-    MemoryError,
-    RecursionError,
-    NotImplementedError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
+# Also what arrays can raise that are made to harm.
+_UNREADABLE = (*UNREADABLE_TABLE, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 
 
 @dataclass(frozen=True)

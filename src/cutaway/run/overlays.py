@@ -23,6 +23,7 @@ import pyarrow as pa
 from cutaway.errors import ConfigurationError, OverlayError, StorageError, did_you_mean
 from cutaway.run.identity import Run
 from cutaway.run.layout import OVERLAYS, UNDONE_OVERLAYS
+from cutaway.run.tables import UNREADABLE_TABLE
 from cutaway.run.whole_files import sweep_dead, whole_file
 
 __all__ = [
@@ -67,17 +68,6 @@ _SCHEMA = pa.schema(
         "who": pa.string(),
         "when": pa.string(),
     }
-)
-# What reading a file can raise that is cut short, garbled or made to harm.
-_UNREADABLE = (
-    OSError,
-    pa.ArrowException,
-    ValueError,
-    KeyError,
-    TypeError,
-    OverflowError,
-    MemoryError,
-    RecursionError,
 )
 
 
@@ -202,7 +192,7 @@ def read_overlay(path: Path | str) -> Overlay:
         version = int(about["format"])
         classes = tuple(str(one) for one in about["classes"])
         truth, told = str(about.get("truth", "")), dict(about.get("about", {}))
-    except _UNREADABLE as error:
+    except UNREADABLE_TABLE as error:
         raise OverlayError(str(path), f"it cannot be read ({error}). Make it again: `cutaway fix RUN`.") from error
     if version > FORMAT:
         raise OverlayError(str(path), f"it has format {version}; this release reads up to {FORMAT}.")

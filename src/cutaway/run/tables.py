@@ -18,7 +18,19 @@ from cutaway.run.segment_reader import Batch, Damage, SegmentReader
 from cutaway.run.segments import RawPlace, SegmentName, WriterId
 from cutaway.run.storage import Storage
 
-__all__ = ["Attempt", "Batch", "Damage", "TableReader"]
+__all__ = ["UNREADABLE_TABLE", "Attempt", "Batch", "Damage", "TableReader"]
+
+# What reading a whole file of a table can raise that is cut short, garbled or made to harm.
+UNREADABLE_TABLE = (
+    OSError,
+    pa.ArrowException,
+    ValueError,
+    KeyError,
+    TypeError,
+    OverflowError,
+    MemoryError,
+    RecursionError,
+)
 
 
 class Attempt(NamedTuple):
