@@ -133,7 +133,7 @@ def test_a_training_is_paused_changed_resumed_and_stopped(open_page: WatchedPage
     page.get_by_role("button", name="Click again to stop it").click()
     expect(answer(page, "stop")).to_contain_text("done")
     expect(state(page, "finished")).to_be_visible()
-    assert process.wait(30) == 0
+    assert process.wait(60) == 0
     expect(page.get_by_role("button", name="Pause", exact=True)).to_have_count(0)
 
 

@@ -110,7 +110,7 @@ def test_what_a_killed_studio_answered_is_there_and_jobs_go_on(studios: Nursery,
         time.sleep(chance.uniform(0, 0.4))
         studio.kill()
         for one in changing:
-            one.join(30)
+            one.join(60)
             assert not one.is_alive()
         assert_kept(Run.open(run.path), pages)
     assert pages.refused == []

@@ -233,7 +233,7 @@ class TestOfInvoking:
         thread.start()
         for value in (1, 1, 20):
             run.step(tensors={LOSS: np.array(value)}, save=True)
-        thread.join(timeout=20)
+        thread.join(timeout=60)
         run.end()
         assert not thread.is_alive()
         assert [error.step for error in ended if isinstance(error, RuleEvaluationConditionMet)] == [3]

@@ -164,7 +164,7 @@ def test_a_kill_between_sending_and_answering_sends_again_and_says_so(
     notify.act(run, finding)
     watcher = multiprocessing.get_context("spawn").Process(target=_send_until_killed, args=(run.path, endpoint.url))
     watcher.start()
-    assert endpoint.arrived.wait(30)
+    assert endpoint.arrived.wait(60)
     # Another watcher leaves to the first what that is sending, as long as it lives.
     second = Deliveries(run, [notify])
     second.pump()

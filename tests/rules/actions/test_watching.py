@@ -43,7 +43,7 @@ def test_a_killed_watcher_leaves_its_messages_to_the_next(
     command = ["watch", str(sick.path), *RULES, "--action", f"notify={endpoint.url}"]
     endpoint.open.clear()
     killed = subprocess.Popen([sys.executable, "-m", "cutaway", *command])
-    assert endpoint.arrived.wait(30)
+    assert endpoint.arrived.wait(60)
     killed.kill()
     killed.wait()
     endpoint.open.set()

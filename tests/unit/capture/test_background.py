@@ -114,7 +114,7 @@ def test_a_nudge_starts_what_would_wait_for_company(monkeypatch: pytest.MonkeyPa
     for step in range(QUEUE - 1):
         writer.thread.submit(record(step), patience=0)
     writer.thread.nudge(at_least=1)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while len(writer.steps) < QUEUE - 1 and time.monotonic() < deadline:
         time.sleep(0.005)
     assert writer.steps == list(range(QUEUE - 1))
@@ -123,7 +123,7 @@ def test_a_nudge_starts_what_would_wait_for_company(monkeypatch: pytest.MonkeyPa
 
 def test_it_beats_without_any_record() -> None:
     writer = Writer()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not writer.beats and time.monotonic() < deadline:
         time.sleep(0.01)
     assert writer.beats

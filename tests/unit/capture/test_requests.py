@@ -22,7 +22,7 @@ from cutaway.run.leases import read_leases
 from cutaway.testing.faults import Fault, FaultyStorage
 from tests.recording import Recorded
 
-SECONDS = 20.0
+SECONDS = 60.0
 
 
 def until(condition: Callable[[], Any]) -> Any:

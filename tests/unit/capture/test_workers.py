@@ -43,7 +43,7 @@ def test_a_worker_that_comes_first_waits_for_its_chief(tmp_path: Path) -> None:
     )
     waiting.start()
     run, _, _ = open_run(settings(tmp_path / "run"), Worker(0, "launch"))
-    waiting.join(30)
+    waiting.join(60)
     assert found[0][0].id == run.id
 
 

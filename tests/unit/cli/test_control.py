@@ -34,7 +34,7 @@ def answers() -> Iterator[Answers]:
 
     def start(run: Run, reply: Reply) -> threading.Thread:
         def wait() -> None:
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 60
             while time.monotonic() < deadline:
                 for request in pending(run.storage, "train"):
                     answer(run.storage, request, reply)
@@ -47,7 +47,7 @@ def answers() -> Iterator[Answers]:
 
     yield start
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
 
 
 def test_a_request_names_who_asks_and_why_and_the_attempt(
@@ -213,11 +213,11 @@ def test_ctrl_c_leaves_the_request_and_says_how_to_look_again(make_run: MakeRun,
     run = make_run(running=True)
     command = [sys.executable, "-m", "cutaway", "control", "mnist", "stop", "--wait", "60"]
     process = subprocess.Popen(command, cwd=home, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not pending(run.storage, "train") and time.monotonic() < deadline:
         time.sleep(0.02)
     time.sleep(0.2)
     os.kill(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
     assert err == "The request waits. `cutaway control runs/mnist-1` shows what became of it.\n"

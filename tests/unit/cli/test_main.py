@@ -166,7 +166,7 @@ def test_a_signal_ends_a_following_command_quietly(make_run: Callable[..., objec
     assert process.stdout is not None
     process.stdout.readline()
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (INTERRUPTED, "")
 
 

@@ -186,7 +186,7 @@ def test_a_killed_report_leaves_the_old_one_or_a_whole_one(make_run: MakeRun, ho
         if line.startswith("now"):
             break
     os.kill(started.pid, signal.SIGKILL)
-    started.wait(timeout=20)
+    started.wait(timeout=60)
     started.stdout.close()
     folder = run.path / "reports"
     assert Page((folder / "report.html").read_text(encoding="utf-8")).shown

@@ -227,7 +227,7 @@ def test_a_browser_is_opened_where_somebody_sees_it(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     cutaway("studio", "--port", "0", *words)
-    assert called.wait(5 if opened else 0.2) is opened
+    assert called.wait(60 if opened else 0.2) is opened
 
 
 def test_without_a_built_page_it_says_how_to_build_it(

@@ -236,7 +236,7 @@ def test_following_shows_growth_until_the_training_ends(home: Path) -> None:
     second = json.loads(process.stdout.readline())
     lease.release(RunState.FINISHED)
     last = json.loads(process.stdout.readlines()[-1])
-    assert process.wait(timeout=20) == 0
+    assert process.wait(timeout=60) == 0
     assert [snapshot["last_step"] for snapshot in (first, second, last)] == [2, 5, 5]
     assert [snapshot["state"] for snapshot in (first, second, last)] == ["running", "running", "finished"]
 
@@ -283,6 +283,6 @@ def _in_terminal(home: Path, more: dict[str, str]) -> bytes:
             seen += more_bytes
     except OSError:
         pass  # Linux ends the reading of a terminal so when its last writer has gone
-    assert process.wait(timeout=20) == 0
+    assert process.wait(timeout=60) == 0
     os.close(ours)
     return seen

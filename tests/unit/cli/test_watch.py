@@ -185,7 +185,7 @@ def test_a_terminal_shows_a_live_table_and_at_the_end_the_page(home: Path) -> No
         if not ended and b"FIRED" in shown:
             script.end()
             ended = True
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
     text = shown.decode()
     assert "running" in text
     assert "Ctrl-C ends the watch" in text

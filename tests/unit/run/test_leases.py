@@ -105,7 +105,7 @@ def test_a_slow_beat_of_another_thread_does_not_overtake_the_release() -> None:
     lease = Lease(storage, "run", CHIEF)
     thread = threading.Thread(target=lease.beat)
     thread.start()
-    assert storage.beating.wait(5)
+    assert storage.beating.wait(60)
     lease.release(RunState.FINISHED)
     storage.released.set()
     thread.join()

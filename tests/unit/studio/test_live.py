@@ -231,11 +231,11 @@ def test_the_thread_of_the_feed_looks_by_itself_and_ends(tmp_path: Path) -> None
     woken = threading.Event()
     listener = feed.listen([f"run:{identity}"], "", woken.set)
     run.writer("scalars", WriterId("train", "worker_0", 0)).append_rows(scalar(0), 0)
-    assert woken.wait(10)
+    assert woken.wait(60)
     assert kinds(listener.take()[0]) == [(f"run:{identity}", "scalars")]
     thread = feed._thread
     assert thread is not None
     feed.close()
     index.close()
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()

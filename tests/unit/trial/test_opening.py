@@ -52,7 +52,7 @@ def test_opening_waits_for_the_collections_of_a_run_that_starts(write: Write) ->
     time.sleep(0.1)
     assert not opened
     writing.collections()
-    thread.join(timeout=10)
+    thread.join(timeout=60)
     assert "weights" in opened[0].collections()
 
 
@@ -63,7 +63,7 @@ def test_opening_waits_for_the_first_claim_of_a_run_that_was_just_made(write: Wr
     thread.start()
     time.sleep(0.1)
     write(run=run)
-    thread.join(timeout=10)
+    thread.join(timeout=60)
     assert opened[0].state() is RunState.RUNNING
 
 

@@ -13,7 +13,7 @@ from cutaway.run.findings import append_findings
 from cutaway.studio.index import IndexedRun, RunIndex
 from cutaway.studio.index.places import Place, Places
 
-SECONDS = 20.0
+SECONDS = 60.0
 
 
 def make_run(

@@ -70,7 +70,7 @@ def test_a_server_in_a_thread_answers_and_leaves_nothing_behind(run: Run) -> Non
         assert httpx.get(f"{server.url}/api/about").json()["data"]["folder"] == "runs"
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{server.url}/api/about")
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while threading.active_count() > before and time.monotonic() < deadline:
         time.sleep(0.01)
     assert threading.active_count() <= before
@@ -104,8 +104,8 @@ def test_an_open_stream_does_not_hold_the_server(run: Run) -> None:
     began = threading.Event()
     with served(run) as server:
         threading.Thread(target=listen, args=(server,), daemon=True).start()
-        assert began.wait(10)
-    assert ended.wait(10)
+        assert began.wait(60)
+    assert ended.wait(60)
 
 
 def test_who_hangs_up_gives_its_place_back(run: Run) -> None:
@@ -115,7 +115,7 @@ def test_who_hangs_up_gives_its_place_back(run: Run) -> None:
                 lines = answer.iter_lines()
                 next(lines)
                 assert len(server.studio.feed._listeners) >= 1
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while server.studio.feed._listeners and time.monotonic() < deadline:
             time.sleep(0.01)
         assert not server.studio.feed._listeners

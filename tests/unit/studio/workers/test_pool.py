@@ -94,7 +94,7 @@ def lives(pid: int) -> bool:
         return False
 
 
-def until(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
+def until(holds: Callable[[], bool], seconds: float = 60.0) -> bool:
     end = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > end:
@@ -222,7 +222,7 @@ def test_closing_ends_them_and_whoever_asks_after_that_is_refused(
     thread.start()
     assert until(lambda: "encoding" in asked.state("digits", None).reason)
     asked.close()
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
     assert len(failed) == 1
     assert not lives(pid)
