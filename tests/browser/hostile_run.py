@@ -68,7 +68,7 @@ def evaluate_hostile(path: Path) -> str:
     from cutaway.run.documents import write_document
     from cutaway.run.jobs import end_job
     from cutaway.run.layout import TESTS_FILE
-    from cutaway.run.selections import Selection, keep_selection
+    from cutaway.run.selections import SampleSelection, keep_selection
     from cutaway.run.slice_tests import WrittenTest, write_tests
     from tests.unit.evaluation.linear_model import linear_model, samples
 
@@ -84,7 +84,7 @@ def evaluate_hostile(path: Path) -> str:
     with Population.open(run) as population:
         for _ in analyze(population):
             pass
-    keep_selection(run, Selection(IMAGE, 0, where=(f'label = "{IMAGE}"',), note="\n".join((IMAGE, SCRIPT))))
+    keep_selection(run, SampleSelection(IMAGE, 0, where=(f'label = "{IMAGE}"',), note="\n".join((IMAGE, SCRIPT))))
     write_tests(
         path / TESTS_FILE, [WrittenTest("accuracy at least 0.1", IMAGE, SCRIPT), WrittenTest("loss < 1", SCRIPT)]
     )

@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from cutaway.analysis.population.whole import Part
-from cutaway.analysis.report import Content, Head
+from cutaway.analysis.population.whole import AnalysisResult
+from cutaway.analysis.report import Head, ReportContent
 from cutaway.cli import main
 from cutaway.run import Finding, Run, WriterId
 from cutaway.run.findings import append_findings
@@ -136,7 +136,7 @@ def test_every_text_of_a_run_is_only_text(text: str) -> None:
 
 
 def test_a_lone_surrogate_can_be_written_as_a_file(tmp_path: Path) -> None:
-    given = Content(Head("\ud800"), findings=[Finding("\ud83d", "error", "\ud83d")], limits=["\udfff"])
+    given = ReportContent(Head("\ud800"), findings=[Finding("\ud83d", "error", "\ud83d")], limits=["\udfff"])
     (tmp_path / "report.html").write_text(report(given).html, encoding="utf-8")
     shown = is_harmless((tmp_path / "report.html").read_text(encoding="utf-8")).shown
     assert "\\ud800" in shown
@@ -147,8 +147,8 @@ def test_a_lone_surrogate_can_be_written_as_a_file(tmp_path: Path) -> None:
 def test_a_cell_of_ten_megabytes_is_cut_and_says_so() -> None:
     huge = "<b>" * 3_500_000
     table = pa.table({"sample": [huge], "score": [0.9], "reason": [huge], "label": [huge], huge: [huge]})
-    part = Part("mislabeled", (huge,), {"mislabeled": table}, (huge,))
-    made = report(Content(Head(huge), findings=[Finding(huge, "error", huge, where={huge: huge})], parts=[part]))
+    part = AnalysisResult("mislabeled", (huge,), {"mislabeled": table}, (huge,))
+    made = report(ReportContent(Head(huge), findings=[Finding(huge, "error", huge, where={huge: huge})], parts=[part]))
     assert made.size < 100_000
     assert "(10,500,000 characters)" in is_harmless(made.html).shown
 
@@ -194,7 +194,7 @@ def test_a_run_full_of_bombs_has_a_report_within_bounded_memory(run: Path) -> No
         "import resource, sys; from cutaway.analysis import whole; from cutaway.cli import main; import pyarrow as pa;"
         "ids = [f'training/{row}' for row in range(60)];"
         "table = pa.table({'sample': ids, 'score': [0.5] * 60, 'reason': ids});"
-        "whole.analyze = lambda *_, **__: [whole.Part('outliers', tables={'outliers': table})];"
+        "whole.analyze = lambda *_, **__: [whole.AnalysisResult('outliers', tables={'outliers': table})];"
         # What the imports took, and room for a small picture.
         "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize();"
         "resource.setrlimit(resource.RLIMIT_AS, (used + (2 << 30), used + (2 << 30)));"

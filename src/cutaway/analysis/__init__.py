@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from cutaway.analysis.neighbours.similar import Similar
     from cutaway.analysis.population.applicability import Applies
     from cutaway.analysis.population.population import Population
-    from cutaway.analysis.population.whole import Part, analyze
+    from cutaway.analysis.population.whole import AnalysisResult, analyze
     from cutaway.analysis.samples.dynamics import Dynamics
     from cutaway.analysis.samples.ranked import Ranked
     from cutaway.analysis.slice_tests import SliceTest, TestResult, parse_test, run_tests
 
 __all__ = [
+    "AnalysisResult",
     "Applies",
     "Comparison",
     "Difference",
@@ -36,7 +37,6 @@ __all__ = [
     "Insight",
     "Insights",
     "Map",
-    "Part",
     "Population",
     "Ranked",
     "Sanity",
@@ -62,7 +62,7 @@ _MODULES = {
     "Insight": "insights",
     "Insights": "insights",
     "Map": "mapping",
-    "Part": "population.whole",
+    "AnalysisResult": "population.whole",
     "Population": "population.population",
     "Ranked": "samples.ranked",
     "Sanity": "heat_maps.values",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cutaway.analysis.fixing import Gain, Measured, Training, gain_over_seeds, measure, split_command, train
+from cutaway.analysis.fixing import Gain, MeasuredFix, Training, gain_over_seeds, measure, split_command, train
 from cutaway.cli.opening import shown_path
 from cutaway.run.evaluations import evaluations
 from cutaway.run.overlay_use import never_read, overlay_of
@@ -31,7 +31,7 @@ class Proof:
     `lines` are what belongs below a failure: the line of code that is missing, or the last that the command printed.
     """
 
-    measured: Measured | None = None
+    measured: MeasuredFix | None = None
     runs: tuple[Run, ...] = ()
     notes: tuple[str, ...] = ()
     failure: str = ""
@@ -84,7 +84,7 @@ def _over_seeds(made: PlannedFix, words: list[str], repeats: int, listen: Listen
             "Every seed gave the same accuracy without the overlay: the script seems not to read CUTAWAY_SEED. "
             "Add `torch.manual_seed(int(os.environ.get('CUTAWAY_SEED', 0)))`."
         )
-    return Proof(Measured(gain, f"{on}, {repeats} seeds"), tuple(runs), tuple(notes))
+    return Proof(MeasuredFix(gain, f"{on}, {repeats} seeds"), tuple(runs), tuple(notes))
 
 
 def _retrained(made: PlannedFix, words: list[str], seed: int | None, listen: Listen) -> Run:

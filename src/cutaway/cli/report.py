@@ -10,7 +10,7 @@ import typer
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from cutaway.analysis.report import Content, Made
+    from cutaway.analysis.report import Made, ReportContent
     from cutaway.run import Run
 
 __all__ = ["report"]
@@ -56,7 +56,7 @@ def _place(run: Run, out: Path | None) -> Path:
     return path
 
 
-def _written(content: Content, path: Path) -> Made:
+def _written(content: ReportContent, path: Path) -> Made:
     from datetime import UTC, datetime
 
     from cutaway import __version__

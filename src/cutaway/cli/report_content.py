@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from cutaway.analysis.population.whole import Part
-from cutaway.analysis.report import Content, Drawn, Fix, Head, Series, Tested, scores_of, small_figure
+from cutaway.analysis.population.whole import AnalysisResult
+from cutaway.analysis.report import Drawn, Fix, Head, ReportContent, ReportSeries, ReportTest, scores_of, small_figure
 from cutaway.analysis.report.cards import Room
 from cutaway.cli.run_facts import Facts, show_facts
 from cutaway.errors import CutawayError
@@ -42,12 +42,14 @@ class _Samples:
     missing: list[tuple[str, str]] = field(default_factory=list)
 
 
-def gather(run: Run, *, evaluation: int | None = None, seed: int = 0, progress: Listener | None = None) -> Content:
+def gather(
+    run: Run, *, evaluation: int | None = None, seed: int = 0, progress: Listener | None = None
+) -> ReportContent:
     """Return all that a report of a run may tell. Analyses that the run keeps are read, the others are made."""
     samples = _samples(run, evaluation, seed, progress)
     # After the analyses: they record what they find.
     facts = show_facts(run)
-    return Content(
+    return ReportContent(
         head=_head(facts, samples.content.pop("source", Source()), samples.content.pop("number", None)),
         findings=[Finding(**one) for one in facts["findings"]],
         series=[_series(one) for one in facts["scalars"] if one["series"]],
@@ -86,7 +88,7 @@ def _fill(found: _Samples, population: Population, run: Run, seed: int, progress
     origin = population.origin
     if origin is not None:
         found.content |= {"source": origin.evaluation.source, "number": origin.evaluation.number}
-    parts: list[Part] = []
+    parts: list[AnalysisResult] = []
     try:
         found.content["scores"] = scores_of(population.samples)
         for part in analyze(population, seed=seed, progress=progress):
@@ -102,7 +104,7 @@ def _fill(found: _Samples, population: Population, run: Run, seed: int, progress
         found.missing.append(("tests on slices", reason))
 
 
-def _figures(population: Population, part: Part, seed: int) -> list[Drawn]:
+def _figures(population: Population, part: AnalysisResult, seed: int) -> list[Drawn]:
     from cutaway.analysis.population.whole import figures_of_part
 
     most = MOST_FIGURES.get(part.analysis, 0)
@@ -127,7 +129,7 @@ def _drawn(part: str, figure: Figure) -> Drawn:
     return Drawn(part, figure.title, figure.caption, small_figure(png))
 
 
-def _pictured(parts: Iterable[Part]) -> dict[str, None]:
+def _pictured(parts: Iterable[AnalysisResult]) -> dict[str, None]:
     """Return the ids of the samples that a report may show, in the order of the sections."""
     ids: dict[str, None] = {}
     for part in parts:
@@ -140,7 +142,7 @@ def _pictured(parts: Iterable[Part]) -> dict[str, None]:
     return ids
 
 
-def _tests(population: Population, run: Run) -> tuple[Sequence[Tested], str]:
+def _tests(population: Population, run: Run) -> tuple[Sequence[ReportTest], str]:
     from cutaway.analysis.slice_tests import parse_test, run_tests
 
     try:
@@ -149,7 +151,7 @@ def _tests(population: Population, run: Run) -> tuple[Sequence[Tested], str]:
         done = run_tests(population.samples, tests)
     except CutawayError as error:
         return (), str(error)
-    return [Tested(one.test.title, str(one.verdict), one.reason) for one in done], ""
+    return [ReportTest(one.test.title, str(one.verdict), one.reason) for one in done], ""
 
 
 def _fixes(run: Run) -> list[Fix]:
@@ -210,8 +212,8 @@ def _epoch(source: Source) -> str:
     return "" if source.epoch is None else f", epoch {source.epoch}"
 
 
-def _series(fact: Facts) -> Series:
-    return Series(fact["name"], fact["mode"], fact["series"], fact["first"], fact["last"], fact["step"])
+def _series(fact: Facts) -> ReportSeries:
+    return ReportSeries(fact["name"], fact["mode"], fact["series"], fact["first"], fact["last"], fact["step"])
 
 
 def _damage(one: Mapping[str, Any]) -> str:

@@ -19,7 +19,15 @@ from cutaway.run.identity import Run
 from cutaway.run.layout import SELECTIONS
 from cutaway.run.plain_text import plain_text
 
-__all__ = ["MOST_SELECTIONS", "Kept", "Selection", "drop_selection", "find_selection", "keep_selection", "selections"]
+__all__ = [
+    "MOST_SELECTIONS",
+    "Kept",
+    "SampleSelection",
+    "drop_selection",
+    "find_selection",
+    "keep_selection",
+    "selections",
+]
 
 VERSION = 1
 MOST_SELECTIONS = 1000
@@ -30,7 +38,7 @@ LARGEST = 4 << 20
 
 
 @dataclass(frozen=True)
-class Selection:
+class SampleSelection:
     """Samples of an evaluation: those for which all conditions hold, inside a lasso, and among those named."""
 
     name: str
@@ -45,7 +53,7 @@ class Selection:
 class Kept(NamedTuple):
     """The selections of a run, the newest first, and what was left out."""
 
-    selections: list[Selection]
+    selections: list[SampleSelection]
     notes: list[str]
 
 
@@ -63,7 +71,7 @@ def selections(run: Run) -> Kept:
     return Kept(sorted(found, key=lambda one: -one.created), notes)
 
 
-def find_selection(run: Run, name: str) -> Selection:
+def find_selection(run: Run, name: str) -> SampleSelection:
     """Return a selection by its name. Raises with the nearest names where there is none."""
     there = selections(run).selections
     found = next((one for one in there if one.name == plain_text(name, LONGEST_NAME)), None)
@@ -74,7 +82,7 @@ def find_selection(run: Run, name: str) -> Selection:
     return found
 
 
-def keep_selection(run: Run, selection: Selection) -> Selection:
+def keep_selection(run: Run, selection: SampleSelection) -> SampleSelection:
     """Keep a selection, and return it as it was kept; one of the same name is replaced."""
     name = plain_text(selection.name, LONGEST_NAME)
     if not name:
@@ -119,7 +127,7 @@ def _key(name: str) -> str:
     return f"{SELECTIONS}/{readable}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}.json"
 
 
-def _read_selection(run: Run, key: str) -> Selection:
+def _read_selection(run: Run, key: str) -> SampleSelection:
     if run.storage.size(key) > LARGEST:
         raise RunDamaged(key, 0, f"it is larger than {LARGEST >> 20} MB")
     try:
@@ -134,7 +142,7 @@ def _read_selection(run: Run, key: str) -> Selection:
     if _key(plain_text(name, LONGEST_NAME)) != key:
         raise RunDamaged(key, 0, "its file has the name of another selection")
     note, created = held.get("note"), held.get("created")
-    return Selection(
+    return SampleSelection(
         name=plain_text(name, LONGEST_NAME),
         evaluation=evaluation,
         where=_checked_texts(key, held.get("where"), MOST_CONDITIONS),

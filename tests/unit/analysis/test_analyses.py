@@ -13,7 +13,7 @@ from cutaway.analysis.population.whole import figures_of_part
 
 TOY = """
 import pyarrow as pa
-from cutaway.analysis.population.contract import Analysis, Part
+from cutaway.analysis.population.contract import Analysis, AnalysisResult
 
 class Norms(Analysis):
     name = "norms"
@@ -23,7 +23,7 @@ class Norms(Analysis):
 
     def make(self, population, seed, progress):
         norms = (population.samples.latents ** 2).sum(axis=1)
-        return Part(self.name, ("lengths of the vectors",), {self.name: pa.table({"norm": norms})})
+        return AnalysisResult(self.name, ("lengths of the vectors",), {self.name: pa.table({"norm": norms})})
 """
 
 

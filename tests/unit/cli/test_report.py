@@ -118,7 +118,7 @@ def test_what_one_analysis_raises_keeps_the_others(
 ) -> None:
     from cutaway.analysis.population import whole
 
-    def fail(*_: object) -> whole.Part:
+    def fail(*_: object) -> whole.AnalysisResult:
         raise EvaluationError("the latent vectors are gone.")
 
     kept = [one for one in whole.analyses() if one.name in ("curve", "confusion", "batches")]

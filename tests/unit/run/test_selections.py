@@ -14,7 +14,7 @@ from cutaway.run import Run
 from cutaway.run import selections as module
 from cutaway.run.catalog import remove_run
 from cutaway.run.plain_text import plain_text
-from cutaway.run.selections import Selection, drop_selection, find_selection, keep_selection, selections
+from cutaway.run.selections import SampleSelection, drop_selection, find_selection, keep_selection, selections
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def run(tmp_path: Path) -> Run:
     return Run.create(tmp_path / "mnist")
 
 
-ODD = Selection("odd threes", 1, ("label = 3",), ((0.0, 1.5), (2.0, 3.0)), ("training/1",), "look at these", 5.0)
+ODD = SampleSelection("odd threes", 1, ("label = 3",), ((0.0, 1.5), (2.0, 3.0)), ("training/1",), "look at these", 5.0)
 
 
 def test_a_selection_comes_back_as_it_was_kept(run: Run) -> None:
@@ -33,14 +33,14 @@ def test_a_selection_comes_back_as_it_was_kept(run: Run) -> None:
 
 def test_one_of_the_same_name_is_replaced(run: Run) -> None:
     keep_selection(run, ODD)
-    other = Selection("odd threes", 2, created=7.0)
+    other = SampleSelection("odd threes", 2, created=7.0)
     keep_selection(run, other)
     assert selections(run).selections == [other]
 
 
 def test_the_newest_comes_first(run: Run) -> None:
     for created, name in enumerate(("first", "second", "third")):
-        keep_selection(run, Selection(name, 0, created=float(created)))
+        keep_selection(run, SampleSelection(name, 0, created=float(created)))
     assert [one.name for one in selections(run).selections] == ["third", "second", "first"]
 
 
@@ -63,9 +63,9 @@ def test_a_name_that_there_is_not_is_answered_with_the_nearest(run: Run) -> None
 def test_any_name_stays_inside_the_folder_and_is_told_from_others(run: Run, name: str) -> None:
     if not plain_text(name, 100):
         with pytest.raises(ConfigurationError):
-            keep_selection(run, Selection(name, 0))
+            keep_selection(run, SampleSelection(name, 0))
         return
-    kept = keep_selection(run, Selection(name, 0))
+    kept = keep_selection(run, SampleSelection(name, 0))
     assert find_selection(run, kept.name) == kept
     files = list((run.path / "selections").iterdir())
     assert all(path.suffix == ".json" and path.name.isascii() and len(path.name) < 80 for path in files)
@@ -117,16 +117,16 @@ def test_what_is_not_as_it_was_written_is_left_out(run: Run, change: dict[str, A
 def test_a_run_holds_so_many_and_no_more(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_SELECTIONS", 3)
     for number in range(3):
-        keep_selection(run, Selection(f"selection {number}", 0))
+        keep_selection(run, SampleSelection(f"selection {number}", 0))
     with pytest.raises(ConfigurationError, match="as many as it can have"):
-        keep_selection(run, Selection("one more", 0))
-    keep_selection(run, Selection("selection 1", 5))
+        keep_selection(run, SampleSelection("one more", 0))
+    keep_selection(run, SampleSelection("selection 1", 5))
     assert len(selections(run).selections) == 3
 
 
 def test_one_that_is_too_large_is_refused(run: Run) -> None:
     with pytest.raises(ConfigurationError, match="too large"):
-        keep_selection(run, Selection("large", 0, samples=("x" * 1900,) * 10_000))
+        keep_selection(run, SampleSelection("large", 0, samples=("x" * 1900,) * 10_000))
 
 
 def test_a_folder_that_cannot_be_written_is_said(run: Run) -> None:
@@ -143,17 +143,17 @@ def test_a_run_that_holds_selections_is_still_nothing_but_a_run_and_can_be_remov
 
 def test_a_lasso_that_could_not_be_read_again_is_refused(run: Run) -> None:
     with pytest.raises(ConfigurationError, match="farther out"):
-        keep_selection(run, Selection("far", 0, lasso=((1e308, 0.0), (0.0, 1.0), (1.0, 1.0))))
+        keep_selection(run, SampleSelection("far", 0, lasso=((1e308, 0.0), (0.0, 1.0), (1.0, 1.0))))
     assert selections(run) == ([], [])
 
 
 def test_nothing_is_written_or_removed_through_a_link(run: Run, tmp_path: Path) -> None:
-    kept = keep_selection(run, Selection("mine", 0))
+    kept = keep_selection(run, SampleSelection("mine", 0))
     outside = tmp_path / "outside"
     (run.path / "selections").rename(outside)
     (run.path / "selections").symlink_to(outside)
     before = sorted(outside.iterdir())
-    for change in (lambda: keep_selection(run, Selection("another", 0)), lambda: drop_selection(run, kept.name)):
+    for change in (lambda: keep_selection(run, SampleSelection("another", 0)), lambda: drop_selection(run, kept.name)):
         with pytest.raises(ConfigurationError, match="leads elsewhere"):
             change()
     assert sorted(outside.iterdir()) == before

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cutaway.analysis.batches.recorded import NAMES, Batch, Number, Source, sources, steps_without_record
+from cutaway.analysis.batches.recorded import NAMES, Batch, BatchNumbers, Number, sources, steps_without_record
 from cutaway.analysis.batches.smoothing import smoothed
 from cutaway.arrays import Float64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
@@ -96,14 +96,14 @@ def _opened(given: Trial | Run | str | Path) -> Trial:
     return Trial(given if isinstance(given, Run) else find_run(str(given)))
 
 
-def _merged(sources: Iterable[Source]) -> dict[Batch, Number]:
+def _merged(sources: Iterable[BatchNumbers]) -> dict[Batch, Number]:
     merged: dict[Batch, Number] = {}
     for source in sources:
         merged = {**source.values, **merged}
     return merged
 
 
-def _said(name: str, sources: Iterable[Source], found: Mapping[Batch, object]) -> list[str]:
+def _said(name: str, sources: Iterable[BatchNumbers], found: Mapping[Batch, object]) -> list[str]:
     """Say from where the numbers of how many batches come."""
     left, parts = set(found), []
     for source in sources:

@@ -15,7 +15,7 @@ from cutaway.arrays import Array, BoolArray
 from cutaway.errors import ConfigurationError, RunDamaged, TensorUnavailableForStep
 from cutaway.trial import Trial
 
-__all__ = ["NAMES", "Batch", "Number", "Source", "sources", "steps_without_record"]
+__all__ = ["NAMES", "Batch", "BatchNumbers", "Number", "sources", "steps_without_record"]
 
 Batch = tuple[str, int]
 """The mode and the global step of a batch."""
@@ -32,39 +32,39 @@ OF_EVALUATION = re.compile(r"(?:val|valid|validation|eval|test)[/_.]", re.IGNORE
 OF_SAMPLES = {"loss": "loss", "accuracy": "correct"}
 
 
-class Source(NamedTuple):
+class BatchNumbers(NamedTuple):
     """Numbers of batches, and in words where they come from."""
 
     words: str
     values: Mapping[Batch, Number]
 
 
-def sources(trial: Trial, name: str) -> list[Source]:
+def sources(trial: Trial, name: str) -> list[BatchNumbers]:
     """Return where the numbers of batches may come from, the best first; `name` is `loss` or `accuracy`."""
-    found = [Source("the mean over their samples", _of_samples(trial, OF_SAMPLES[name]))]
+    found = [BatchNumbers("the mean over their samples", _of_samples(trial, OF_SAMPLES[name]))]
     found += _first_of_mode(_of_scalars(trial, name))
     if name == "loss":
         found += _first_of_mode(_of_tensors(trial))
     else:
-        found.append(Source("from saved labels and predictions", _of_labels(trial)))
+        found.append(BatchNumbers("from saved labels and predictions", _of_labels(trial)))
     return [source for source in found if source.values]
 
 
-def _first_of_mode(given: Iterable[Source]) -> Iterator[Source]:
+def _first_of_mode(given: Iterable[BatchNumbers]) -> Iterator[BatchNumbers]:
     """Leave to each mode the first that has numbers of it: two scalars of different names are not one curve."""
     taken: set[str] = set()
     for source in given:
-        yield Source(source.words, {batch: one for batch, one in source.values.items() if batch[0] not in taken})
+        yield BatchNumbers(source.words, {batch: one for batch, one in source.values.items() if batch[0] not in taken})
         taken |= {mode for mode, _ in source.values}
 
 
-def _of_scalars(trial: Trial, name: str) -> Iterator[Source]:
+def _of_scalars(trial: Trial, name: str) -> Iterator[BatchNumbers]:
     rows = trial.scalars()
     for scalar in _by_nearness(rows["name"].unique().to_pylist(), name):
         own = rows.filter(pc.equal(rows["name"], scalar))
         if OF_EVALUATION.match(scalar):
             own = own.set_column(own.column_names.index("mode"), "mode", pa.array(["EVAL"] * own.num_rows, pa.string()))
-        yield Source(f"scalar {scalar!r}", _means(own, counted=False))
+        yield BatchNumbers(f"scalar {scalar!r}", _means(own, counted=False))
 
 
 def _by_nearness(names: Iterable[str], wanted: str) -> list[str]:
@@ -81,13 +81,13 @@ def _of_samples(trial: Trial, name: str) -> dict[Batch, Number]:
     return _means(rows, counted=True)
 
 
-def _of_tensors(trial: Trial) -> Iterator[Source]:
+def _of_tensors(trial: Trial) -> Iterator[BatchNumbers]:
     rows = trial.statistics(_in_collection(trial, "losses"))
     rows = rows.filter(pc.equal(rows["size"], 1))
     values = pc.if_else(pc.greater(rows["nonfinite"], 0), pa.scalar(np.nan, pa.float64()), rows["mean"])
     rows = rows.append_column("value", values)
     for name in sorted(rows["tensor"].unique().to_pylist()):
-        yield Source(f"tensor {name!r}", _means(rows.filter(pc.equal(rows["tensor"], name)), counted=False))
+        yield BatchNumbers(f"tensor {name!r}", _means(rows.filter(pc.equal(rows["tensor"], name)), counted=False))
 
 
 def _of_labels(trial: Trial) -> dict[Batch, Number]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cutaway.analysis.population.contract import Analysis, Draw, Part
+from cutaway.analysis.population.contract import Analysis, AnalysisResult, Draw
 from cutaway.analysis.samples import Samples
 from cutaway.evaluation.progress import Listener
 
@@ -28,12 +28,12 @@ class BatchesOfTraining(Analysis):
             return "the run holds an evaluation only; no training was watched in it"
         return ""
 
-    def make(self, population: Population, seed: int, progress: Listener | None) -> Part:
+    def make(self, population: Population, seed: int, progress: Listener | None) -> AnalysisResult:
         """Return the curves from the trace of the run."""
         found = population.batches()
-        return Part("batches", (found.words(),), {"batches": found.table}, found.notes)
+        return AnalysisResult("batches", (found.words(),), {"batches": found.table}, found.notes)
 
-    def figures(self, population: Population, part: Part, seed: int) -> dict[str, Draw]:
+    def figures(self, population: Population, part: AnalysisResult, seed: int) -> dict[str, Draw]:
         """Return both curves."""
         from cutaway.analysis.population.plotting import plot_batches
 

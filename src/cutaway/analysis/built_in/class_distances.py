@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cutaway.analysis.population.applicability import no_class_distances
-from cutaway.analysis.population.contract import Analysis, Part
+from cutaway.analysis.population.contract import Analysis, AnalysisResult
 from cutaway.analysis.samples import Samples
 from cutaway.evaluation.progress import Listener
 
@@ -25,9 +25,9 @@ class DistancesToClasses(Analysis):
         """Return why it does not apply to these samples."""
         return no_class_distances(samples, origin)
 
-    def make(self, population: Population, seed: int, progress: Listener | None) -> Part:
+    def make(self, population: Population, seed: int, progress: Listener | None) -> AnalysisResult:
         """Return the distances of all samples."""
         found = population.distances()
-        return Part(
+        return AnalysisResult(
             "class distances", (found.said,) if found.said else (), {"class distances": found.table}, found.notes
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cutaway.analysis.population.applicability import all_the_same, too_few
-from cutaway.analysis.population.contract import MOST_SAID, Analysis, Draw, Part
+from cutaway.analysis.population.contract import MOST_SAID, Analysis, AnalysisResult, Draw
 from cutaway.analysis.samples import Samples
 from cutaway.evaluation.progress import Listener
 from cutaway.run.evaluated.kept import map_digest
@@ -27,7 +27,7 @@ class ClustersOfMap(Analysis):
         """Return why it does not apply to these samples."""
         return too_few(samples) or all_the_same(samples)
 
-    def make(self, population: Population, seed: int, progress: Listener | None) -> Part:
+    def make(self, population: Population, seed: int, progress: Listener | None) -> AnalysisResult:
         """Return who is in which cluster, and what distinguishes each."""
         from cutaway.analysis.clusters import cluster_table, membership_table, trait_table
 
@@ -42,14 +42,14 @@ class ClustersOfMap(Analysis):
             "words": cluster_table(found, described),
             "traits": trait_table(described),
         }
-        return Part("clusters", tuple(words), tables, found.notes)
+        return AnalysisResult("clusters", tuple(words), tables, found.notes)
 
     def settings(self, population: Population, seed: int, progress: Listener | None) -> dict[str, Any]:
         """Return the seed and the map: it is another one once there is an earlier map to align it to."""
         positions = population.map(seed=seed, progress=progress)
         return {"seed": seed, "map": map_digest(positions)}
 
-    def figures(self, population: Population, part: Part, seed: int) -> dict[str, Draw]:
+    def figures(self, population: Population, part: AnalysisResult, seed: int) -> dict[str, Draw]:
         """Return the map, coloured by cluster."""
         from cutaway.analysis.population.plotting import plot_clusters
 

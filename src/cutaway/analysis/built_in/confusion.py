@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cutaway.analysis.population.applicability import no_labels
-from cutaway.analysis.population.contract import Analysis, Draw, Part
+from cutaway.analysis.population.contract import Analysis, AnalysisResult, Draw
 from cutaway.analysis.samples import CORRECT, PREDICTION, SUBSET, Samples
 from cutaway.evaluation.progress import Listener
 
@@ -29,14 +29,14 @@ class ConfusionOfClasses(Analysis):
             return reason
         return "" if samples.has(PREDICTION) and samples.has(CORRECT) else "these samples have no predictions"
 
-    def make(self, population: Population, seed: int, progress: Listener | None) -> Part:
+    def make(self, population: Population, seed: int, progress: Listener | None) -> AnalysisResult:
         """Return the pairs of classes, and how each class did, by subset."""
         found = population.confusion(by=SUBSET)
         words = [f"{name}: {one.words()}" for name, one in found.parts.items()] or [found.words()]
         tables = {"confusion": found.pairs, "classes": found.by_class}
-        return Part("confusion", tuple(words), tables, found.notes)
+        return AnalysisResult("confusion", tuple(words), tables, found.notes)
 
-    def figures(self, population: Population, part: Part, seed: int) -> dict[str, Draw]:
+    def figures(self, population: Population, part: AnalysisResult, seed: int) -> dict[str, Draw]:
         """Return the matrix."""
         from cutaway.analysis.population.plotting import plot_confusion
 

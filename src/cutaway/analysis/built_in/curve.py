@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from cutaway.analysis.population.contract import MOST_SAID, Analysis, Draw, Part
+from cutaway.analysis.population.contract import MOST_SAID, Analysis, AnalysisResult, Draw
 from cutaway.analysis.samples import LOSS, Samples
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
@@ -31,7 +31,7 @@ class CurvesOfMetadata(Analysis):
         metrics = [name for name in samples.table.column_names if name.startswith("metric.") and samples.has(name)]
         return "" if samples.has(LOSS) or metrics else "these samples have neither a loss nor a metric"
 
-    def make(self, population: Population, seed: int, progress: Listener | None) -> Part:
+    def make(self, population: Population, seed: int, progress: Listener | None) -> AnalysisResult:
         """Return a curve for each metadata column."""
         y = _outcome(population)
         found: list[Curve] = []
@@ -53,9 +53,9 @@ class CurvesOfMetadata(Analysis):
                 promote_options="permissive",
             )
         }
-        return Part("curve", tuple(one.words() for one in found[:MOST_SAID]), tables, tuple(map(str, unsaid)))
+        return AnalysisResult("curve", tuple(one.words() for one in found[:MOST_SAID]), tables, tuple(map(str, unsaid)))
 
-    def figures(self, population: Population, part: Part, seed: int) -> dict[str, Draw]:
+    def figures(self, population: Population, part: AnalysisResult, seed: int) -> dict[str, Draw]:
         """Return a figure of each curve."""
         y = _outcome(population)
         names = part.tables["curve"]["x"].unique().to_pylist()

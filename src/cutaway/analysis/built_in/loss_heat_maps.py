@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cutaway.analysis.population.applicability import no_model
-from cutaway.analysis.population.contract import Analysis, Part
+from cutaway.analysis.population.contract import Analysis, AnalysisResult
 from cutaway.analysis.samples import Samples
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
@@ -29,6 +29,6 @@ class LossHeatMapsOfSample(Analysis):
             return no_model(origin)
         return "" if origin.answer.truth is not None else "no prediction is compared with a ground truth"
 
-    def make(self, population: Population, seed: int, progress: Listener | None) -> Part:
+    def make(self, population: Population, seed: int, progress: Listener | None) -> AnalysisResult:
         """Raise: a heat map is of one sample."""
         raise AnalysisUnavailable(self.name, "they are of one sample: ask with `heat_maps(sample, loss=True)`.")

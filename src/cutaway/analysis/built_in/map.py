@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis.population.applicability import no_vector
-from cutaway.analysis.population.contract import Analysis, Draw, Part
+from cutaway.analysis.population.contract import Analysis, AnalysisResult, Draw
 from cutaway.analysis.samples import Samples
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
@@ -32,7 +32,7 @@ class MapOfSamples(Analysis):
         """Return why it does not apply to these samples."""
         return no_vector(samples)
 
-    def make(self, population: Population, seed: int, progress: Listener | None) -> Part:
+    def make(self, population: Population, seed: int, progress: Listener | None) -> AnalysisResult:
         """Return the map of each subset and the joint one."""
         words: list[str] = []
         notes: list[str] = []
@@ -51,9 +51,9 @@ class MapOfSamples(Analysis):
             notes += [f"{name}: {note}" for note in made.notes]
             x, y = made.positions.T
             tables[name] = pa.table({"sample": part.ids, "x": x, "y": y})
-        return Part("map", tuple(words), tables, tuple(notes))
+        return AnalysisResult("map", tuple(words), tables, tuple(notes))
 
-    def figures(self, population: Population, part: Part, seed: int) -> dict[str, Draw]:
+    def figures(self, population: Population, part: AnalysisResult, seed: int) -> dict[str, Draw]:
         """Return a figure of each map."""
         each = {**population.by_subset(), "joint": population}
         return {name: partial(_drawn, each[name], seed) for name in part.tables}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cutaway.analysis.population.applicability import too_few
-from cutaway.analysis.population.contract import Analysis, Part
+from cutaway.analysis.population.contract import Analysis, AnalysisResult
 from cutaway.analysis.samples import Samples
 from cutaway.evaluation.progress import Listener
 
@@ -26,7 +26,7 @@ class SimilarSamples(Analysis):
         """Return why it does not apply to these samples."""
         return too_few(samples)
 
-    def make(self, population: Population, seed: int, progress: Listener | None) -> Part:
+    def make(self, population: Population, seed: int, progress: Listener | None) -> AnalysisResult:
         """Make the index of neighbours, which whoever asks of a sample then finds."""
         population.index(progress)
-        return Part(self.name)
+        return AnalysisResult(self.name)

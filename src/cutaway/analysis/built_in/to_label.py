@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cutaway.analysis.population.applicability import no_labels
-from cutaway.analysis.population.contract import Analysis, Draw, Part, ranked_figures
+from cutaway.analysis.population.contract import Analysis, AnalysisResult, Draw, ranked_figures
 from cutaway.analysis.samples import LABEL, SUBSET, Samples
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
@@ -34,7 +34,7 @@ class ToLabel(Analysis):
             return reason
         return "every sample has a label; put those without one into the subset `unlabeled`"
 
-    def make(self, population: Population, seed: int, progress: Listener | None) -> Part:
+    def make(self, population: Population, seed: int, progress: Listener | None) -> AnalysisResult:
         """Return the samples, the first to label first, and an estimate of the accuracy on them."""
         found = population.choose_to_label(MOST_TO_LABEL, seed=seed, progress=progress)
         words, notes = list(found.words), list(found.notes)
@@ -45,8 +45,8 @@ class ToLabel(Analysis):
         else:
             words.append(estimate.words)
             notes += estimate.notes
-        return Part("to label", tuple(words), {"to label": found.table}, tuple(notes))
+        return AnalysisResult("to label", tuple(words), {"to label": found.table}, tuple(notes))
 
-    def figures(self, population: Population, part: Part, seed: int) -> dict[str, Draw]:
+    def figures(self, population: Population, part: AnalysisResult, seed: int) -> dict[str, Draw]:
         """Return pictures of the first samples."""
         return ranked_figures(population, part)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cutaway.analysis.population.applicability import no_vector
-from cutaway.analysis.population.contract import Analysis, Draw, Part
+from cutaway.analysis.population.contract import Analysis, AnalysisResult, Draw
 from cutaway.analysis.samples import Samples
 from cutaway.evaluation.progress import Listener
 
@@ -26,13 +26,13 @@ class UnitsOfLatents(Analysis):
         """Return why it does not apply to these samples."""
         return no_vector(samples)
 
-    def make(self, population: Population, seed: int, progress: Listener | None) -> Part:
+    def make(self, population: Population, seed: int, progress: Listener | None) -> AnalysisResult:
         """Return the table of units, what drives them, and their classes."""
         found = population.units(progress=progress)
         tables = {"units": found.units, "drivers": found.drivers, "classes": found.classes}
-        return Part("units", (found.words(),), tables, found.notes)
+        return AnalysisResult("units", (found.words(),), tables, found.notes)
 
-    def figures(self, population: Population, part: Part, seed: int) -> dict[str, Draw]:
+    def figures(self, population: Population, part: AnalysisResult, seed: int) -> dict[str, Draw]:
         """Return the samples that drive each unit."""
         from cutaway.analysis.population.plotting import plot_units
 

@@ -15,7 +15,7 @@ from cutaway.analysis.statistics.intervals import share_interval
 from cutaway.arrays import Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
-__all__ = ["MOST_CLASSES", "Confusion", "confusion"]
+__all__ = ["MOST_CLASSES", "ConfusionCounts", "confusion"]
 
 
 ANALYSIS = "confusion matrix"
@@ -26,7 +26,7 @@ MOST_PARTS = 100
 
 
 @dataclass(frozen=True)
-class Confusion:
+class ConfusionCounts:
     """What the samples of each class were taken for.
 
     `pairs` has a row for each pair of classes that occurs: label, prediction, count, and `share`, the part of the
@@ -46,7 +46,7 @@ class Confusion:
     count: int
     missing: int
     notes: tuple[str, ...] = ()
-    parts: Mapping[str, Confusion] = field(default_factory=dict)
+    parts: Mapping[str, ConfusionCounts] = field(default_factory=dict)
 
     def matrix(self) -> Int64Array:
         """Return the counts, true classes in rows and predictions in columns, both in the order of `classes`."""
@@ -85,7 +85,7 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
 
 
-def confusion(samples: Samples, *, by: str | None = None) -> Confusion:
+def confusion(samples: Samples, *, by: str | None = None) -> ConfusionCounts:
     """Return what the samples of each class were taken for, where asked also for each value of column `by`.
 
     Raises `AnalysisUnavailable` where samples do not have one class each: multi-label, regression, segmentation.
@@ -113,7 +113,9 @@ def _parts(name: str, values: Coded) -> Coded:
     return most_frequent(values, MOST_PARTS)[0]
 
 
-def _confusion(classes: tuple[str, ...], truth: Int64Array, answers: Int64Array, parts: Coded | None) -> Confusion:
+def _confusion(
+    classes: tuple[str, ...], truth: Int64Array, answers: Int64Array, parts: Coded | None
+) -> ConfusionCounts:
     known = (truth >= 0) & (answers >= 0)
     reasons = {"without a label": int((truth < 0).sum()), "without a prediction": int(((truth >= 0) & ~known).sum())}
     notes, rows = left_out(len(truth), reasons), int(known.sum())
@@ -141,12 +143,14 @@ def _confusion(classes: tuple[str, ...], truth: Int64Array, answers: Int64Array,
         )
     split, more = ({}, ()) if parts is None else _split(classes, truth[known], answers[known], parts.of(known))
     by_class = _by_class(names, support, predicted, correct)
-    return Confusion(classes, pairs, by_class, right / rows, low, high, rows, len(truth) - rows, notes + more, split)
+    return ConfusionCounts(
+        classes, pairs, by_class, right / rows, low, high, rows, len(truth) - rows, notes + more, split
+    )
 
 
 def _split(
     classes: tuple[str, ...], truth: Int64Array, answers: Int64Array, parts: Coded
-) -> tuple[dict[str, Confusion], tuple[str, ...]]:
+) -> tuple[dict[str, ConfusionCounts], tuple[str, ...]]:
     rows = {name: parts.codes == number for number, name in enumerate(parts.names)}
     found = {name: _confusion(classes, truth[own], answers[own], None) for name, own in rows.items() if own.any()}
     without = int((parts.codes < 0).sum())

@@ -5,7 +5,7 @@ from cutaway.analysis.fixing.choosing import ACTIONS, DOUBTFUL, PRECISION, Choic
 from cutaway.analysis.fixing.decisions import read_decisions
 from cutaway.analysis.fixing.gain import Gain, gain_over_samples, gain_over_seeds, gain_without_interval
 from cutaway.analysis.fixing.making import make_overlay
-from cutaway.analysis.fixing.measured import Measured, measure, recorded_accuracy
+from cutaway.analysis.fixing.measured import MeasuredFix, measure, recorded_accuracy
 from cutaway.analysis.fixing.retraining import Training, split_command, train
 
 __all__ = [
@@ -15,7 +15,7 @@ __all__ = [
     "Choice",
     "Decision",
     "Gain",
-    "Measured",
+    "MeasuredFix",
     "Training",
     "base_overlay",
     "choose",

@@ -17,14 +17,14 @@ from cutaway.run.evaluated import open_evaluated
 from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.schemas import SCALARS, STEPS
 
-__all__ = ["Measured", "measure", "recorded_accuracy"]
+__all__ = ["MeasuredFix", "measure", "recorded_accuracy"]
 
 HELD_OUT = ("validation", "test")
 _ACCURACY = re.compile(r"(?i)(^|[^a-z])(acc|accuracy)([^a-z]|$)")
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredFix:
     """What was bought, measured on what, with what limits it; or no gain, and what to add to get one."""
 
     gain: Gain | None
@@ -42,7 +42,7 @@ class _Answers:
     hashes: list[str | None]
 
 
-def measure(old: Run, new: Run, *, number: int | None = None) -> Measured:
+def measure(old: Run, new: Run, *, number: int | None = None) -> MeasuredFix:
     """Return how the accuracy of two runs differs: sample by sample where both were evaluated on the same ones."""
     first = _evaluation(old, number)
     second = _evaluation(new, None)
@@ -54,9 +54,9 @@ def measure(old: Run, new: Run, *, number: int | None = None) -> Measured:
     before, after = recorded_accuracy(old), recorded_accuracy(new)
     if before is not None and after is not None:
         note = "Unpaired: two numbers that hooks recorded while evaluating. `--repeats 5` gives an interval."
-        return Measured(gain_without_interval(before, after), "recorded accuracy", (note,))
+        return MeasuredFix(gain_without_interval(before, after), "recorded accuracy", (note,))
     lacking = old if (second is not None or after is not None) else new
-    return Measured(
+    return MeasuredFix(
         None,
         "",
         (
@@ -92,7 +92,7 @@ def _evaluation(run: Run, number: int | None) -> Evaluation | None:
     return there[-1] if there else None
 
 
-def _paired(first: Evaluation, second: Evaluation, subset: str) -> Measured | None:
+def _paired(first: Evaluation, second: Evaluation, subset: str) -> MeasuredFix | None:
     before, after = _answers(first, subset), _answers(second, subset)
     if before is None or after is None:
         return None
@@ -116,7 +116,7 @@ def _paired(first: Evaluation, second: Evaluation, subset: str) -> Measured | No
             f"{relabelled:,} {subset} labels were corrected between the two; both are measured with the new ones."
         )
     notes.append("One training each: how much of this is chance of the training, `--repeats 5` tells.")
-    return Measured(gain_over_samples(was, now), f"{len(known):,} {subset} samples", tuple(notes))
+    return MeasuredFix(gain_over_samples(was, now), f"{len(known):,} {subset} samples", tuple(notes))
 
 
 def _answers(evaluation: Evaluation, subset: str) -> _Answers | None:

@@ -17,7 +17,7 @@ from cutaway.analysis.heat_maps.baselines import Baseline, baseline_of
 from cutaway.analysis.heat_maps.memory import estimate
 from cutaway.analysis.heat_maps.places import input_axes, named_arrays
 from cutaway.analysis.heat_maps.random_maps import random_maps
-from cutaway.analysis.heat_maps.sanity_deletion import STEPS, Deletion, Samples, followed_in, orders
+from cutaway.analysis.heat_maps.sanity_deletion import STEPS, DeletableSamples, Deletion, followed_in, orders
 from cutaway.analysis.heat_maps.values import HeatMap, Sanity
 from cutaway.arrays import Array, Float32Array
 from cutaway.errors import ConfigurationError, CutawayError
@@ -70,7 +70,7 @@ def check_sanity(
     removed, words = baseline_of(arrays[axes.name], axes, baseline)
     memory = estimate(model, arrays, axes, gradients=False, packs=True, batch_size=batch_size, memory_mb=memory_mb)
     remade, told = _remade(model, maps, remake, seed)
-    given = Samples(arrays, axes, removed)
+    given = DeletableSamples(arrays, axes, removed)
     followed = followed_in(model, given, _aim(model, maps, labels), memory.rows)
     others = RANDOM_MAPS + 1 + (not axes.tokens) + (remade is not None)
     counter = Counter(progress, len(maps) * others * (STEPS - 1), "predictions", "sanity of heat maps")
@@ -166,7 +166,7 @@ def _filled(values: Float32Array) -> tuple[Float32Array, bool]:
     return filled, bool(filled.max() == lowest)
 
 
-def _magnitude(given: Samples, sample: int) -> Float32Array:
+def _magnitude(given: DeletableSamples, sample: int) -> Float32Array:
     values = np.abs(given.arrays[given.axes.name][sample].astype(np.float32))
     if given.axes.channel is not None:
         values = values.sum(axis=given.axes.channel - 1)

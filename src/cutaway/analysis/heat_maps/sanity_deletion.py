@@ -14,13 +14,13 @@ from cutaway.analysis.heat_maps.sanity_scores import Followed, follow
 from cutaway.arrays import Array, BoolArray, Float32Array, Float64Array, Int32Array, Int64Array
 from cutaway.models.model import Model
 
-__all__ = ["STEPS", "Deletion", "Samples", "followed_in", "orders"]
+__all__ = ["STEPS", "DeletableSamples", "Deletion", "followed_in", "orders"]
 
 STEPS = 16
 
 
 @dataclass(frozen=True)
-class Samples:
+class DeletableSamples:
     """Samples whose places can be taken away: a batch as it was given, and what takes the place of one input."""
 
     arrays: Mapping[str, Array]
@@ -51,7 +51,7 @@ class Deletion:
     """What takes places away from one batch, and follows the score; the model gets at most `rows` rows at once."""
 
     model: Model
-    given: Samples
+    given: DeletableSamples
     followed: Followed
     rows: int
     counter: Counter
@@ -74,7 +74,7 @@ class Deletion:
         return np.asarray((between + ends) / STEPS, np.float64)
 
 
-def followed_in(model: Model, given: Samples, aim: Aim, rows: int) -> Followed:
+def followed_in(model: Model, given: DeletableSamples, aim: Aim, rows: int) -> Followed:
     """Ask the model about the samples as they are and about the baseline alone; return what is followed between."""
     count, places = len(given.baseline), int(np.prod(given.axes.sizes))
     answers: list[list[Array]] = [[], []]

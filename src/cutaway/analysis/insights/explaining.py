@@ -40,7 +40,7 @@ class _By:
 
 
 @dataclass(frozen=True)
-class _Explained:
+class _ExplainingColumn:
     column: Described
     strength: Strength
     groups: Int64Array
@@ -71,7 +71,7 @@ def explaining_columns(samples: Samples, judged: Judged, columns: Sequence[Descr
     chances = holm([one.strength.p_value * (1 if one.column.numbers is None else 2) for one in tried])
     real = [(one, float(p)) for one, p in zip(tried, chances, strict=True) if p <= ALARMS and one.share >= SMALLEST]
     real.sort(key=lambda pair: (-pair[0].share, pair[0].column.name))
-    kept: list[tuple[_Explained, float, list[str]]] = []
+    kept: list[tuple[_ExplainingColumn, float, list[str]]] = []
     for one, p in real:
         twin = next((names for other, _, names in kept if _alike(one.column, other.column, judged.rows)), None)
         if twin is None:
@@ -82,7 +82,7 @@ def explaining_columns(samples: Samples, judged: Judged, columns: Sequence[Descr
     return sorted((one for one in told_of if one is not None), key=lambda one: -one.severity)[:MOST]
 
 
-def _explained(column: Described, outcome: Float64Array, rows: BoolArray) -> _Explained | None:
+def _explained(column: Described, outcome: Float64Array, rows: BoolArray) -> _ExplainingColumn | None:
     """Return how far a column explains the outcome: by its order where that says most, else by its tenths or values."""
     if column.numbers is None:
         groups, ordered = np.where(rows, column.codes, -1), None
@@ -101,11 +101,11 @@ def _explained(column: Described, outcome: Float64Array, rows: BoolArray) -> _Ex
     if len(present) < 2:
         return None
     if ordered is not None and ordered.value**2 >= 0.5 * by_groups.value:
-        return _Explained(column, ordered, groups, (int(present[0]), int(present[-1])))
+        return _ExplainingColumn(column, ordered, groups, (int(present[0]), int(present[-1])))
     _, order = np.unique(outcome[used], return_inverse=True)
     means = [float(order[groups[used] == code].mean()) for code in present]
     ends = int(present[int(np.argmin(means))]), int(present[int(np.argmax(means))])
-    return _Explained(column, by_groups, groups, ends)
+    return _ExplainingColumn(column, by_groups, groups, ends)
 
 
 def _alike(one: Described, other: Described, rows: BoolArray) -> bool:
@@ -121,7 +121,7 @@ def _alike(one: Described, other: Described, rows: BoolArray) -> bool:
     return False
 
 
-def _told(samples: Samples, by: _By, one: _Explained, p: float, twins: Sequence[str]) -> Insight | None:
+def _told(samples: Samples, by: _By, one: _ExplainingColumn, p: float, twins: Sequence[str]) -> Insight | None:
     rows = by.judged.rows
     sides = [rows & (one.groups == end) for end in one.ends]
     means = [float(by.outcome[side].mean()) for side in sides]
@@ -161,7 +161,7 @@ def _at_stake(by: _By, worse: BoolArray) -> float:
     return min(1.0, max(0.0, excess / max(float(by.outcome[rows].sum()), 1e-12)))
 
 
-def _words(by: _By, one: _Explained, means: Sequence[float]) -> str:
+def _words(by: _By, one: _ExplainingColumn, means: Sequence[float]) -> str:
     noun, name, texts = by.measure.capitalize(), one.column.name, told(by.measure, *means)
     if one.ordered:
         verb = "rises" if one.strength.value > 0 else "falls"
@@ -172,7 +172,7 @@ def _words(by: _By, one: _Explained, means: Sequence[float]) -> str:
     return f"{words} ({by.judged.words}; explains {percent(one.share)} of the order)."
 
 
-def _group(one: _Explained, code: int) -> str:
+def _group(one: _ExplainingColumn, code: int) -> str:
     if one.column.numbers is None:
         return one.column.names[code]
     values = one.column.numbers[one.groups == code]

@@ -41,7 +41,7 @@ class _Found:
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _KeptSlice:
     """A slice, the other names of the same one, and slices that lie within it."""
 
     found: _Found
@@ -84,12 +84,12 @@ def low_performance(
     found = [one for one in found if _worth_telling(judged, one.rows)]
     # Those that the finder has told apart first; of each, the one that would take away most.
     found.sort(key=lambda one: (not one.first, -_saved(judged, one.rows), one.where))
-    kept: list[_Kept] = []
+    kept: list[_KeptSlice] = []
     for one in found:
         known = [other.found for other in kept]
         double, around = _double(one, known, judged), _around(one, known)
         if double is None and around is None:
-            kept.append(_Kept(one, [], []))
+            kept.append(_KeptSlice(one, [], []))
         elif double is None and around is not None:
             kept[around].within.append(one)
         elif double is not None and _share_of(one.rows, known[double].rows) >= 0.5:
@@ -172,7 +172,7 @@ def _effect(judged: Judged, rows: BoolArray, among: BoolArray) -> float:
     return float(own.mean() - rest.mean()) if len(own) and len(rest) else 0.0
 
 
-def _told(samples: Samples, judged: Judged, kept: _Kept, advice: Advice) -> Insight:
+def _told(samples: Samples, judged: Judged, kept: _KeptSlice, advice: Advice) -> Insight:
     one = kept.found
     inside, outside = judged.means(one.rows)
     low, high = judged.interval(one.rows)
@@ -203,7 +203,7 @@ def _told(samples: Samples, judged: Judged, kept: _Kept, advice: Advice) -> Insi
     )
 
 
-def _core(judged: Judged, kept: _Kept) -> str:
+def _core(judged: Judged, kept: _KeptSlice) -> str:
     """Say where within a slice it is worst."""
     if not kept.within:
         return ""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cutaway.analysis.population.population import Population
     from cutaway.run.evaluated import EvaluatedPopulation
 
-__all__ = ["MOST_SAID", "Analysis", "Draw", "Part", "RankedAnalysis", "ranked_figures"]
+__all__ = ["MOST_SAID", "Analysis", "AnalysisResult", "Draw", "RankedAnalysis", "ranked_figures"]
 
 # Of many clusters, curves or insights, so many are put into words; the tables have all.
 MOST_SAID = 8
@@ -27,7 +27,7 @@ Draw = Callable[[], "Figure"]
 
 
 @dataclass(frozen=True)
-class Part:
+class AnalysisResult:
     """One analysis: what it says in words, its tables by name, and where it does not apply, why."""
 
     analysis: str
@@ -57,14 +57,14 @@ class Analysis(ABC):
         return ""
 
     @abstractmethod
-    def make(self, population: Population, seed: int, progress: Listener | None) -> Part:
+    def make(self, population: Population, seed: int, progress: Listener | None) -> AnalysisResult:
         """Return the part, or raise `AnalysisUnavailable` with what is known only when it is asked."""
 
     def settings(self, population: Population, seed: int, progress: Listener | None) -> dict[str, Any]:
         """Return what the kept tables depend on beside the samples."""
         return {"seed": seed}
 
-    def figures(self, population: Population, part: Part, seed: int) -> dict[str, Draw]:
+    def figures(self, population: Population, part: AnalysisResult, seed: int) -> dict[str, Draw]:
         """Return what can be drawn of a part, also of one that was read from the run; drawn when it is called."""
         return {}
 
@@ -78,17 +78,17 @@ class RankedAnalysis(Analysis):
     def rank(self, population: Candidates, seed: int, progress: Listener | None) -> Ranked:
         """Return the ranked samples with words and notes."""
 
-    def make(self, population: Population, seed: int, progress: Listener | None) -> Part:
+    def make(self, population: Population, seed: int, progress: Listener | None) -> AnalysisResult:
         """Return the ranked table, from the run where it keeps it."""
         found = population.ranked(self.name, seed=seed, progress=progress)
-        return Part(self.name, found.words, {self.name: found.table}, found.notes)
+        return AnalysisResult(self.name, found.words, {self.name: found.table}, found.notes)
 
-    def figures(self, population: Population, part: Part, seed: int) -> dict[str, Draw]:
+    def figures(self, population: Population, part: AnalysisResult, seed: int) -> dict[str, Draw]:
         """Return pictures of the first samples."""
         return ranked_figures(population, part)
 
 
-def ranked_figures(population: Population, part: Part) -> dict[str, Draw]:
+def ranked_figures(population: Population, part: AnalysisResult) -> dict[str, Draw]:
     """Return pictures of the first samples of a ranked table; none where it is empty."""
     from cutaway.analysis.population.plotting import plot_ranked
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.batches import BatchCurves
-from cutaway.analysis.classes.confusion import Confusion
+from cutaway.analysis.classes.confusion import ConfusionCounts
 from cutaway.analysis.classes.distances import Distances
 from cutaway.analysis.clusters import Clusters
 from cutaway.analysis.curves import Curve
@@ -160,9 +160,9 @@ def plot_curve(curve: Curve) -> Figure:
     )
 
 
-def plot_confusion(confusion: Confusion) -> Figure:
+def plot_confusion(confusion: ConfusionCounts) -> Figure:
     """Return which classes are taken for which."""
-    return confusion_figure(confusion.pairs, confusion.classes, title="Confusion", words=confusion.words())
+    return confusion_figure(confusion.pairs, confusion.classes, title="ConfusionCounts", words=confusion.words())
 
 
 def plot_batches(batches: BatchCurves) -> Figure:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis.batches import BatchCurves, batch_curves
-from cutaway.analysis.classes.confusion import Confusion, confusion
+from cutaway.analysis.classes.confusion import ConfusionCounts, confusion
 from cutaway.analysis.classes.distances import Distances, population_distances
 from cutaway.analysis.clusters import Clusters, ClusterWords, describe_clusters, find_clusters
 from cutaway.analysis.curves import Curve, curve
@@ -294,7 +294,7 @@ class Population(Candidates):
         """Return a metric, or the loss, against a column: means with counts and intervals."""
         return curve(self.samples, x, y, bins=bins, by=by)
 
-    def confusion(self, *, by: str | None = None) -> Confusion:
+    def confusion(self, *, by: str | None = None) -> ConfusionCounts:
         """Return which classes are taken for which."""
         return confusion(self.samples, by=by)
 

@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeGuard
 
 from cutaway.analysis.population.applicability import analyses
-from cutaway.analysis.population.contract import Analysis, Draw, Part
+from cutaway.analysis.population.contract import Analysis, AnalysisResult, Draw
 from cutaway.analysis.population.population import Population
 from cutaway.analysis.samples.origin import Origin
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
 
-__all__ = ["Part", "analyze", "figures_of_part"]
+__all__ = ["AnalysisResult", "analyze", "figures_of_part"]
 
 
 def analyze(
     population: Population, *, only: str | None = None, seed: int = 0, progress: Listener | None = None
-) -> Iterator[Part]:
+) -> Iterator[AnalysisResult]:
     """Yield every analysis of a population as it is done, or one alone; those that do not apply with the reason."""
     for analysis in analyses():
         name = analysis.name
@@ -25,15 +25,15 @@ def analyze(
             continue
         reason = analysis.why_not(population.samples, population.origin)
         if reason:
-            yield Part(name, reason=reason)
+            yield AnalysisResult(name, reason=reason)
             continue
         try:
             yield _kept_or_made(population, analysis, seed, progress)
         except AnalysisUnavailable as error:
-            yield Part(name, reason=error.reason.removesuffix("."))
+            yield AnalysisResult(name, reason=error.reason.removesuffix("."))
 
 
-def _kept_or_made(population: Population, analysis: Analysis, seed: int, progress: Listener | None) -> Part:
+def _kept_or_made(population: Population, analysis: Analysis, seed: int, progress: Listener | None) -> AnalysisResult:
     origin = population.keeping
     if origin is None or analysis.kept_by_population:
         return analysis.make(population, seed, progress)
@@ -51,7 +51,7 @@ def _kept_or_made(population: Population, analysis: Analysis, seed: int, progres
     return part
 
 
-def _kept(origin: Origin, analysis: Analysis, kind: str, settings: Mapping[str, Any]) -> Part | None:
+def _kept(origin: Origin, analysis: Analysis, kind: str, settings: Mapping[str, Any]) -> AnalysisResult | None:
     """Return a part that was kept whole; None where something of it is missing, or is not as it was written."""
     held = origin.kept(kind, settings)
     if held is None:
@@ -65,14 +65,14 @@ def _kept(origin: Origin, analysis: Analysis, kind: str, settings: Mapping[str, 
         if other is None:
             return None
         tables[table] = other.table
-    return Part(analysis.name, tuple(words), tables, tuple(notes))
+    return AnalysisResult(analysis.name, tuple(words), tables, tuple(notes))
 
 
 def _are_words(value: Any) -> TypeGuard[list[str]]:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-def figures_of_part(population: Population, part: Part, *, seed: int = 0) -> dict[str, Draw]:
+def figures_of_part(population: Population, part: AnalysisResult, *, seed: int = 0) -> dict[str, Draw]:
     """Return what can be drawn of one part, by name; nothing of a part that does not apply."""
     made = next((one for one in analyses() if one.name == part.analysis), None)
     return {} if part.reason or made is None else made.figures(population, part, seed)

@@ -3,18 +3,18 @@
 from cutaway.analysis.report.page import MOST_BYTES, Made, make_report
 from cutaway.analysis.report.pictures import checked_picture, small_figure
 from cutaway.analysis.report.scores import scores_of
-from cutaway.analysis.report.values import Content, Drawn, Fix, Head, Score, Series, Tested
+from cutaway.analysis.report.values import Drawn, Fix, Head, ReportContent, ReportSeries, ReportTest, Score
 
 __all__ = [
     "MOST_BYTES",
-    "Content",
     "Drawn",
     "Fix",
     "Head",
     "Made",
+    "ReportContent",
+    "ReportSeries",
+    "ReportTest",
     "Score",
-    "Series",
-    "Tested",
     "checked_picture",
     "make_report",
     "scores_of",

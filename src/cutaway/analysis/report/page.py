@@ -14,7 +14,7 @@ from cutaway.analysis.report.sections import SECTIONS
 from cutaway.analysis.report.summary import interval_words, percent, summary_of, suspected, value_words
 from cutaway.analysis.report.tables import facts_list, folded
 from cutaway.analysis.report.texts import html
-from cutaway.analysis.report.values import Content
+from cutaway.analysis.report.values import ReportContent
 from cutaway.wording import counted
 
 __all__ = ["MOST_BYTES", "Made", "make_report"]
@@ -39,7 +39,7 @@ class Made:
         return len(self.html.encode())
 
 
-def make_report(content: Content, *, made: datetime, version: str, most_bytes: int = MOST_BYTES) -> Made:
+def make_report(content: ReportContent, *, made: datetime, version: str, most_bytes: int = MOST_BYTES) -> Made:
     """Return a report of at most `most_bytes`, with fewer pictures and rows where it takes that, and a note of it.
 
     `made` is when, `version` the version of Cutaway; both stand at the end of the page.
@@ -56,7 +56,7 @@ def make_report(content: Content, *, made: datetime, version: str, most_bytes: i
     return page
 
 
-def _page(content: Content, album: Album, room: Room, foot: str) -> str:
+def _page(content: ReportContent, album: Album, room: Room, foot: str) -> str:
     filled = {name: (title, section(content, album, room)) for name, (title, section) in SECTIONS.items()}
     shown = {name: both for name, both in filled.items() if both[1]}
     style = _asset("report.css")
@@ -79,12 +79,12 @@ def _page(content: Content, album: Album, room: Room, foot: str) -> str:
     return fill(_asset("report.html"), parts)
 
 
-def _config(content: Content) -> str:
+def _config(content: ReportContent) -> str:
     config = list(content.head.config.items())[:200]
     return folded(f"Config: {counted(len(config), 'setting')}", facts_list(config)) if config else ""
 
 
-def _key_figures(content: Content) -> str:
+def _key_figures(content: ReportContent) -> str:
     """The few numbers that a reader looks for first."""
     tiles = [
         (value_words(one), f"{one.what} on {one.subset}", interval_words(one)) for one in content.scores if one.what

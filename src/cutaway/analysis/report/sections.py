@@ -8,7 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from cutaway.analysis.figures.words import number, sentence
-from cutaway.analysis.population.whole import Part
+from cutaway.analysis.population.whole import AnalysisResult
 from cutaway.analysis.report.cards import Room, gallery, pairs
 from cutaway.analysis.report.drawing import interval, line
 from cutaway.analysis.report.insight_list import insight_list
@@ -24,25 +24,25 @@ from cutaway.analysis.report.summary import (
 )
 from cutaway.analysis.report.tables import facts_list, folded, rows_table, table_of
 from cutaway.analysis.report.texts import cells, html
-from cutaway.analysis.report.values import Content, Drawn, Score, Series, Tested
+from cutaway.analysis.report.values import Drawn, ReportContent, ReportSeries, ReportTest, Score
 from cutaway.run.findings import Finding
 from cutaway.wording import counted
 
 __all__ = ["SECTIONS", "Section", "notes_of"]
 
-Section = Callable[[Content, Album, Room], str]
+Section = Callable[[ReportContent, Album, Room], str]
 MOST_FINDINGS = 40
 MOST_WORDS = 12
 # Of labels of which none is likely wrong, so many are shown all the same: the most doubtful.
 FEW = 12
 
 
-def damage(content: Content, _: Album, room: Room) -> str:
+def damage(content: ReportContent, _: Album, room: Room) -> str:
     """What of the run could not be read."""
     return _lines(content.damage, room, "damage")
 
 
-def findings(content: Content, _: Album, room: Room) -> str:
+def findings(content: ReportContent, _: Album, room: Room) -> str:
     """Every finding, the worst first; insights have a section of their own."""
     ranked = ranked_findings(findings_of(content))
     shown = "".join(_finding(one, room) for one in ranked[:MOST_FINDINGS])
@@ -51,7 +51,7 @@ def findings(content: Content, _: Album, room: Room) -> str:
     return f'<ul class="findings">{shown}</ul>{rest}' if shown else ""
 
 
-def insights(content: Content, album: Album, room: Room) -> str:
+def insights(content: ReportContent, album: Album, room: Room) -> str:
     """What is systematically wrong, in words, with the numbers and what to do."""
     part = content.part("insights")
     if part is None or not part.tables:
@@ -65,7 +65,7 @@ def insights(content: Content, album: Album, room: Room) -> str:
 def ranked(analysis: str, part_of_room: int = 1) -> Section:
     """Return the section of one ranked table, with pictures: `1 / part_of_room` of the cards that there is room for."""
 
-    def section(content: Content, album: Album, room: Room) -> str:
+    def section(content: ReportContent, album: Album, room: Room) -> str:
         part = content.part(analysis)
         if part is None or not part.tables:
             return ""
@@ -80,7 +80,7 @@ def ranked(analysis: str, part_of_room: int = 1) -> Section:
     return section
 
 
-def results(content: Content, _: Album, room: Room) -> str:
+def results(content: ReportContent, _: Album, room: Room) -> str:
     """How each subset did, with its interval."""
     ends = ends_of(content.scores)
     rows = "".join(_score_row(one, ends) for one in content.scores[: room.rows])
@@ -90,28 +90,28 @@ def results(content: Content, _: Album, room: Room) -> str:
     return rows_table("Results", [*heads, ("95 % interval", True), (scale, True)], rows, "scores") if rows else ""
 
 
-def confused(content: Content, _: Album, room: Room) -> str:
+def confused(content: ReportContent, _: Album, room: Room) -> str:
     """Which classes are taken for which."""
     return _analysis(content, "confusion", room)
 
 
-def maps(content: Content, _: Album, room: Room) -> str:
+def maps(content: ReportContent, _: Album, room: Room) -> str:
     """Where the samples lie, and the clusters that they make."""
     return _analysis(content, "map", room) + _analysis(content, "clusters", room)
 
 
-def explained(content: Content, _: Album, room: Room) -> str:
+def explained(content: ReportContent, _: Album, room: Room) -> str:
     """What the loss goes with, how far samples are from their class, and what single units answer to."""
     return "".join(_analysis(content, one, room) for one in ("curve", "class distances", "units"))
 
 
-def training(content: Content, _: Album, room: Room) -> str:
+def training(content: ReportContent, _: Album, room: Room) -> str:
     """The numbers of the training as small charts, and loss and accuracy over its batches."""
     charts = "".join(map(_chart, content.series[: room.cards]))
     return (f'<ul class="charts">{charts}</ul>' if charts else "") + _analysis(content, "batches", room)
 
 
-def tests(content: Content, _: Album, room: Room) -> str:
+def tests(content: ReportContent, _: Album, room: Room) -> str:
     """Tests on slices and how they went."""
     if not content.tests:
         return ""
@@ -119,7 +119,7 @@ def tests(content: Content, _: Album, room: Room) -> str:
     return rows_table("Tests", [("outcome", False), ("test", False), ("what was seen", False)], rows)
 
 
-def fixes(content: Content, _: Album, room: Room) -> str:
+def fixes(content: ReportContent, _: Album, room: Room) -> str:
     """What was corrected, overlay by overlay."""
     found = []
     for one in content.fixes:
@@ -130,18 +130,18 @@ def fixes(content: Content, _: Album, room: Room) -> str:
     return "".join(found)
 
 
-def missing(content: Content, _: Album, room: Room) -> str:
+def missing(content: ReportContent, _: Album, room: Room) -> str:
     """What does not apply to this run, and why."""
     reasons = [*content.missing, *((one.analysis, one.reason) for one in content.parts if one.reason)]
     return facts_list([(name, sentence(reason)) for name, reason in reasons], room.text)
 
 
-def limits(content: Content, album: Album, room: Room) -> str:
+def limits(content: ReportContent, album: Album, room: Room) -> str:
     """What the reader must know about how far this report goes."""
     return _lines(notes_of(content, album), room, "notes")
 
 
-def notes_of(content: Content, album: Album) -> list[str]:
+def notes_of(content: ReportContent, album: Album) -> list[str]:
     """Return every note of the parts and of the report itself, each once."""
     said = [f"{one.analysis}: {note}" for one in content.parts if not one.reason for note in one.notes]
     said += [f"No figure of {one.part}: {one.reason}" for one in content.figures if one.reason]
@@ -152,7 +152,7 @@ def notes_of(content: Content, album: Album) -> list[str]:
     return list(dict.fromkeys([*content.limits, *said]))
 
 
-def _analysis(content: Content, analysis: str, room: Room) -> str:
+def _analysis(content: ReportContent, analysis: str, room: Room) -> str:
     """Return one part: its words, its figures, and its tables folded away."""
     part = content.part(analysis)
     if part is None:
@@ -164,7 +164,7 @@ def _analysis(content: Content, analysis: str, room: Room) -> str:
     return f"{title}{inside}{tables}" if inside + tables else ""
 
 
-def _words(part: Part, room: Room) -> str:
+def _words(part: AnalysisResult, room: Room) -> str:
     said = [sentence(one) for one in part.words[:MOST_WORDS] if one]
     if len(part.words) > MOST_WORDS:
         said.append(f"And {len(part.words) - MOST_WORDS:,} more lines, which `cutaway analyze` prints.")
@@ -173,7 +173,7 @@ def _words(part: Part, room: Room) -> str:
     return f'<ul class="said">{"".join(f"<li>{html(one, 3 * room.text)}</li>" for one in said)}</ul>' if said else ""
 
 
-def _tables(part: Part, room: Room) -> str:
+def _tables(part: AnalysisResult, room: Room) -> str:
     made = []
     for name, table in part.tables.items():
         if table.num_rows and table.num_columns:
@@ -192,7 +192,7 @@ def _table(table: pa.Table, room: Room) -> str:
     return table_of(table, most_rows=room.rows, most_text=room.text)
 
 
-def _figures(content: Content, parts: Sequence[str], room: Room) -> str:
+def _figures(content: ReportContent, parts: Sequence[str], room: Room) -> str:
     wanted = [one for one in content.figures[: room.figures] if one.part in parts and one.png]
     return "".join(map(_figure, wanted))
 
@@ -205,7 +205,7 @@ def _figure(drawn: Drawn) -> str:
     )
 
 
-def _chart(series: Series) -> str:
+def _chart(series: ReportSeries) -> str:
     return (
         f'<li><b>{html(series.name, 60)}</b> <span class="quiet">{html(series.mode, 20)}</span>{line(series.values)}'
         f'<span class="ends"><span>{number(series.first)}</span>'
@@ -213,7 +213,7 @@ def _chart(series: Series) -> str:
     )
 
 
-def _tested(one: Tested, room: Room) -> str:
+def _tested(one: ReportTest, room: Room) -> str:
     kind = {"passed": "good", "failed": "bad"}.get(one.outcome, "warning")
     return (
         f'<tr><td><span class="badge {kind}">{html(one.outcome, 20)}</span></td>'

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from cutaway.analysis.figures.words import number, sentence
 from cutaway.analysis.report.texts import cells, visible
-from cutaway.analysis.report.values import Content, Score
+from cutaway.analysis.report.values import ReportContent, Score
 from cutaway.run.findings import SEVERITIES, Finding
 from cutaway.wording import counted
 
@@ -32,7 +32,7 @@ LIKELY = 0.5
 INSIGHTS = "analyze"
 
 
-def summary_of(content: Content) -> list[str]:
+def summary_of(content: ReportContent) -> list[str]:
     """Return three to six sentences, the most important first; fewer where a run holds next to nothing."""
     found = [_damage(content), _scores(content.scores), _findings(content), _labels(content)]
     found += [
@@ -45,7 +45,7 @@ def summary_of(content: Content) -> list[str]:
     return [visible(one, 500) for one in found if one][:MOST_SENTENCES]
 
 
-def findings_of(content: Content) -> list[Finding]:
+def findings_of(content: ReportContent) -> list[Finding]:
     """Return the findings without the insights, where these are told as what they are."""
     apart = content.part("insights") is not None
     return [one for one in content.findings if not (apart and one.source == INSIGHTS)]
@@ -56,7 +56,7 @@ def ranked_findings(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda one: (-_rank(one), one.time))
 
 
-def suspected(content: Content) -> int | None:
+def suspected(content: ReportContent) -> int | None:
     """Return how many labels are more likely wrong than right; None where labels were not looked at."""
     part = content.part("mislabeled")
     if part is None or not part.tables:
@@ -122,7 +122,7 @@ def _scores(scores: Sequence[Score]) -> str:
     return sentence(f"{word} is {', '.join(each)}")
 
 
-def _findings(content: Content) -> str:
+def _findings(content: ReportContent) -> str:
     bad = [one for one in ranked_findings(findings_of(content)) if one.severity != "info"]
     if not bad:
         return ""
@@ -140,7 +140,7 @@ def _first_sentence(text: str) -> str:
     return visible(re.split(r"(?<=[.!?])\s+(?=[A-Z])", text[:1000], maxsplit=1)[0], 240)
 
 
-def _labels(content: Content) -> str:
+def _labels(content: ReportContent) -> str:
     count = suspected(content)
     if count is None:
         return ""
@@ -150,28 +150,28 @@ def _labels(content: Content) -> str:
     return f"{counted(count, 'label')} {verb} more likely wrong than right; the first of them are shown below."
 
 
-def _said(content: Content, analysis: str) -> str:
+def _said(content: ReportContent, analysis: str) -> str:
     part = content.part(analysis)
     if part is None or not part.words or not part.tables or not next(iter(part.tables.values())).num_rows:
         return ""
     return sentence(visible(part.words[0], 240))
 
 
-def _insights(content: Content) -> str:
+def _insights(content: ReportContent) -> str:
     said = _said(content, "insights")
     part = content.part("insights")
     count = 0 if part is None or not said else next(iter(part.tables.values())).num_rows
     return f"{counted(count, 'insight')}, the gravest first: {said}" if count > 1 else said
 
 
-def _tests(content: Content) -> str:
+def _tests(content: ReportContent) -> str:
     if not content.tests:
         return ""
     failed = sum(one.outcome != "passed" for one in content.tests)
     return f"{counted(len(content.tests), 'test')} on slices: {failed:,} did not pass."
 
 
-def _health(content: Content) -> str:
+def _health(content: ReportContent) -> str:
     health = content.head.health
     if not health:
         return ""
@@ -180,12 +180,12 @@ def _health(content: Content) -> str:
     return sentence(f"The training has {health}" if health[0].isdigit() else f"Training: {health}")
 
 
-def _missing(content: Content) -> str:
+def _missing(content: ReportContent) -> str:
     """Say what is missing where nothing of the samples is known."""
     return "" if content.scores else "".join(sentence(reason) for name, reason in content.missing if name == "samples")
 
 
-def _damage(content: Content) -> str:
+def _damage(content: ReportContent) -> str:
     if not content.damage:
         return ""
     return f"The run is damaged in {counted(len(content.damage), 'place')}; what is below is what could still be read."

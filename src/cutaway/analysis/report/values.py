@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cutaway.analysis.population.whole import Part
+from cutaway.analysis.population.whole import AnalysisResult
 from cutaway.run.findings import Finding
 
-__all__ = ["Content", "Drawn", "Fix", "Head", "Score", "Series", "Tested"]
+__all__ = ["Drawn", "Fix", "Head", "ReportContent", "ReportSeries", "ReportTest", "Score"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Series:
+class ReportSeries:
     """A number of the training over its steps; None where nothing was recorded."""
 
     name: str
@@ -61,7 +61,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Tested:
+class ReportTest:
     """One test on a slice and how it went: `outcome` is passed, failed, or a word for what came between."""
 
     test: str
@@ -79,7 +79,7 @@ class Fix:
 
 
 @dataclass(frozen=True)
-class Content:
+class ReportContent:
     """All that a report may tell. What is empty is left out; `missing` says of what else is not there, why.
 
     `previews` are pictures of samples by id, PNG from anybody: each is checked before it is shown.
@@ -88,17 +88,17 @@ class Content:
     head: Head
     scores: Sequence[Score] = ()
     findings: Sequence[Finding] = ()
-    parts: Sequence[Part] = ()
+    parts: Sequence[AnalysisResult] = ()
     previews: Mapping[str, bytes] = field(default_factory=dict)
     figures: Sequence[Drawn] = ()
-    series: Sequence[Series] = ()
-    tests: Sequence[Tested] = ()
+    series: Sequence[ReportSeries] = ()
+    tests: Sequence[ReportTest] = ()
     fixes: Sequence[Fix] = ()
     damage: Sequence[str] = ()
     missing: Sequence[tuple[str, str]] = ()
     limits: Sequence[str] = ()
 
-    def part(self, analysis: str) -> Part | None:
+    def part(self, analysis: str) -> AnalysisResult | None:
         """Return the part of one analysis, where it applies and has something to say."""
         found = next((one for one in self.parts if one.analysis == analysis), None)
         return None if found is None or found.reason else found

@@ -27,7 +27,7 @@ CLEAR = 0.5
 
 
 @dataclass(frozen=True)
-class _Explained:
+class _ExplainedSlice:
     column: str
     strength: float
     direction: str
@@ -71,7 +71,7 @@ def explain_outcome(columns: Columns, outcome: npt.ArrayLike, *, seed: int = 0) 
     )
 
 
-def _explained(feature: Feature, codes: Int64Array, target: Target) -> _Explained:
+def _explained(feature: Feature, codes: Int64Array, target: Target) -> _ExplainedSlice:
     groups = _joined(feature, codes)
     counts = np.bincount(groups).astype(np.float64)
     sums = np.bincount(groups, target.scores, len(counts))
@@ -82,13 +82,13 @@ def _explained(feature: Feature, codes: Int64Array, target: Target) -> _Explaine
     whole = float(((target.scores - centre) ** 2).sum())
     freedom, rest = int(present.sum()) - 1, total - int(present.sum())
     if freedom < 1 or rest < 1:
-        return _Explained(feature.name, 0.0, "", 1.0, total)
+        return _ExplainedSlice(feature.name, 0.0, "", 1.0, total)
     noise = max(whole - between, 0.0) / rest
     # What chance would put between so many groups is taken off (epsilon squared).
     strength = max(0.0, (between - freedom * noise) / whole)
     ratio = between / freedom / noise if noise > 0 else np.inf
     p = float(_fisher()(freedom, rest, ratio))
-    return _Explained(feature.name, min(1.0, strength), _direction(feature, codes, target.scores), p, total)
+    return _ExplainedSlice(feature.name, min(1.0, strength), _direction(feature, codes, target.scores), p, total)
 
 
 def _fisher() -> Callable[[int, int, float], float]:
@@ -129,7 +129,7 @@ def _direction(feature: Feature, codes: Int64Array, scores: Float64Array) -> str
     return "missing" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _words(one: _Explained, p: float) -> str:
+def _words(one: _ExplainedSlice, p: float) -> str:
     share = f"{100 * one.strength:.1f} %" if one.strength >= 0.001 else "next to nothing"
     if p > 0.05:
         return f"{one.column} explains nothing that is more than chance"

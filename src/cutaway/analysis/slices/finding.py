@@ -16,7 +16,7 @@ from cutaway.analysis.slices.features import Feature
 from cutaway.analysis.slices.measuring import clipped, difference, in_words
 from cutaway.analysis.slices.multiplicity import DEALS, level_of
 from cutaway.analysis.slices.outcome import Target, as_numbers, measured_rows, target_of
-from cutaway.analysis.slices.pursuing import ROUNDS, Held, Limits, kept, pursued
+from cutaway.analysis.slices.pursuing import ROUNDS, Held, SliceLimits, kept, pursued
 from cutaway.analysis.slices.reading import Columns, as_table, features_of
 from cutaway.analysis.slices.saying import conditions_of
 from cutaway.analysis.slices.searching import MOST_PAIRED, Searcher
@@ -76,7 +76,7 @@ def find_slices(
     part, partial = _part(whole, target, seed)
     notes += _limits_told(known, len(features))
     steps = _Steps(progress)
-    limits = Limits(level_of(part, partial, seed, steps.done), alpha, min_effect * target.spread, most)
+    limits = SliceLimits(level_of(part, partial, seed, steps.done), alpha, min_effect * target.spread, most)
     held = pursued(part, partial, limits, steps.done)
     if part is not whole:
         held = kept(whole, target, limits, [one.box for one in held])

@@ -10,13 +10,13 @@ from cutaway.analysis.statistics.intervals import Z95, share_interval
 from cutaway.arrays import BoolArray, Float64Array
 from cutaway.wording import counted
 
-__all__ = ["Difference", "clipped", "difference", "in_words"]
+__all__ = ["SliceDifference", "clipped", "difference", "in_words"]
 
 # Values beyond these percentiles are taken as these: a few enormous losses are no trend.
 CUT_OFF = (1.0, 99.0)
 
 
-class Difference(NamedTuple):
+class SliceDifference(NamedTuple):
     """The means inside and outside, and the 95 % interval of their difference."""
 
     inside: float
@@ -34,7 +34,7 @@ def clipped(outcome: Float64Array) -> Float64Array:
     return np.clip(outcome, max(low, finite.min()), min(high, finite.max()))
 
 
-def difference(values: Float64Array, rows: BoolArray) -> Difference:
+def difference(values: Float64Array, rows: BoolArray) -> SliceDifference:
     """Return how the mean of some rows differs from that of the others."""
     inside, outside = values[rows], values[~rows]
     means = float(inside.mean()), float(outside.mean())
@@ -44,23 +44,23 @@ def difference(values: Float64Array, rows: BoolArray) -> Difference:
         low, high = share_interval([inside.sum(), outside.sum()], [len(inside), len(outside)])
         below = float(np.hypot(means[0] - low[0], high[1] - means[1]))
         above = float(np.hypot(high[0] - means[0], means[1] - low[1]))
-        return Difference(*means, (effect - below, effect + above))
+        return SliceDifference(*means, (effect - below, effect + above))
     error = float(np.sqrt(_variance(inside) / len(inside) + _variance(outside) / len(outside)))
-    return Difference(*means, (effect - Z95 * error, effect + Z95 * error))
+    return SliceDifference(*means, (effect - Z95 * error, effect + Z95 * error))
 
 
 def _variance(values: Float64Array) -> float:
     return float(values.var(ddof=1)) if len(values) > 1 else float("inf")
 
 
-def in_words(name: str, found: Difference, where: tuple[str, ...], count: int, *, share: bool) -> str:
+def in_words(name: str, found: SliceDifference, where: tuple[str, ...], count: int, *, share: bool) -> str:
     """Return a line such as `error 21 % where metadata.thickness < 2, 9 % elsewhere: 412 samples`."""
     inside, outside = _percents(found) if share else _numbers(found)
     samples = counted(count, "sample")
     return f"{name} {inside} where {' and '.join(where)}, {outside} elsewhere: {samples}"
 
 
-def _percents(found: Difference) -> tuple[str, str]:
+def _percents(found: SliceDifference) -> tuple[str, str]:
     figures = [100 * found.inside, 100 * found.outside]
     for digits in (0, 1, 2, 4):
         inside, outside = (f"{one:.{digits}f}" for one in figures)
@@ -70,7 +70,7 @@ def _percents(found: Difference) -> tuple[str, str]:
     return f"{inside} %", f"{outside} %"
 
 
-def _numbers(found: Difference) -> tuple[str, str]:
+def _numbers(found: SliceDifference) -> tuple[str, str]:
     for digits in (2, 3, 5, 8):
         inside, outside = f"{found.inside:.{digits}g}", f"{found.outside:.{digits}g}"
         if inside != outside:

@@ -14,7 +14,7 @@ from cutaway.analysis.slices.scoring import box_score
 from cutaway.analysis.slices.searching import Searcher
 from cutaway.arrays import BoolArray
 
-__all__ = ["ROUNDS", "Held", "Limits", "kept", "pursued"]
+__all__ = ["ROUNDS", "Held", "SliceLimits", "kept", "pursued"]
 
 
 # Searches at most, and slices that one search may give: those that share hardly a row with each other.
@@ -29,7 +29,7 @@ CRUMB = 0.5
 
 
 @dataclass(frozen=True)
-class Limits:
+class SliceLimits:
     """What a slice must reach: `level` is what chance reaches, `effect` in the units that are tested."""
 
     level: float
@@ -51,7 +51,7 @@ class Held:
     p: float
 
 
-def pursued(searcher: Searcher, target: Target, limits: Limits, done: Callable[[], None]) -> list[Held]:
+def pursued(searcher: Searcher, target: Target, limits: SliceLimits, done: Callable[[], None]) -> list[Held]:
     """Return boxes that are worse than expected, each beside all others, the surest first."""
     boxes: list[Box] = []
     for _ in range(PASSES):
@@ -64,7 +64,9 @@ def pursued(searcher: Searcher, target: Target, limits: Limits, done: Callable[[
     return held
 
 
-def _more(searcher: Searcher, target: Target, limits: Limits, boxes: list[Box], done: Callable[[], None]) -> list[Box]:
+def _more(
+    searcher: Searcher, target: Target, limits: SliceLimits, boxes: list[Box], done: Callable[[], None]
+) -> list[Box]:
     """Return boxes and those that are found in what they leave over, until nothing is."""
     for _ in range(ROUNDS):
         masks = [box_rows(searcher.features, box) for box in boxes]
@@ -76,7 +78,7 @@ def _more(searcher: Searcher, target: Target, limits: Limits, boxes: list[Box], 
     return boxes
 
 
-def _round(searcher: Searcher, left: Left, limits: Limits, masks: list[BoolArray]) -> list[Box]:
+def _round(searcher: Searcher, left: Left, limits: SliceLimits, masks: list[BoolArray]) -> list[Box]:
     taken: list[Box] = []
     rows: list[BoolArray] = []
     for candidate in searcher.search(left)[:LOOKED_AT]:
@@ -107,7 +109,7 @@ def polished(searcher: Searcher, target: Target, boxes: list[Box]) -> list[Box]:
     return boxes
 
 
-def kept(searcher: Searcher, target: Target, limits: Limits, boxes: list[Box]) -> list[Held]:
+def kept(searcher: Searcher, target: Target, limits: SliceLimits, boxes: list[Box]) -> list[Held]:
     """Return the boxes that hold beside all others, the surest first; the weakest goes until all do."""
     boxes = _different(searcher, boxes)
     masks = [box_rows(searcher.features, box) for box in boxes]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cutaway.analysis.population.applicability import analyses
 from cutaway.analysis.population.population import Population
-from cutaway.analysis.population.whole import Part, analyze
+from cutaway.analysis.population.whole import AnalysisResult, analyze
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, StorageError
 from cutaway.evaluation import evaluate
 from cutaway.evaluation.reopening import reopen
@@ -100,7 +100,7 @@ def _compare(run: Run, job: Job, teller: Teller, other: Path) -> None:
         keep_comparison(before.origin.evaluation, after.origin.evaluation, found)
 
 
-def _write_down(part: Part) -> None:
+def _write_down(part: AnalysisResult) -> None:
     log.info("%s: %s", part.analysis, f"does not apply: {part.reason}" if part.reason else "done")
     for line in (*part.words, *part.notes):
         log.info("  %s", line)

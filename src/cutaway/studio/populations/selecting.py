@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cutaway.errors import CutawayError
 from cutaway.run.identity import Run
-from cutaway.run.selections import Selection, drop_selection, find_selection, keep_selection, selections
+from cutaway.run.selections import SampleSelection, drop_selection, find_selection, keep_selection, selections
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.populations import Loaded, Populations, derived
 from cutaway.studio.populations.choosing import chosen_rows
@@ -24,7 +24,7 @@ def keep(populations: Populations, run: Run, new: NewSelection) -> SelectionRow:
     chosen_rows(loaded, new.selected.where, new.selected.lasso, new.selected.samples)
     kept = keep_selection(
         run,
-        Selection(
+        SampleSelection(
             name=new.name,
             evaluation=loaded.number,
             where=tuple(new.selected.where),
@@ -36,7 +36,7 @@ def keep(populations: Populations, run: Run, new: NewSelection) -> SelectionRow:
     return _row(populations, run, kept)
 
 
-def kept_selection(run: Run, name: str) -> Selection:
+def kept_selection(run: Run, name: str) -> SampleSelection:
     """Return a selection by its name; refused where there is none."""
     try:
         return find_selection(run, name)
@@ -50,7 +50,7 @@ def drop_kept(run: Run, name: str) -> None:
     drop_selection(run, kept_selection(run, name).name)
 
 
-def _row(populations: Populations, run: Run, one: Selection) -> SelectionRow:
+def _row(populations: Populations, run: Run, one: SampleSelection) -> SelectionRow:
     selected = Selected(where=list(one.where), lasso=[list(corner) for corner in one.lasso], samples=list(one.samples))
     return SelectionRow(
         name=one.name,
@@ -62,7 +62,7 @@ def _row(populations: Populations, run: Run, one: Selection) -> SelectionRow:
     )
 
 
-def _count(populations: Populations, run: Run, one: Selection) -> int | None:
+def _count(populations: Populations, run: Run, one: SampleSelection) -> int | None:
     """Return how many samples a selection is now; None where its evaluation is gone, or it no longer fits."""
     try:
         loaded = populations.of_run(run, one.evaluation)
@@ -71,7 +71,7 @@ def _count(populations: Populations, run: Run, one: Selection) -> int | None:
         return None
 
 
-def _counted(loaded: Loaded, one: Selection) -> int:
+def _counted(loaded: Loaded, one: SampleSelection) -> int:
     return int(chosen_rows(loaded, one.where, one.lasso, one.samples).sum())
 
 

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import accuracy_score, confusion_matrix, precision_recall_fscore_support
 from sklearn.naive_bayes import MultinomialNB
 
-from cutaway.analysis.classes.confusion import Confusion, confusion
+from cutaway.analysis.classes.confusion import ConfusionCounts, confusion
 from cutaway.analysis.samples import Samples
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
@@ -161,4 +161,4 @@ def test_wrong_arguments_are_refused() -> None:
         confusion(samples, by="subst")
     with pytest.raises(ConfigurationError, match="`top >= 1` must hold, but got top=0"):
         confusion(samples).most_confused(0)
-    assert isinstance(confusion(samples), Confusion)
+    assert isinstance(confusion(samples), ConfusionCounts)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from cutaway.analysis.population.whole import Part
-from cutaway.analysis.report import Content, Drawn, Fix, Head, Made, Score, Series, Tested, make_report
+from cutaway.analysis.population.whole import AnalysisResult
+from cutaway.analysis.report import Drawn, Fix, Head, Made, ReportContent, ReportSeries, ReportTest, Score, make_report
 from cutaway.run import Finding
 from tests.unit.analysis.figures.made import png
 
@@ -34,20 +34,20 @@ def insight_table(text: str) -> pa.Table:
     return pa.Table.from_pylist([{**row, "inside": 0.2, "outside": 0.1, "action": text, "buys": text}])
 
 
-def parts(text: str = "why", rows: int = 30) -> list[Part]:
+def parts(text: str = "why", rows: int = 30) -> list[AnalysisResult]:
     pairs = ranked(text, rows, other=[f"{text}/{rows - row}" for row in range(rows)])
     return [
-        Part("insights", (text,), {"insights": insight_table(text)}, (text,)),
-        *(Part(name, (text,), {name: ranked(text, rows)}, (text,)) for name in RANKED),
-        Part("duplicates", (text,), {"duplicates": pairs}),
-        Part("leakage", (text,), {"leakage": pairs}),
-        Part("confusion", (text,), {"confusion": pa.table({text or "x": [text], "count": [3]})}),
-        Part("map", (text,), {"joint": pa.table({"sample": [text], "x": [1.0]})}),
-        Part("curve", reason=text or "why not"),
+        AnalysisResult("insights", (text,), {"insights": insight_table(text)}, (text,)),
+        *(AnalysisResult(name, (text,), {name: ranked(text, rows)}, (text,)) for name in RANKED),
+        AnalysisResult("duplicates", (text,), {"duplicates": pairs}),
+        AnalysisResult("leakage", (text,), {"leakage": pairs}),
+        AnalysisResult("confusion", (text,), {"confusion": pa.table({text or "x": [text], "count": [3]})}),
+        AnalysisResult("map", (text,), {"joint": pa.table({"sample": [text], "x": [1.0]})}),
+        AnalysisResult("curve", reason=text or "why not"),
     ]
 
 
-def content(text: str = "why", rows: int = 30, **changed: Any) -> Content:
+def content(text: str = "why", rows: int = 30, **changed: Any) -> ReportContent:
     """Everything that a report can tell, with one text wherever a text may come from somebody else."""
     finding = Finding(text, "error", text, where={text: text}, evidence={text: [text]}, source=text)
     made: dict[str, Any] = {
@@ -57,15 +57,15 @@ def content(text: str = "why", rows: int = 30, **changed: Any) -> Content:
         "parts": parts(text, rows),
         "previews": {f"{text}/{row}": png(row) for row in range(rows)},
         "figures": [Drawn("map", text, text, png(side=64)), Drawn("curve", text, text, reason=text)],
-        "series": [Series(text, text, [1.0, 0.5, None, float("nan"), 0.1], 1.0, 0.1, 40)],
-        "tests": [Tested(text, "failed", text), Tested(text, "passed", text)],
+        "series": [ReportSeries(text, text, [1.0, 0.5, None, float("nan"), 0.1], 1.0, 0.1, 40)],
+        "tests": [ReportTest(text, "failed", text), ReportTest(text, "passed", text)],
         "fixes": [Fix(text, text, [(text, text, text)])],
         "damage": [text],
         "missing": [("to label", text)],
         "limits": [text],
     }
-    return Content(**{**made, **changed})
+    return ReportContent(**{**made, **changed})
 
 
-def report(given: Content, most_bytes: int = 5_000_000) -> Made:
+def report(given: ReportContent, most_bytes: int = 5_000_000) -> Made:
     return make_report(given, made=WHEN, version="1.2.3", most_bytes=most_bytes)

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from cutaway.analysis.population.whole import Part
-from cutaway.analysis.report import Content, Head
+from cutaway.analysis.population.whole import AnalysisResult
+from cutaway.analysis.report import Head, ReportContent
 from cutaway.analysis.report.sections import SECTIONS
 from cutaway.run import Finding
 from tests.unit.analysis.figures.reading_pages import Page
@@ -26,7 +26,7 @@ def test_a_run_of_which_everything_is_known_has_every_section() -> None:
 
 
 def test_a_run_of_which_nothing_is_known_still_has_a_page() -> None:
-    made = report(Content(Head("empty")))
+    made = report(ReportContent(Head("empty")))
     assert headings(made.html) == []
     assert "empty" in Page(made.html).shown
 
@@ -50,14 +50,16 @@ def test_every_link_leads_to_a_section_of_the_page() -> None:
 
 
 def test_what_does_not_apply_is_listed_with_its_reason() -> None:
-    given = Content(Head("run"), parts=[Part("confusion", reason="these samples have no labels")])
+    given = ReportContent(Head("run"), parts=[AnalysisResult("confusion", reason="these samples have no labels")])
     shown = Page(report(given).html).shown
     assert "What does not apply, and why" in shown
     assert "These samples have no labels." in shown
 
 
 def test_what_found_nothing_says_so() -> None:
-    shown = Page(report(Content(Head("run"), parts=[Part("outliers", tables={"outliers": ranked(rows=0)})])).html).shown
+    shown = Page(
+        report(ReportContent(Head("run"), parts=[AnalysisResult("outliers", tables={"outliers": ranked(rows=0)})])).html
+    ).shown
     assert "None was found." in shown
 
 
@@ -87,7 +89,9 @@ def test_insights_that_were_also_recorded_as_findings_are_told_once() -> None:
 
 
 def test_a_finding_of_a_rule_is_told_with_its_evidence() -> None:
-    given = Content(Head("run"), findings=[Finding("DeadRelu", "warning", "half are dead", evidence={"share": 0.5})])
+    given = ReportContent(
+        Head("run"), findings=[Finding("DeadRelu", "warning", "half are dead", evidence={"share": 0.5})]
+    )
     shown = Page(report(given).html).shown
     assert all(word in shown for word in ("DeadRelu", "half are dead", "share", "0.5", "warning"))
 
@@ -97,6 +101,8 @@ def test_where_no_label_is_likely_wrong_only_the_most_doubtful_are_shown() -> No
     doubtful = sure.set_column(1, "score", [[one / 10 for one in sure["score"].to_pylist()]])
     counts = []
     for table in (sure, doubtful):
-        page = report(Content(Head("run"), parts=[Part("mislabeled", tables={"mislabeled": table})])).html
+        page = report(
+            ReportContent(Head("run"), parts=[AnalysisResult("mislabeled", tables={"mislabeled": table})])
+        ).html
         counts.append(page.count('class="reason"'))
     assert counts == [36, 12]

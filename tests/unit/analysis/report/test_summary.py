@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from cutaway.analysis.population.whole import Part
-from cutaway.analysis.report import Content, Head, Score, scores_of
+from cutaway.analysis.population.whole import AnalysisResult
+from cutaway.analysis.report import Head, ReportContent, Score, scores_of
 from cutaway.analysis.report.drawing import interval, line, share
 from cutaway.analysis.report.summary import ends_of, interval_words, percent, summary_of, suspected
 from cutaway.analysis.samples import Samples
@@ -22,7 +22,7 @@ def test_a_rich_run_is_told_in_three_to_six_sentences() -> None:
 
 def test_accuracy_is_said_with_its_interval_and_what_was_held_out_first() -> None:
     scores = [Score("training", 9, 0, "accuracy", 1.0, 0.9, 1.0), Score("test", 9, 0, "accuracy", 0.95, 0.91, 0.98)]
-    [said] = summary_of(Content(Head("run"), scores))
+    [said] = summary_of(ReportContent(Head("run"), scores))
     assert said == (
         "Accuracy is 95.0 % on test (95 % interval 91.0 to 98.0 %), 100 % on training (95 % interval 90.0 to 100 %)."
     )
@@ -30,25 +30,27 @@ def test_accuracy_is_said_with_its_interval_and_what_was_held_out_first() -> Non
 
 def test_the_worst_finding_is_named_whatever_came_first() -> None:
     findings = [Finding("A", "warning", "small", time=1.0), Finding("B", "error", "large", time=2.0)]
-    assert summary_of(Content(Head("run"), findings=findings)) == ["The worst of 2 findings is B (error): large."]
+    assert summary_of(ReportContent(Head("run"), findings=findings)) == ["The worst of 2 findings is B (error): large."]
 
 
 def test_infos_alone_are_no_bad_news() -> None:
-    assert summary_of(Content(Head("run"), findings=[Finding("A", "info", "fine")])) == []
+    assert summary_of(ReportContent(Head("run"), findings=[Finding("A", "info", "fine")])) == []
 
 
 @pytest.mark.parametrize(("rows", "said"), [(30, "16 labels are"), (1, "1 label is"), (0, "No label is")])
 def test_suspected_labels_are_those_more_likely_wrong_than_right(rows: int, said: str) -> None:
-    given = Content(Head("run"), parts=[Part("mislabeled", tables={"mislabeled": ranked(rows=rows)})])
+    given = ReportContent(Head("run"), parts=[AnalysisResult("mislabeled", tables={"mislabeled": ranked(rows=rows)})])
     assert summary_of(given)[0].startswith(f"{said} more likely wrong than right")
 
 
 def test_labels_that_were_not_looked_at_are_not_said_to_be_right() -> None:
-    assert suspected(Content(Head("run"), parts=[Part("mislabeled", reason="no labels")])) is None
+    assert suspected(ReportContent(Head("run"), parts=[AnalysisResult("mislabeled", reason="no labels")])) is None
 
 
 def test_a_run_without_an_evaluation_says_why_nothing_of_its_samples_is_known() -> None:
-    given = Content(Head("run", health="healthy: 12 rules looked"), missing=[("samples", "there is no evaluation")])
+    given = ReportContent(
+        Head("run", health="healthy: 12 rules looked"), missing=[("samples", "there is no evaluation")]
+    )
     assert summary_of(given) == ["The training is healthy: 12 rules looked.", "There is no evaluation."]
 
 
@@ -108,10 +110,10 @@ def test_bars_stay_on_their_rail() -> None:
 def test_insights_are_counted_once_and_not_as_the_worst_finding() -> None:
     given = content(findings=[Finding("low-performance", "error", "thin digits fail", source="analyze")])
     assert not any("thin digits fail" in one for one in summary_of(given))
-    assert any("thin digits fail" in one for one in summary_of(Content(Head("run"), findings=given.findings)))
+    assert any("thin digits fail" in one for one in summary_of(ReportContent(Head("run"), findings=given.findings)))
 
 
 def test_of_a_long_message_the_first_sentence_is_said() -> None:
     message = "Loss is 1.5 on e.g. cats. Collect more of them. " + "And so on. " * 100
-    [said] = summary_of(Content(Head("run"), findings=[Finding("A", "error", message)]))
+    [said] = summary_of(ReportContent(Head("run"), findings=[Finding("A", "error", message)]))
     assert said == "One finding: A (error): Loss is 1.5 on e.g. cats."

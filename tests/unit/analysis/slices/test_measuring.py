@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cutaway.analysis.slices.measuring import Difference, clipped, difference, in_words
+from cutaway.analysis.slices.measuring import SliceDifference, clipped, difference, in_words
 
 
 def test_the_interval_of_a_difference_of_shares_covers_it_as_often_as_it_says() -> None:
@@ -26,12 +26,16 @@ def test_extremes_are_cut_off_and_two_values_stay() -> None:
 @pytest.mark.parametrize(
     ("found", "share", "words"),
     [
-        (Difference(0.21, 0.09, (0, 1)), True, "error 21 % where a = 1 and b < 2, 9 % elsewhere: 412 samples"),
-        (Difference(0.0123, 0.0119, (0, 1)), True, "error 1.23 % where a = 1 and b < 2, 1.19 % elsewhere: 412 samples"),
-        (Difference(0.3, 0.0, (0, 1)), True, "error 30 % where a = 1 and b < 2, 0 % elsewhere: 412 samples"),
-        (Difference(0.3, 0.002, (0, 1)), True, "error 30.0 % where a = 1 and b < 2, 0.2 % elsewhere: 412 samples"),
-        (Difference(1.234, 0.456, (0, 1)), False, "error 1.2 where a = 1 and b < 2, 0.46 elsewhere: 412 samples"),
+        (SliceDifference(0.21, 0.09, (0, 1)), True, "error 21 % where a = 1 and b < 2, 9 % elsewhere: 412 samples"),
+        (
+            SliceDifference(0.0123, 0.0119, (0, 1)),
+            True,
+            "error 1.23 % where a = 1 and b < 2, 1.19 % elsewhere: 412 samples",
+        ),
+        (SliceDifference(0.3, 0.0, (0, 1)), True, "error 30 % where a = 1 and b < 2, 0 % elsewhere: 412 samples"),
+        (SliceDifference(0.3, 0.002, (0, 1)), True, "error 30.0 % where a = 1 and b < 2, 0.2 % elsewhere: 412 samples"),
+        (SliceDifference(1.234, 0.456, (0, 1)), False, "error 1.2 where a = 1 and b < 2, 0.46 elsewhere: 412 samples"),
     ],
 )
-def test_words_have_the_digits_that_tell_apart(found: Difference, share: bool, words: str) -> None:
+def test_words_have_the_digits_that_tell_apart(found: SliceDifference, share: bool, words: str) -> None:
     assert in_words("error", found, ("a = 1", "b < 2"), 412, share=share) == words

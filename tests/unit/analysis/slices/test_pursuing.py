@@ -6,10 +6,10 @@ import pytest
 
 from cutaway.analysis.slices.features import Box, Feature, box_rows, featured
 from cutaway.analysis.slices.outcome import target_of
-from cutaway.analysis.slices.pursuing import Limits, kept, pursued
+from cutaway.analysis.slices.pursuing import SliceLimits, kept, pursued
 from cutaway.analysis.slices.searching import Searcher
 
-LIMITS = Limits(level=5.0, alpha=0.05, effect=0.01, most=10)
+LIMITS = SliceLimits(level=5.0, alpha=0.05, effect=0.01, most=10)
 
 
 @pytest.fixture

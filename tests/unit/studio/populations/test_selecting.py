@@ -14,7 +14,7 @@ from httpx import Response
 from cutaway.run.decisions import STUDIO, Decisions, Rejection, write_decisions
 from cutaway.run.overlays import Correction, Overlay, overlay_path, write_overlay
 from cutaway.run.pulse import Pulse
-from cutaway.run.selections import Selection, keep_selection
+from cutaway.run.selections import SampleSelection, keep_selection
 from tests.unit.studio.a_population import evaluation_of, make
 from tests.unit.studio.one_run import Asked, studio_of
 
@@ -74,8 +74,8 @@ def test_what_does_not_fit_the_evaluation_is_not_kept(asked: Asked) -> None:
 
 def test_one_that_no_longer_fits_has_no_count(asked: Asked) -> None:
     run = evaluation_of(asked.studio.root).run
-    keep_selection(run, Selection("of a gone evaluation", 9))
-    keep_selection(run, Selection("of a gone column", 1, where=("metadata.gone = 1",)))
+    keep_selection(run, SampleSelection("of a gone evaluation", 9))
+    keep_selection(run, SampleSelection("of a gone column", 1, where=("metadata.gone = 1",)))
     assert [one["count"] for one in asked.data("made", "/selections")] == [None, None]
 
 
@@ -111,10 +111,10 @@ class TestPulse:
         run = make(tmp_path, samples=20, analyses=False)
         pulse = Pulse(run.storage)
         assert pulse.look() == []
-        keep_selection(run, Selection("odd", 0, created=1.0))
+        keep_selection(run, SampleSelection("odd", 0, created=1.0))
         assert pulse.look() == ["samples"]
         # As long as before: only what it says of itself differs.
-        keep_selection(run, Selection("odd", 1, created=1.0))
+        keep_selection(run, SampleSelection("odd", 1, created=1.0))
         assert pulse.look() == ["samples"]
         write_overlay(run, Overlay("fix-1", ("0", "1"), (Correction("training/3", "label", "0", "1"),), "class"))
         assert pulse.look() == ["samples"]
