@@ -37,17 +37,19 @@ CutawayError
     ├── RuleEvaluationConditionMet               a rule fired, and the caller asked to hear of it so
     └── InsufficientInformationForRuleInvocation
 
-Messages say what happened with the values, why where that is known, and what to run or write next.
-Errors keep what they speak of as attributes, so that callers never parse a message.
+`message` says what happened with the values, and why where that is known; `hint` what to run or write next; `path`
+names the file or folder that it is about. `str(error)` is the message and the hint. Errors keep what else they speak
+of as attributes too, so that callers never parse a message.
 """
 
 from __future__ import annotations
 
-import re
 import traceback
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from os import PathLike, fspath
 from pathlib import Path
+from typing import Any
 
 __all__ = [
     "AnalysisUnavailable",
@@ -88,7 +90,6 @@ __all__ = [
     "UnsafeModel",
     "did_you_mean",
     "place_of",
-    "split_hint",
 ]
 
 # Where somebody's code calls into these, their own line says more. Rules of others are installed packages too.
@@ -130,18 +131,6 @@ def _few(names: Iterable[str]) -> list[str]:
     return found
 
 
-def split_hint(message: str) -> tuple[str, str]:
-    """Split a message after its first sentence: the rest says why, and what to do next.
-
-    >>> split_hint("No run 'x' in runs. Did you mean 'y'?")
-    ("No run 'x' in runs.", "Did you mean 'y'?")
-    """
-    found = re.search(r"[.?!](?= [A-Z`'\"\d])", message)
-    if found is None:
-        return message, ""
-    return message[: found.end()], message[found.end() + 1 :]
-
-
 def place_of(error: BaseException) -> str:
     """Return file and line where somebody's code raised: the innermost that is neither a library's nor ours.
 
@@ -163,11 +152,42 @@ def place_of(error: BaseException) -> str:
 
 
 class CutawayError(Exception):
-    """The root of the tree: catching it catches everything that Cutaway raises on purpose."""
+    """The root of the tree: catching it catches everything that Cutaway raises on purpose.
+
+    >>> error = CutawayError("No run 'x'.", hint=did_you_mean("x", ["xy"]))
+    >>> error.message, error.hint, str(error)
+    ("No run 'x'.", "Did you mean 'xy'?", "No run 'x'. Did you mean 'xy'?")
+    """
+
+    message: str = ""
+    hint: str = ""
+    path: str = ""
+
+    def __init__(self, message: str = "", *, hint: str = "", path: str | PathLike[str] = "") -> None:
+        self.message, self.hint, self.path = message, hint.strip(), fspath(path)
+        super().__init__(str(self))
 
     def __str__(self) -> str:
         # KeyError would print the message as a quoted repr.
-        return str(self.args[0]) if self.args else ""
+        return f"{self.message} {self.hint}" if self.hint else self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The arguments of the constructors are not those of the exception.
+        return _restored, (type(self), self.args, vars(self))
+
+    def without_folders(self) -> tuple[str, str]:
+        """Return the message and the hint with its path by name only, for who is not at this machine."""
+        name = Path(self.path).name
+        if not name:
+            return self.message, self.hint
+        return self.message.replace(self.path, name), self.hint.replace(self.path, name)
+
+
+def _restored(kind: type[CutawayError], args: tuple[Any, ...], fields: dict[str, Any]) -> CutawayError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    vars(error).update(fields)
+    return error
 
 
 class ConfigurationError(CutawayError, ValueError):
@@ -179,18 +199,18 @@ class InvalidCollectionConfiguration(ConfigurationError):
 
     def __init__(self, collection: str) -> None:
         super().__init__(
-            f"Collection {collection!r} has no regex and no tensor. Call "
-            f"`get_collection({collection!r}).include(regex)` or `.add(tensor)`, "
-            "or leave it out of `include_collections`."
+            f"Collection {collection!r} has no regex and no tensor.",
+            hint=f"Call `get_collection({collection!r}).include(regex)` or `.add(tensor)`, or leave it out of "
+            "`include_collections`.",
         )
         self.collection = collection
 
 
-class MissingExtraError(CutawayError, ImportError):
+class MissingExtraError(CutawayError, ImportError):  # type: ignore[misc]  # both have a `path`
     """A call that needs a dependency which is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an optional dependency. Run: pip install 'cutaway[{extra}]'")
+        super().__init__(f"{what} needs an optional dependency.", hint=f"Run: pip install 'cutaway[{extra}]'")
         self.extra = extra
 
 
@@ -206,7 +226,8 @@ class EncoderError(BindingError):
 
     def __init__(self, kind: str, name: str, sample: str, reason: str, place: str = "") -> None:
         where = f"{place}: " if place else ""
-        super().__init__(f"{where}{kind} {name!r} failed for sample {sample!r}: {reason}")
+        file = place.rpartition(":")[0]
+        super().__init__(f"{where}{kind} {name!r} failed for sample {sample!r}: {reason}", path=file)
         self.kind, self.name, self.sample, self.reason, self.place = kind, name, sample, reason, place
 
 
@@ -218,32 +239,33 @@ class ModelNotFound(ModelError, FileNotFoundError):
     """No model at that path."""
 
     def __init__(self, path: str, hint: str = "") -> None:
-        super().__init__(f"No model at {path!r}.{hint or ' Give the path of a model file or a SavedModel folder.'}")
-        self.path = path
+        super().__init__(
+            f"No model at {path!r}.", hint=hint or "Give the path of a model file or a SavedModel folder.", path=path
+        )
 
 
 class ModelFormatError(ModelError, ValueError):
     """A file that is not the model it says it is: cut short, mislabelled, a pointer of Git LFS, or no model at all."""
 
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"{path!r} cannot be read as a model: {reason}")
-        self.path, self.reason = path, reason
+    def __init__(self, path: str, reason: str, *, hint: str = "") -> None:
+        super().__init__(f"{path!r} cannot be read as a model: {reason}", hint=hint, path=path)
+        self.reason = f"{reason} {self.hint}" if hint else reason
 
 
 class UnsafeModel(ModelError):
     """A model file that is refused before anything of it runs; `path` and `reason` say which and why."""
 
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"{path!r} is refused: {reason}")
-        self.path, self.reason = path, reason
+    def __init__(self, path: str, reason: str, *, hint: str = "") -> None:
+        super().__init__(f"{path!r} is refused: {reason}", hint=hint, path=path)
+        self.reason = f"{reason} {self.hint}" if hint else reason
 
 
 class ModelInputError(ModelError, ValueError):
     """A batch that does not fit the inputs of a model; `input` names the one."""
 
-    def __init__(self, name: str, reason: str) -> None:
-        super().__init__(f"Input {name!r} of the model: {reason}")
-        self.input, self.reason = name, reason
+    def __init__(self, name: str, reason: str, *, hint: str = "") -> None:
+        super().__init__(f"Input {name!r} of the model: {reason}", hint=hint)
+        self.input, self.reason = name, f"{reason} {self.hint}" if hint else reason
 
 
 class LayerUnavailable(ModelError, KeyError):
@@ -251,8 +273,8 @@ class LayerUnavailable(ModelError, KeyError):
 
     def __init__(self, layer: str, known: Sequence[str] = (), reason: str = "") -> None:
         hint = did_you_mean(layer, known)
-        why = f" {reason}" if reason else f" `model.layers` lists all {len(known)}."
-        super().__init__(f"No layer {layer!r} in this model.{hint}{why}")
+        why = reason or f"`model.layers` lists all {len(known)}."
+        super().__init__(f"No layer {layer!r} in this model.", hint=f"{hint} {why}")
         self.layer = layer
 
 
@@ -265,8 +287,8 @@ class ModelTimeout(ModelError, TimeoutError):
 
     def __init__(self, what: str, seconds: float, setting: str = "seconds") -> None:
         super().__init__(
-            f"The model did not {what} within {seconds:g} s, so its process was stopped. "
-            f"Give it more time with `Limits({setting}=...)`, or `--timeout`, where it is merely slow."
+            f"The model did not {what} within {seconds:g} s, so its process was stopped.",
+            hint=f"Give it more time with `Limits({setting}=...)`, or `--timeout`, where it is merely slow.",
         )
         self.seconds = seconds
 
@@ -274,9 +296,9 @@ class ModelTimeout(ModelError, TimeoutError):
 class ModelCrashed(ModelError):
     """The process that a model from a file lives in ended by itself; `reason` says how."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(f"The process of the model ended: {reason}")
-        self.reason = reason
+    def __init__(self, reason: str, *, hint: str = "") -> None:
+        super().__init__(f"The process of the model ended: {reason}", hint=hint)
+        self.reason = f"{reason} {self.hint}" if hint else reason
 
 
 class EvaluationError(CutawayError):
@@ -286,21 +308,18 @@ class EvaluationError(CutawayError):
 class OverlayError(CutawayError, ValueError):
     """Corrections that cannot be used: a file that is missing or damaged, or one that was made for other labels."""
 
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"The overlay {path!r}: {reason}")
-        self.path, self.reason = path, reason
+    def __init__(self, path: str, reason: str, *, hint: str = "") -> None:
+        super().__init__(f"The overlay {path!r}: {reason}", hint=hint, path=path)
+        self.reason = f"{reason} {self.hint}" if hint else reason
 
 
 class AnalysisUnavailable(CutawayError, LookupError):
     """An analysis that does not apply: these samples lack something that it needs, or the model does."""
 
-    def __init__(self, analysis: str, reason: str) -> None:
-        super().__init__(f"No {analysis}: {reason}")
+    def __init__(self, analysis: str, reason: str, *, hint: str = "") -> None:
+        super().__init__(f"No {analysis}: {reason}", hint=hint)
         self.analysis = analysis
-        self.reason = reason
-
-    def __reduce__(self) -> tuple[type[AnalysisUnavailable], tuple[str, str]]:
-        return type(self), (self.analysis, self.reason)
+        self.reason = f"{reason} {self.hint}" if hint else reason
 
 
 class RunError(CutawayError):
@@ -311,8 +330,8 @@ class RunNotFound(RunError, FileNotFoundError):
     """No run at that path or of that name."""
 
     def __init__(self, text: str, where: str, near: Sequence[str] = ()) -> None:
-        hint = did_you_mean(text, near) or " `cutaway runs list` shows the runs there are."
-        super().__init__(f"No run {text!r} in {where}.{hint}")
+        hint = did_you_mean(text, near) or "`cutaway runs list` shows the runs there are."
+        super().__init__(f"No run {text!r} in {where}.", hint=hint, path=where)
         self.text = text
 
 
@@ -321,10 +340,11 @@ class RunExists(RunError, FileExistsError):
 
     def __init__(self, path: str) -> None:
         super().__init__(
-            f"{path!r} already holds a run. Give another `out_dir`, leave `out_dir` out for a new folder, "
-            "or continue that run with `resume=True`."
+            f"{path!r} already holds a run.",
+            hint="Give another `out_dir`, leave `out_dir` out for a new folder, or continue that run with "
+            "`resume=True`.",
+            path=path,
         )
-        self.path = path
 
 
 class RunLocked(RunError):
@@ -332,10 +352,11 @@ class RunLocked(RunError):
 
     def __init__(self, path: str, role: str, worker: str, holder: str) -> None:
         super().__init__(
-            f"Run {path!r} is being written by {holder} as {role} of {worker}. "
-            "Wait until that process ends, stop it, or write to another `out_dir`."
+            f"Run {path!r} is being written by {holder} as {role} of {worker}.",
+            hint="Wait until that process ends, stop it, or write to another `out_dir`.",
+            path=path,
         )
-        self.path, self.role, self.worker, self.holder = path, role, worker, holder
+        self.role, self.worker, self.holder = role, worker, holder
 
 
 class RunFormatError(RunError):
@@ -346,8 +367,10 @@ class RunDamaged(RunError):
     """Bytes of a run that fail their checksum; `path` and `offset` say where."""
 
     def __init__(self, path: str, offset: int, reason: str) -> None:
-        super().__init__(f"{path} is damaged at byte {offset}: {reason}. The rest of the run still reads.")
-        self.path, self.offset, self.reason = path, offset, reason
+        super().__init__(
+            f"{path} is damaged at byte {offset}: {reason}.", hint="The rest of the run still reads.", path=path
+        )
+        self.offset, self.reason = offset, reason
 
 
 class StorageError(RunError, OSError):
@@ -364,7 +387,7 @@ class TensorUnavailable(TrialError, KeyError):
     def __init__(self, tensor: str, run: str = "", known: Sequence[str] = ()) -> None:
         where = f" in run {run!r}" if run else ""
         listed = f" `cutaway tensors {run}` lists all {len(known)}." if run and known else ""
-        super().__init__(f"No tensor {tensor!r}{where}.{did_you_mean(tensor, known)}{listed}")
+        super().__init__(f"No tensor {tensor!r}{where}.", hint=f"{did_you_mean(tensor, known)}{listed}")
         self.tensor = tensor
 
 
@@ -373,11 +396,11 @@ class TensorUnavailableForStep(TrialError, KeyError):
 
     def __init__(self, tensor: str, step: int, mode: str = "GLOBAL", *, has_reductions: bool = False) -> None:
         kept = (
-            " Statistics or reductions of it are kept: use `reduction_value`."
+            "Statistics or reductions of it are kept: use `reduction_value`."
             if has_reductions
-            else " `tensor.steps()` lists the steps at which it was saved."
+            else "`tensor.steps()` lists the steps at which it was saved."
         )
-        super().__init__(f"The value of tensor {tensor!r} was not saved at {mode} step {step}.{kept}")
+        super().__init__(f"The value of tensor {tensor!r} was not saved at {mode} step {step}.", hint=kept)
         self.tensor, self.step, self.mode, self.has_reductions = tensor, step, mode, has_reductions
 
 
@@ -386,8 +409,8 @@ class ShapeUnavailableForStep(TrialError, KeyError):
 
     def __init__(self, tensor: str, step: int, mode: str = "GLOBAL") -> None:
         super().__init__(
-            f"The shape of tensor {tensor!r} was not saved at {mode} step {step}. "
-            "`tensor.steps()` lists the steps at which it was."
+            f"The shape of tensor {tensor!r} was not saved at {mode} step {step}.",
+            hint="`tensor.steps()` lists the steps at which it was.",
         )
         self.tensor, self.step, self.mode = tensor, step, mode
 
@@ -396,7 +419,7 @@ class StepUnavailable(TrialError, LookupError):
     """A step that was not saved, and will not be."""
 
     def __init__(self, step: int, mode: str = "GLOBAL") -> None:
-        super().__init__(f"{mode} step {step} was not saved. `trial.steps()` lists the steps that were.")
+        super().__init__(f"{mode} step {step} was not saved.", hint="`trial.steps()` lists the steps that were.")
         self.step, self.mode = step, mode
 
 
@@ -404,7 +427,9 @@ class StepNotYetAvailable(TrialError, LookupError):
     """A step that the running training has not reached."""
 
     def __init__(self, step: int, mode: str = "GLOBAL") -> None:
-        super().__init__(f"{mode} step {step} is not written yet. `trial.wait_for_steps([{step}])` waits for it.")
+        super().__init__(
+            f"{mode} step {step} is not written yet.", hint=f"`trial.wait_for_steps([{step}])` waits for it."
+        )
         self.step, self.mode = step, mode
 
 
@@ -420,8 +445,8 @@ class InvalidWorker(TrialError, ValueError):
     """No worker of that name wrote to the run."""
 
     def __init__(self, worker: str, workers: Sequence[str] = ()) -> None:
-        listed = f" It has {', '.join(workers)}." if workers else ""
-        super().__init__(f"No worker {worker!r} in this run.{listed}")
+        listed = f"It has {', '.join(workers)}." if workers else ""
+        super().__init__(f"No worker {worker!r} in this run.", hint=listed)
         self.worker = worker
 
 

@@ -123,7 +123,9 @@ def load(kind: str, name: str) -> Any:
     found = next((one for one in others if one.lower() == name.lower()), None)
     if found is None:
         known, noun = names(kind), "analysis" if kind == "analyses" else kind.removesuffix("s")
-        raise ConfigurationError(f"There is no {noun} {name!r}.{did_you_mean(name, known)} There are {_listed(known)}.")
+        raise ConfigurationError(
+            f"There is no {noun} {name!r}.", hint=f"{did_you_mean(name, known)} There are {_listed(known)}."
+        )
     entry = others[found]
     try:
         return entry.load()

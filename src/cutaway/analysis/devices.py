@@ -19,5 +19,7 @@ def choose_device(asked: str | None = None) -> str:
     if asked.split(":")[0] not in ("cpu", "cuda"):
         raise ConfigurationError(f"`device` must be 'cpu', 'cuda' or 'cuda:<number>', but got {asked!r}.")
     if asked != "cpu" and not torch.cuda.is_available():
-        raise ConfigurationError(f"`device={asked!r}` needs a GPU that torch can use. Leave it out for the CPU.")
+        raise ConfigurationError(
+            f"`device={asked!r}` needs a GPU that torch can use.", hint="Leave it out for the CPU."
+        )
     return asked

@@ -20,8 +20,8 @@ def check_subset(subset: str) -> None:
     """Refuse what is no subset of a data set."""
     if subset not in SUBSETS:
         hint = did_you_mean(str(subset), SUBSETS)
-        message = f"`subset` must be one of {', '.join(map(repr, SUBSETS))}, but got {subset!r}.{hint}"
-        raise ConfigurationError(message)
+        message = f"`subset` must be one of {', '.join(map(repr, SUBSETS))}, but got {subset!r}."
+        raise ConfigurationError(message, hint=hint)
 
 
 def sample_id(one: object, subset: str) -> str | None:

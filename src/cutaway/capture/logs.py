@@ -20,8 +20,8 @@ def apply_log_level(environment: Mapping[str, str] = os.environ) -> None:
     for variable in _VARIABLES:
         text = environment.get(variable, "").strip().upper()
         if text and text not in _LEVELS:
-            message = f"{variable} must be one of {', '.join(_LEVELS)}, but got {text!r}.{did_you_mean(text, _LEVELS)}"
-            raise ConfigurationError(message)
+            message = f"{variable} must be one of {', '.join(_LEVELS)}, but got {text!r}."
+            raise ConfigurationError(message, hint=did_you_mean(text, _LEVELS))
         if text:
             logger.setLevel(logging.CRITICAL + 1 if text == "OFF" else text)
             return

@@ -92,7 +92,7 @@ def _named(name: str) -> Observer:
         return _observer(kind())
     except TypeError as error:
         raise ConfigurationError(
-            f"Rule {name!r} needs arguments: {error}. Give the rule itself: `rules=[{kind.__name__}(...)]`."
+            f"Rule {name!r} needs arguments: {error}.", hint=f"Give the rule itself: `rules=[{kind.__name__}(...)]`."
         ) from error
 
 

@@ -50,8 +50,8 @@ class HookSettings:
     def __post_init__(self) -> None:
         if self.include_workers not in ("one", "all"):
             hint = did_you_mean(str(self.include_workers), ("one", "all"))
-            message = f"`include_workers` must be 'one' or 'all', but got {self.include_workers!r}.{hint}"
-            raise ConfigurationError(message)
+            message = f"`include_workers` must be 'one' or 'all', but got {self.include_workers!r}."
+            raise ConfigurationError(message, hint=hint)
         _check_whole("statistics_every", self.statistics_every, ">= 0")
         _check_whole("disk_budget", self.disk_budget, "> 0")
         self._check_paths()
@@ -88,8 +88,8 @@ class HookSettings:
 
     def _check_resume(self) -> None:
         if self.resume and self.out_dir is None:
-            message = "`resume=True` needs the `out_dir` of the run to continue. `cutaway runs list` shows them."
-            raise ConfigurationError(message)
+            message = "`resume=True` needs the `out_dir` of the run to continue."
+            raise ConfigurationError(message, hint="`cutaway runs list` shows them.")
         if self.from_step is not None:
             _check_whole("from_step", self.from_step, ">= 0")
             if not self.resume:

@@ -64,33 +64,35 @@ def _run(words: list[str]) -> int:
         _forget_the_pipe()
         return PIPE_CLOSED
     except usage_error as error:
-        raise ConfigurationError(_usage(error)) from error
+        raise _usage(error) from error
     return result if isinstance(result, int) else 0
 
 
-def _usage(error: typer.BadParameter) -> str:
+def _usage(error: typer.BadParameter) -> ConfigurationError:
     path = error.ctx.command_path if error.ctx is not None else "cutaway"
     message = error.format_message().strip().rstrip(".")
-    return f"{message}{'' if message.endswith('?') else '.'} `{path} --help` lists what it takes."
+    whole = message if message.endswith("?") else f"{message}."
+    return ConfigurationError(whole, hint=f"`{path} --help` lists what it takes.", path=path)
 
 
 def _print_error(error: Exception, *, as_json: bool) -> int:
     """Print an error for people, and as JSON where that was asked for; return the exit code."""
     from cutaway.cli.output import error_object, print_error
 
-    label, status, message = "Error", USAGE, str(error)
+    label, status, message, hint = "Error", USAGE, str(error), ""
     if isinstance(error, CutawayError):
-        pass
+        message, hint = error.message, error.hint
     elif isinstance(error, OSError):
         message = f"{error.filename or 'The system'}: {error.strerror or error}."
     else:
         label, status = "Internal error", INTERNAL
-        message = f"{type(error).__name__}: {error}. This is a fault in Cutaway; `--debug` shows where it arose."
-    print_error(message, label)
+        message = f"{type(error).__name__}: {error}."
+        hint = "This is a fault in Cutaway; `--debug` shows where it arose."
+    print_error(message, hint, label)
     if as_json:
         import json
 
-        print(json.dumps(error_object(message, type(error).__name__, status), indent=2))
+        print(json.dumps(error_object(message, hint, type(error).__name__, status), indent=2))
     return status
 
 

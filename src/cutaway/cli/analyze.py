@@ -202,8 +202,8 @@ def _refuse_strangers(asked: Asked) -> None:
     """Refuse a question that there is not, and options that belong to another one."""
     if asked.what is not None and asked.what not in QUESTIONS:
         raise ConfigurationError(
-            f"There is no analysis {asked.what!r}.{did_you_mean(asked.what, QUESTIONS)} "
-            f"There are {', '.join(QUESTIONS)}."
+            f"There is no analysis {asked.what!r}.",
+            hint=f"{did_you_mean(asked.what, QUESTIONS)} There are {', '.join(QUESTIONS)}.",
         )
     own = QUESTIONS[asked.what] if asked.what is not None else ()
     for option, questions in _by_option().items():

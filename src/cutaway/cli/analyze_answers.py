@@ -227,7 +227,9 @@ def _array(file: str) -> np.ndarray:
     try:
         return np.asarray(np.load(file, allow_pickle=False))
     except (OSError, ValueError) as error:
-        raise ConfigurationError(f"Cannot read {file!r} as an array: {error}. Save it with `numpy.save`.") from error
+        raise ConfigurationError(
+            f"Cannot read {file!r} as an array: {error}.", hint="Save it with `numpy.save`.", path=file
+        ) from error
 
 
 def _corners(text: str) -> np.ndarray:

@@ -135,7 +135,7 @@ def save_answer(answer: Answer, folder: str) -> tuple[list[Path], list[str]]:
                 continue
             written += [figure.save(into / f"{_stem(answer.name, name)}.{ending}") for ending in ("png", "html")]
     except OSError as error:
-        raise StorageError(f"Cannot write to {folder!r}: {error.strerror or error}.") from error
+        raise StorageError(f"Cannot write to {folder!r}: {error.strerror or error}.", path=folder) from error
     return written, unsaid
 
 

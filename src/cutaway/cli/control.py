@@ -100,8 +100,8 @@ def _leave_request(run: Run, action: str, arguments: dict[str, float], why: str)
     training = look_at_training(run)
     if not training.runs:
         raise RunError(
-            f"The training of run {run.name!r} is not running: it is {training.state}. "
-            f"`cutaway runs show {shown_path(run.path)}` says how it ended."
+            f"The training of run {run.name!r} is not running: it is {training.state}.",
+            hint=f"`cutaway runs show {shown_path(run.path)}` says how it ended.",
         )
     return ask_training(run, training, WantedAction(action, arguments, who=_me(), why=why))[0]
 

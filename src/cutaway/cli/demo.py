@@ -36,7 +36,9 @@ def demo(
     from cutaway.demo import tell
 
     if epochs < 1:
-        raise ConfigurationError(f"`--epochs >= 1` must hold, but got --epochs {epochs}. `cutaway demo` takes 30.")
+        raise ConfigurationError(
+            f"`--epochs >= 1` must hold, but got --epochs {epochs}.", hint="`cutaway demo` takes 30."
+        )
     say = Screen(stderr=True).line
     say("Loading PyTorch and scikit-learn's 1,797 digits of 8 x 8 pixels ...")
     seen = tell(epochs, say)

@@ -165,7 +165,7 @@ def _run(into: str | None) -> Run | None:
         return None if into is None else open_run(into)
     except RunNotFound as error:
         # A mistyped name must not become a run of its own.
-        error.args = (f"{error} `--into` takes a run that is there; leave it out for a new one.",)
+        error.hint += " `--into` takes a run that is there; leave it out for a new one."
         raise
 
 

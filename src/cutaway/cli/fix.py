@@ -91,13 +91,17 @@ def fix(
 
 def _refuse_contradictions(*, undo: bool, list_all: bool, retrain: str | None, repeats: int, dry_run: bool) -> None:
     if undo and (list_all or retrain is not None or dry_run):
-        raise ConfigurationError("`--undo` takes an overlay back and does nothing else. Call `cutaway fix` once more.")
+        raise ConfigurationError(
+            "`--undo` takes an overlay back and does nothing else.", hint="Call `cutaway fix` once more."
+        )
     if dry_run and retrain is not None:
-        raise ConfigurationError("`--dry-run` writes no overlay, so there is none to retrain with. Leave one out.")
+        raise ConfigurationError(
+            "`--dry-run` writes no overlay, so there is none to retrain with.", hint="Leave one out."
+        )
     if repeats < 0:
         raise ConfigurationError(f"`--repeats >= 0` must hold, but got --repeats {repeats}.")
     if repeats and retrain is None:
-        raise ConfigurationError("`--repeats` says how often to retrain. Give the command with `--retrain`.")
+        raise ConfigurationError("`--repeats` says how often to retrain.", hint="Give the command with `--retrain`.")
 
 
 def _prove(made: PlannedFix, command: str, repeats: int) -> Proof:
@@ -122,10 +126,14 @@ def _finish(made: PlannedFix, proof: Proof | None, *, as_json: bool) -> int:
     if as_json:
         told: dict[str, Any] = fix_object(made, proof)
         if proof is not None and failed:
-            told = {**error_object(proof.failure, proof.code, FAILED_EXIT), "lines": list(proof.lines), **told}
+            told = {
+                **error_object(proof.failure, proof.hint, proof.code, FAILED_EXIT),
+                "lines": list(proof.lines),
+                **told,
+            }
         emit_json(told)
     if proof is not None and failed:
-        print_error(proof.failure)
+        print_error(proof.failure, proof.hint)
         for line in proof.lines:
             typer.echo(f"  {printable(line)}", err=True)
         return FAILED_EXIT

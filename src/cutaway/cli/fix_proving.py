@@ -26,7 +26,7 @@ Listen = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Proof:
-    """What a retraining with the overlay showed, or why it showed nothing: `failure`, and `code`, the kind of it.
+    """What a retraining with the overlay showed, or why it showed nothing: `failure`, what to do, and its `code`.
 
     `lines` are what belongs below a failure: the line of code that is missing, or the last that the command printed.
     """
@@ -35,16 +35,17 @@ class Proof:
     runs: tuple[Run, ...] = ()
     notes: tuple[str, ...] = ()
     failure: str = ""
+    hint: str = ""
     code: str = ""
     lines: tuple[str, ...] = ()
 
 
 class _Failed(Exception):
-    """A retraining that proves nothing; the text says why and what to do."""
+    """A retraining that proves nothing; the text says why, and the hint what to do."""
 
-    def __init__(self, code: str, message: str, lines: Sequence[str] = ()) -> None:
+    def __init__(self, code: str, message: str, lines: Sequence[str] = (), hint: str = "") -> None:
         super().__init__(message)
-        self.code, self.lines = code, tuple(lines)
+        self.code, self.lines, self.hint = code, tuple(lines), hint
 
 
 def prove(made: PlannedFix, command: str, repeats: int, listen: Listen) -> Proof:
@@ -57,7 +58,7 @@ def prove(made: PlannedFix, command: str, repeats: int, listen: Listen) -> Proof
         notes = _unasked(run, made.overlay)
         return Proof(measure(made.run, run, number=made.evaluation), (run,), notes)
     except _Failed as failure:
-        return Proof(failure=str(failure), code=failure.code, lines=failure.lines)
+        return Proof(failure=str(failure), hint=failure.hint, code=failure.code, lines=failure.lines)
 
 
 def _over_seeds(made: PlannedFix, words: list[str], repeats: int, listen: Listen) -> Proof:
@@ -99,9 +100,9 @@ def _retrained(made: PlannedFix, words: list[str], seed: int | None, listen: Lis
         line = LABELS_LINE if LABEL in overlay.counts else WEIGHTS_LINE
         raise _Failed(
             "OverlayNeverRead",
-            f"The retraining never read the overlay: {shown_path(newest.path)} was trained with the data as they are. "
-            "Add this line to the training script, after the labels are loaded, with `import cutaway.dataset`:",
+            f"The retraining never read the overlay: {shown_path(newest.path)} was trained with the data as they are.",
             [line],
+            "Add this line to the training script, after the labels are loaded, with `import cutaway.dataset`:",
         )
     # Of several, one that was evaluated says more.
     return next((run for run in read if evaluations(run)), read[0])
@@ -111,7 +112,7 @@ def _refuse_failed(done: Training) -> Training:
     if done.code:
         how = f"with exit code {done.code}" if done.code > 0 else f"by signal {-done.code}"
         said = "Its last lines are below." if done.tail else "It printed nothing."
-        raise _Failed("RetrainingFailed", f"The retraining ended {how}. {said}", done.tail)
+        raise _Failed("RetrainingFailed", f"The retraining ended {how}.", done.tail, said)
     return done
 
 
@@ -119,7 +120,8 @@ def _newest(done: Training, words: str) -> Run:
     if not done.runs:
         raise _Failed(
             "NoRun",
-            f"The training {words} made no new run here. Attach a hook (`with cutaway.torch.Hook() as hook:`) or call "
+            f"The training {words} made no new run here.",
+            hint="Attach a hook (`with cutaway.torch.Hook() as hook:`) or call "
             "`cutaway.evaluation.evaluate(dataset, model)` in it, with no fixed `out_dir`.",
         )
     return done.runs[0]

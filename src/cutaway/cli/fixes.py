@@ -101,8 +101,11 @@ def _refuse_unknown(asked: tuple[str, ...], known: list[str]) -> None:
     for one in asked:
         if one not in known:
             raise ConfigurationError(
-                f"The evaluation has no subset {one!r}.{did_you_mean(one, known)} It has {', '.join(known)}. "
-                "`cutaway evaluate` evaluates every subset, or choose with `--subset`."
+                f"The evaluation has no subset {one!r}.",
+                hint=(
+                    f"{did_you_mean(one, known)} It has {', '.join(known)}. `cutaway evaluate` evaluates every subset, "
+                    "or choose with `--subset`."
+                ),
             )
 
 

@@ -16,7 +16,6 @@ from rich.text import Text
 from cutaway.cli.grid import Cell, GridColumn, cell_text, fit
 from cutaway.cli.sparkline import ASCII_BLOCKS, BLOCKS, NOT_FINITE, sparkline
 from cutaway.cli.words import printable
-from cutaway.errors import split_hint
 
 __all__ = ["STATE_STYLES", "Screen", "emit_json", "error_object", "heading", "print_error"]
 
@@ -97,17 +96,15 @@ def emit_json(content: Mapping[str, Any], *, one_line: bool = False) -> None:
     sys.stdout.flush()
 
 
-def error_object(message: str, code: str, status: int) -> dict[str, Any]:
+def error_object(message: str, hint: str, code: str, status: int) -> dict[str, Any]:
     """Return the one shape of an error in JSON."""
-    error, hint = split_hint(message)
-    return {"ok": False, "error": error, "code": code, "hint": hint, "status": status}
+    return {"ok": False, "error": message, "code": code, "hint": hint, "status": status}
 
 
-def print_error(message: str, label: str = "Error") -> None:
+def print_error(message: str, hint: str = "", label: str = "Error") -> None:
     """Print what happened, and below it what to do, to stderr."""
     screen = Screen(stderr=True)
-    error, hint = split_hint(message)
-    screen.line(Text(f"{label}: ", style="bold red"), error)
+    screen.line(Text(f"{label}: ", style="bold red"), message)
     if hint:
         screen.line(hint)
 

@@ -52,7 +52,7 @@ def _place(run: Run, out: Path | None) -> Path:
         return run.path / FOLDER / FILE
     path = out.expanduser()
     if path.is_dir():
-        raise ConfigurationError(f"{str(out)!r} is a folder. Give a file: `--out {out / FILE}`.")
+        raise ConfigurationError(f"{str(out)!r} is a folder.", hint=f"Give a file: `--out {out / FILE}`.")
     return path
 
 

@@ -96,7 +96,7 @@ def compare(
 
     if len(runs) < 2:
         raise ConfigurationError(
-            f"Comparing takes at least two runs, but got {len(runs)}. `cutaway runs list` has more."
+            f"Comparing takes at least two runs, but got {len(runs)}.", hint="`cutaway runs list` has more."
         )
     compared = compare_runs([open_run(text) for text in runs])
     if as_json:
@@ -195,7 +195,7 @@ def _tell_annotations(run: Run, written: Annotations, *, as_json: bool) -> None:
 def _not_negative(option: str, value: int) -> None:
     if value < 0:
         raise ConfigurationError(
-            f"`{option} >= 0` must hold, but got {option} {value}. `cutaway runs --help` says more."
+            f"`{option} >= 0` must hold, but got {option} {value}.", hint="`cutaway runs --help` says more."
         )
 
 
@@ -212,9 +212,13 @@ def _catalog(root: Path | None) -> list[Run]:
 
     folder = _folder(root)
     if root is not None and not folder.is_dir():
-        raise ConfigurationError(f"No folder {str(root)!r}. `cutaway runs list` without one lists `{_folder(None)}`.")
+        raise ConfigurationError(
+            f"No folder {str(root)!r}.", hint=f"`cutaway runs list` without one lists `{_folder(None)}`.", path=root
+        )
     if root is not None and is_run(folder):
-        raise ConfigurationError(f"{str(root)!r} is itself a run. `cutaway runs show {root}` shows it.")
+        raise ConfigurationError(
+            f"{str(root)!r} is itself a run.", hint=f"`cutaway runs show {root}` shows it.", path=root
+        )
     return runs_in(folder)
 
 
@@ -229,7 +233,7 @@ def _remove(runs: list[Run], *, yes: bool, as_json: bool) -> None:
         print_removal([(run.name, sizes[run.path]) for run in runs])
     if runs and not yes:
         if as_json or not sys.stdin.isatty():
-            raise ConfigurationError(f"Nothing was removed. Add `--yes` to remove {_these(len(runs))}.")
+            raise ConfigurationError("Nothing was removed.", hint=f"Add `--yes` to remove {_these(len(runs))}.")
         if not typer.confirm(f"Remove {_these(len(runs))} for good?"):
             typer.echo("Nothing was removed.", err=True)
             return

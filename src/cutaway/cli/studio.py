@@ -96,12 +96,12 @@ def studio(
         export_run(path, export, samples)
         return
     if samples is not None:
-        message = "`--samples` is for a frozen copy. Say where it goes: cutaway studio RUN --export FOLDER --samples F"
-        raise ConfigurationError(message)
+        message = "`--samples` is for a frozen copy."
+        raise ConfigurationError(message, hint="Say where it goes: cutaway studio RUN --export FOLDER --samples F")
     folder, root = _folder(path), _root_path(root_path)
     if not 0 <= port <= 65_535:
-        message = f"`0 <= --port <= 65535` must hold, but got --port {port}. `cutaway studio --help` says more."
-        raise ConfigurationError(message)
+        message = f"`0 <= --port <= 65535` must hold, but got --port {port}."
+        raise ConfigurationError(message, hint="`cutaway studio --help` says more.")
     server = _the_server()
     from cutaway.studio.serving.app import Guards, create_app
     from cutaway.studio.serving.page import Bundle
@@ -128,8 +128,8 @@ def _the_server() -> ModuleType:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _SERVER:
             raise
-        message = f"The studio needs {error.name}, which is not installed here. Run: pip install cutaway"
-        raise ConfigurationError(message) from error
+        message = f"The studio needs {error.name}, which is not installed here."
+        raise ConfigurationError(message, hint="Run: pip install cutaway") from error
     return server
 
 
@@ -145,14 +145,14 @@ def _folder(path: Path | None) -> Path:
         return given
     hint = "Give the folder that holds your runs, or leave it out for `runs/`; `cutaway runs list` shows what is there."
     message = f"No folder {str(path)!r}. {hint}"
-    raise ConfigurationError(message)
+    raise ConfigurationError(message, path=path)
 
 
 def _root_path(text: str) -> str:
     root = f"/{text.strip('/')}" if text.strip("/") else ""
     if not re.fullmatch(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*", root):
-        message = f"`--root-path` is a path such as /studio, but got {text!r}. `cutaway studio --help` shows one."
-        raise ConfigurationError(message)
+        message = f"`--root-path` is a path such as /studio, but got {text!r}."
+        raise ConfigurationError(message, hint="`cutaway studio --help` shows one.")
     return root
 
 
@@ -162,11 +162,8 @@ def _host_names(given: list[str]) -> tuple[str, ...]:
     for name in given:
         # One with a port would match no request, and nobody would know why.
         if not is_bare_name(name):
-            message = (
-                f"`--allow-host` takes a host name such as gpu-box, without http:// and port, but got {name!r}. "
-                "`cutaway studio --help` shows one."
-            )
-            raise ConfigurationError(message)
+            message = f"`--allow-host` takes a host name such as gpu-box, without http:// and port, but got {name!r}."
+            raise ConfigurationError(message, hint="`cutaway studio --help` shows one.")
     return tuple(given)
 
 
@@ -180,11 +177,10 @@ def _gate(host: str, file: Path | None) -> Gate | None:
         return Gate(token)
     if is_loopback(host):
         return None
-    message = (
-        f"`--host {host}` is reached from other machines, so it needs a token. "
-        f"Run: {_MAKE_TOKEN} && cutaway studio --host {host} --token-file {_TOKEN_FILE}"
+    message = f"`--host {host}` is reached from other machines, so it needs a token."
+    raise ConfigurationError(
+        message, hint=f"Run: {_MAKE_TOKEN} && cutaway studio --host {host} --token-file {_TOKEN_FILE}"
     )
-    raise ConfigurationError(message)
 
 
 def _token_of(file: Path) -> str:
@@ -194,8 +190,8 @@ def _token_of(file: Path) -> str:
             token = opened.read(10_000).strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        message = f"`--token-file {file}` cannot be read: {reason}. Make one with: {_MAKE_TOKEN}"
-        raise ConfigurationError(message) from error
+        message = f"`--token-file {file}` cannot be read: {reason}."
+        raise ConfigurationError(message, hint=f"Make one with: {_MAKE_TOKEN}", path=file) from error
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         _print_to_stderr(f"Warning: others on this machine can read the token. Run: chmod 600 {file}")
     return token

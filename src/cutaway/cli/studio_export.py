@@ -23,8 +23,8 @@ def export_run(path: Path | None, folder: Path, samples: Path | None) -> None:
     from cutaway.studio.freezing import freeze
 
     if path is None:
-        message = "`--export` freezes one run. Name it: cutaway studio RUN --export FOLDER"
-        raise ConfigurationError(message)
+        message = "`--export` freezes one run."
+        raise ConfigurationError(message, hint="Name it: cutaway studio RUN --export FOLDER")
     run = open_run(str(path))
     named = _names_in(samples) if samples is not None else None
     made = freeze(Path(run.path), folder, samples=named, say=_print_to_stderr)
@@ -37,15 +37,16 @@ def _names_in(file: Path) -> list[str]:
         lines = file.expanduser().read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        message = f"`--samples {file}` cannot be read: {reason}. It has the id of a sample a line, as validation/12."
-        raise ConfigurationError(message) from error
+        message = f"`--samples {file}` cannot be read: {reason}."
+        raise ConfigurationError(
+            message, hint="It has the id of a sample a line, as validation/12.", path=file
+        ) from error
     named = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
     if not 0 < len(named) <= _MOST_SAMPLES:
         message = (
-            f"`--samples {file}` names {len(named):,} samples; between 1 and {_MOST_SAMPLES:,} can be taken along. "
-            "Write the id of a sample a line, such as validation/12."
+            f"`--samples {file}` names {len(named):,} samples; between 1 and {_MOST_SAMPLES:,} can be taken along."
         )
-        raise ConfigurationError(message)
+        raise ConfigurationError(message, hint="Write the id of a sample a line, such as validation/12.", path=file)
     return named
 
 

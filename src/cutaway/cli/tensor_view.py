@@ -50,8 +50,8 @@ class TensorQuery:
             object.__setattr__(self, "mode", ModeKeys.parse(self.mode).name)
         if self.statistic not in STATISTIC_NAMES:
             raise ConfigurationError(
-                f"No statistic {self.statistic!r}.{did_you_mean(self.statistic, STATISTIC_NAMES)} "
-                f"There are {', '.join(STATISTIC_NAMES)}."
+                f"No statistic {self.statistic!r}.",
+                hint=f"{did_you_mean(self.statistic, STATISTIC_NAMES)} There are {', '.join(STATISTIC_NAMES)}.",
             )
 
 
@@ -124,7 +124,7 @@ class TensorView:
         wanted = self._wanted.mode
         if wanted is not None and counts and wanted not in counts:
             known = ", ".join(f"{mode} ({count:,} steps)" for mode, count in counts.items())
-            raise ConfigurationError(f"No {wanted} step in run {self.run.name!r}. It has {known}.")
+            raise ConfigurationError(f"No {wanted} step in run {self.run.name!r}.", hint=f"It has {known}.")
         if wanted is None and self._wanted.step is None and len(counts) > 1 and "TRAIN" in counts:
             return "TRAIN"
         return wanted
@@ -161,8 +161,8 @@ class TensorView:
         place = int((known < wanted).sum())
         near = " and ".join(str(step) for step in known[max(place - 1, 0) : place + 1])
         return ConfigurationError(
-            f"Step {wanted} has no statistics in run {self.run.name!r}. "
-            f"The nearest are those of step {near}; they go from {known[0]} to {known[-1]}."
+            f"Step {wanted} has no statistics in run {self.run.name!r}.",
+            hint=f"The nearest are those of step {near}; they go from {known[0]} to {known[-1]}.",
         )
 
     def _collected(self, names: Sequence[str], member_of: Memberships) -> Sequence[str]:
@@ -173,13 +173,14 @@ class TensorView:
         held = ", ".join(sorted({one for several in member_of.values() for one in several}))
         if wanted not in collections:
             raise ConfigurationError(
-                f"No collection {wanted!r} in run {self.run.name!r}.{did_you_mean(wanted, collections.names)} "
-                f"With statistics: {held}."
+                f"No collection {wanted!r} in run {self.run.name!r}.",
+                hint=f"{did_you_mean(wanted, collections.names)} With statistics: {held}.",
             )
         found = [name for name in names if collections.get(wanted).matches(name)]
         if not found:
             raise ConfigurationError(
-                f"Collection {wanted!r} of run {self.run.name!r} has no tensor with statistics. Those that do: {held}."
+                f"Collection {wanted!r} of run {self.run.name!r} has no tensor with statistics.",
+                hint=f"Those that do: {held}.",
             )
         return found
 
@@ -192,8 +193,8 @@ class TensorView:
         if not found:
             parts = {part for name in names for part in [name, *name.replace("/", ".").replace("_", ".").split(".")]}
             raise ConfigurationError(
-                f"None of the {len(names)} tensors of run {self.run.name!r} matches {wanted!r}."
-                f"{did_you_mean(wanted, sorted(parts))} `cutaway tensors {shown_path(self.run.path)}` lists them."
+                f"None of the {len(names)} tensors of run {self.run.name!r} matches {wanted!r}.",
+                hint=f"{did_you_mean(wanted, sorted(parts))} `cutaway tensors {shown_path(self.run.path)}` lists them.",
             )
         return found
 

@@ -99,17 +99,20 @@ class TestRequest:
 def _refuse_mixtures(*, edits: Edits, listed: bool, running: bool, from_run: str | None, tests: str | None) -> None:
     """Refuse options that ask for two things at once, or belong to one that was not asked for."""
     if from_run is not None and tests is not None:
-        raise ConfigurationError("`--tests` and `--from` both say where the tests are. Give one of them.")
+        raise ConfigurationError("`--tests` and `--from` both say where the tests are.", hint="Give one of them.")
     if edits and (listed or running):
         raise ConfigurationError(
-            "`--add`, `--add-insights` and `--remove` change the tests and run none. Run them with another command."
+            "`--add`, `--add-insights` and `--remove` change the tests and run none.",
+            hint="Run them with another command.",
         )
     if listed and running:
-        raise ConfigurationError("`--list` runs no tests. Leave it out, or leave out what is about results.")
+        raise ConfigurationError("`--list` runs no tests.", hint="Leave it out, or leave out what is about results.")
     if edits and from_run is not None:
-        raise ConfigurationError("`--from` takes the tests of another run and changes none. Give that run as RUN.")
+        raise ConfigurationError(
+            "`--from` takes the tests of another run and changes none.", hint="Give that run as RUN."
+        )
     if (edits.name or edits.why) and len(edits.lines) != 1:
-        raise ConfigurationError("`--name` and `--why` are about one test. Give one `--add` with them.")
+        raise ConfigurationError("`--name` and `--why` are about one test.", hint="Give one `--add` with them.")
 
 
 def _tests_path(run: str, tests: str | None, from_run: str | None) -> Path:
@@ -129,7 +132,7 @@ def _read_tests(run: str, path: Path, in_file: bool) -> tuple[WrittenTest, ...]:
         where = f" --tests {shown_path(path)}" if in_file else ""
         there = "has no tests" if path.exists() else "is not there, so there are no tests"
         raise ConfigurationError(
-            f"{shown_path(path)} {there}. Add one: `cutaway test {run}{where} --add 'accuracy at least 0.9'`."
+            f"{shown_path(path)} {there}.", hint=f"Add one: `cutaway test {run}{where} --add 'accuracy at least 0.9'`."
         )
     return written
 

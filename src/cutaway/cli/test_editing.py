@@ -92,7 +92,7 @@ def _insights(population: Population) -> pa.Table:
         with shown_progress("test") as progress:
             return population.insights(progress=progress)
     except AnalysisUnavailable as error:
-        raise ConfigurationError(f"There are no insights to make tests of. {error}") from error
+        raise ConfigurationError("There are no insights to make tests of.", hint=str(error)) from error
 
 
 def insight_tests(samples: Samples, insights: pa.Table) -> tuple[list[WrittenTest], tuple[str, ...]]:

@@ -98,7 +98,7 @@ def _severity(text: str) -> Severity | None:
     known = [*SEVERITIES, NEVER]
     if text not in known:
         hint = did_you_mean(text, known)
-        raise ConfigurationError(f"`--fail-on` must be info, warning, error or never, but got {text!r}.{hint}")
+        raise ConfigurationError(f"`--fail-on` must be info, warning, error or never, but got {text!r}.", hint=hint)
     return None if text == NEVER else cast("Severity", text)
 
 

@@ -104,8 +104,8 @@ def from_arrays(
 def known_subset(name: str) -> str:
     """Return the name of a subset, or raise with those that there are."""
     if name not in SUBSETS:
-        message = f"There is no subset {name!r}.{did_you_mean(name, SUBSETS)} Subsets are {', '.join(SUBSETS)}."
-        raise ConfigurationError(message)
+        message = f"There is no subset {name!r}."
+        raise ConfigurationError(message, hint=f"{did_you_mean(name, SUBSETS)} Subsets are {', '.join(SUBSETS)}.")
     return name
 
 
@@ -126,8 +126,5 @@ def _refuse_objects(arrays: Mapping[Role, Arrays]) -> None:
         for name, values in named.items():
             dtype = getattr(values, "dtype", None)
             if dtype is not None and np.dtype(dtype).hasobject:
-                message = (
-                    f"The {role} {name!r} must be an array of numbers, but its dtype is object. "
-                    "Rows of different lengths have to be padded first."
-                )
-                raise ConfigurationError(message)
+                message = f"The {role} {name!r} must be an array of numbers, but its dtype is object."
+                raise ConfigurationError(message, hint="Rows of different lengths have to be padded first.")

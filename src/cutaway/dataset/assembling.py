@@ -66,8 +66,11 @@ def check_first_samples(dataset: Dataset) -> None:
 def _check_inputs(binder: Binder) -> None:
     if not any(one.role is Role.INPUT for one in binder.encoders):
         raise BindingError(
-            "No input is bound. Decorate the function that encodes one with `@tensorleap_input_encoder('name')`, "
-            "or call `set_input(function, 'name')`."
+            "No input is bound.",
+            hint=(
+                "Decorate the function that encodes one with `@tensorleap_input_encoder('name')`, or call "
+                "`set_input(function, 'name')`."
+            ),
         )
 
 
@@ -79,8 +82,11 @@ def _check_subsets(binder: Binder) -> None:
     for name, subset in bound:
         if subset is not None and subset not in known:
             raise BindingError(
-                f"{name!r} is bound to subset {subset!r}, which was never set.{did_you_mean(str(subset), known)} "
-                f"There are {', '.join(known) or 'none'}: call `set_subset(ratio, function, name)`."
+                f"{name!r} is bound to subset {subset!r}, which was never set.",
+                hint=(
+                    f"{did_you_mean(str(subset), known)} There are {', '.join(known) or 'none'}: call "
+                    "`set_subset(ratio, function, name)`."
+                ),
             )
     for role in Role:
         for subset in known:
@@ -88,8 +94,8 @@ def _check_subsets(binder: Binder) -> None:
             lacks = [field.name for field in _fields(binder, role) if field.name not in has]
             if lacks:
                 raise BindingError(
-                    f"Subset {subset!r} has no {role.replace('_', ' ')} {lacks[0]!r}, which another subset has. "
-                    f"Bind one with `subset={subset!r}`."
+                    f"Subset {subset!r} has no {role.replace('_', ' ')} {lacks[0]!r}, which another subset has.",
+                    hint=f"Bind one with `subset={subset!r}`.",
                 )
 
 
@@ -98,8 +104,8 @@ def _check_masks(binder: Binder) -> None:
     for one in binder.encoders:
         if one.masked_input is not None and one.masked_input not in inputs:
             raise BindingError(
-                f"`masked_input` of ground truth {one.field.name!r} is {one.masked_input!r}, which is no input."
-                f"{did_you_mean(str(one.masked_input), inputs)} There are {', '.join(inputs)}."
+                f"`masked_input` of ground truth {one.field.name!r} is {one.masked_input!r}, which is no input.",
+                hint=f"{did_you_mean(str(one.masked_input), inputs)} There are {', '.join(inputs)}.",
             )
 
 

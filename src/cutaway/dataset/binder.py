@@ -94,7 +94,7 @@ class Binder:
             raise BindingError(f"`0 < ratio <= 1` must hold for subset {name!r}, but got ratio={ratio!r}.")
         if "/" in name:
             raise BindingError(
-                f"The name of subset {name!r} has a slash, which separates it from the ids. Leave it out."
+                f"The name of subset {name!r} has a slash, which separates it from the ids.", hint="Leave it out."
             )
         refuse_second("Subset", name, [one.name or "" for one in self.subset_functions])
         self._refuse_mixture(named=True)
@@ -105,14 +105,14 @@ class Binder:
         check_takes("preprocess", "preprocess", function)
         if any(not one.unlabeled for one in self.subset_functions):
             self._refuse_mixture(named=False)
-            raise BindingError("A preprocess function is bound already. Return all subsets from one function.")
+            raise BindingError("A preprocess function is bound already.", hint="Return all subsets from one function.")
         self._add_subset(SubsetFunction(function))
 
     def set_unlabeled_data_preprocess(self, function: Callable[[], Any]) -> None:
         """Bind the function that returns the one response of the samples without ground truth."""
         check_takes("unlabeled preprocess", "unlabeled", function)
         if any(one.unlabeled for one in self.subset_functions):
-            raise BindingError("A preprocess function of unlabeled samples is bound already. Bind one.")
+            raise BindingError("A preprocess function of unlabeled samples is bound already.", hint="Bind one.")
         self._add_subset(SubsetFunction(function, unlabeled=True))
 
     @overload
@@ -346,4 +346,6 @@ class Binder:
     def _refuse_mixture(self, *, named: bool) -> None:
         other = [one for one in self.subset_functions if (one.name is not None) != named and not one.unlabeled]
         if other:
-            raise BindingError("`set_subset` and `set_preprocess` cannot both be used in one binding. Choose one.")
+            raise BindingError(
+                "`set_subset` and `set_preprocess` cannot both be used in one binding.", hint="Choose one."
+            )

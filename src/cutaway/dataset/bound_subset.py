@@ -64,8 +64,8 @@ class BoundSubset:
         if encoder is None:
             known = [field for kind, field in self._encoders[number] if kind is role]
             raise BindingError(
-                f"No {_KINDS[role]} {name!r} is bound for {self.name}.{did_you_mean(name, known)} "
-                f"There are {', '.join(known) or 'none'}."
+                f"No {_KINDS[role]} {name!r} is bound for {self.name}.",
+                hint=f"{did_you_mean(name, known)} There are {', '.join(known) or 'none'}.",
             )
         kind = _KINDS[role]
         result = self._call(kind, name, encoder.function, number, position)

@@ -94,7 +94,9 @@ def _word(words: type[StrEnum], argument: str, given: Any) -> str:
     if given in list(words):
         return str(words(given).value)
     known = [f"{words.__name__}.{one.name}" for one in words]
-    raise BindingError(f"`{argument}` is {given!r}.{did_you_mean(str(given), known)} There are {', '.join(known)}.")
+    raise BindingError(
+        f"`{argument}` is {given!r}.", hint=f"{did_you_mean(str(given), known)} There are {', '.join(known)}."
+    )
 
 
 # Each has the parameters of one style, and does nothing.

@@ -58,8 +58,8 @@ def class_weights(ground_truth: Array, prediction: Array, axis: int) -> tuple[Fl
     classes = guess.shape[axis]
     if classes == 1:
         raise ConfigurationError(
-            f"A prediction of shape {guess.shape} has one class on axis {axis}, so its classes cannot be compared. "
-            "Use BinaryCrossentropy, or name the class axis with `channel_dim`."
+            f"A prediction of shape {guess.shape} has one class on axis {axis}, so its classes cannot be compared.",
+            hint="Use BinaryCrossentropy, or name the class axis with `channel_dim`.",
         )
     without, one = _without(guess.shape, axis), _with_one(guess.shape, axis)
     if truth.shape == guess.shape:

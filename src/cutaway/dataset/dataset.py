@@ -68,7 +68,9 @@ class Dataset:
         for one in datasets:
             for name in one.subsets:
                 if name in subsets:
-                    raise ConfigurationError(f"Two of the data sets have a {name} subset. Name one of them otherwise.")
+                    raise ConfigurationError(
+                        f"Two of the data sets have a {name} subset.", hint="Name one of them otherwise."
+                    )
                 _refuse_other_fields(first, one, name)
             subsets |= one.subsets
         ordered = {name: subsets[name] for name in SUBSETS if name in subsets}

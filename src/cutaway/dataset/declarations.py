@@ -98,14 +98,14 @@ def check_labels(kind: str, name: str, labels: Any) -> tuple[str, ...]:
     listed = tuple(str(label) for label in labels)
     twice = next((label for i, label in enumerate(listed) if label in listed[:i]), None)
     if twice is not None:
-        raise BindingError(f"`labels` of {kind} {name!r} has {twice!r} twice. Each class has one name.")
+        raise BindingError(f"`labels` of {kind} {name!r} has {twice!r} twice.", hint="Each class has one name.")
     return listed
 
 
 def refuse_second(kind: str, name: str, known: Iterable[str]) -> None:
     """Raise where the name is taken."""
     if name in known:
-        raise BindingError(f"{kind} {name!r} is bound twice. Give the second one another name.")
+        raise BindingError(f"{kind} {name!r} is bound twice.", hint="Give the second one another name.")
 
 
 def overlap(one: str | None, other: str | None) -> bool:

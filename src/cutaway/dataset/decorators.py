@@ -277,7 +277,7 @@ def tensorleap_load_model(
     def decorate(function: Anything) -> Anything:
         bound = binder or current_binder()
         if bound.model_loader is not None:
-            raise BindingError("A function that loads the model is bound already. Bind one.")
+            raise BindingError("A function that loads the model is bound already.", hint="Bind one.")
         for one in prediction_types:
             if not isinstance(one, PredictionTypeHandler):
                 raise BindingError(f"`tensorleap_load_model` takes PredictionTypeHandlers, but got {one!r}.")
@@ -308,7 +308,7 @@ def tensorleap_integration_test(*, binder: Binder | None = None) -> Decorator:
     def decorate(function: Anything) -> Anything:
         bound = binder or current_binder()
         if bound.integration_test is not None:
-            raise BindingError("An integration test is bound already. Bind one.")
+            raise BindingError("An integration test is bound already.", hint="Bind one.")
         bound.integration_test = function
 
         @wraps(function)

@@ -51,8 +51,9 @@ def _usual_file(folder: Path) -> Path:
         python = sorted(path.name for path in folder.glob("*.py"))
         near = f" It has {', '.join(python[:5])}." if python else ""
         raise BindingError(
-            f"{str(folder)!r} has no {SETTINGS_FILE}, {ENTRY_FILES[0]} or {ENTRY_FILES[1]}.{near} "
-            "Give the path of the Python file that binds the data set."
+            f"{str(folder)!r} has no {SETTINGS_FILE}, {ENTRY_FILES[0]} or {ENTRY_FILES[1]}.",
+            hint=f"{near} Give the path of the Python file that binds the data set.",
+            path=folder,
         )
     return found.resolve()
 
@@ -65,14 +66,16 @@ def _from_settings(path: Path) -> EntrySettings:
     if name is None:
         return EntrySettings(_usual_file(root), root, include, exclude)
     if not isinstance(name, str) or not name.strip():
-        raise BindingError(f"{path}: `entryFile` must be the name of a Python file, but is {name!r}.")
+        raise BindingError(f"{path}: `entryFile` must be the name of a Python file, but is {name!r}.", path=path)
     entry = (root / name).resolve()
     if not entry.is_relative_to(root):
         raise BindingError(
-            f"{path}: `entryFile` {name!r} leaves the folder. Move {SETTINGS_FILE} to a folder above it."
+            f"{path}: `entryFile` {name!r} leaves the folder.",
+            hint=f"Move {SETTINGS_FILE} to a folder above it.",
+            path=path,
         )
     if not entry.is_file():
-        raise BindingError(f"{path}: `entryFile` is {name!r}. {_missing(entry)}")
+        raise BindingError(f"{path}: `entryFile` is {name!r}.", hint=_missing(entry), path=path)
     return EntrySettings(entry, root, include, exclude)
 
 
@@ -84,7 +87,7 @@ def _read_settings(path: Path) -> dict[str, Any]:
     if settings is None:
         return {}
     if not isinstance(settings, dict):
-        raise BindingError(f"{path} holds {type(settings).__name__}, but settings are `key: value` lines.")
+        raise BindingError(f"{path} holds {type(settings).__name__}, but settings are `key: value` lines.", path=path)
     return settings
 
 
@@ -94,10 +97,12 @@ def _patterns(path: Path, settings: dict[str, Any], key: str) -> tuple[str, ...]
         return ()
     listed: Sequence[Any] = [given] if isinstance(given, str) else given
     if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
-        raise BindingError(f"{path}: `{key}` must be a list of file patterns, but is {given!r}.")
+        raise BindingError(f"{path}: `{key}` must be a list of file patterns, but is {given!r}.", path=path)
     outside = next((one for one in listed if one.startswith("/") or ".." in Path(one).parts), None)
     if outside is not None:
-        raise BindingError(f"{path}: `{key}` has {outside!r}, which leaves the folder. Name files below it.")
+        raise BindingError(
+            f"{path}: `{key}` has {outside!r}, which leaves the folder.", hint="Name files below it.", path=path
+        )
     return tuple(listed)
 
 

@@ -48,7 +48,7 @@ def from_folder(
     """See `Dataset.from_folder`."""
     root = Path(path).expanduser()
     if not root.is_dir():
-        raise BindingError(f"There is no folder {str(root)!r}.")
+        raise BindingError(f"There is no folder {str(root)!r}.", path=root)
     splits = _splits(root)
     found = {name: _pictures(folder) for name, folder in (splits or {subset: root}).items()}
     labels = tuple(sorted({one.label for pictures in found.values() for one in pictures if one.label is not None}))
@@ -66,7 +66,9 @@ def _splits(root: Path) -> dict[str, Path]:
         if one.is_dir() and one.name in SPLITS:
             other = splits.setdefault(SPLITS[one.name], one)
             if other is not one:
-                raise BindingError(f"Both {other.name!r} and {one.name!r} in {str(root)!r} are {SPLITS[one.name]}.")
+                raise BindingError(
+                    f"Both {other.name!r} and {one.name!r} in {str(root)!r} are {SPLITS[one.name]}.", path=root
+                )
     return splits
 
 
@@ -108,11 +110,15 @@ class _Opening:
 
 def _subset(name: str, folder: Path, pictures: list[_Picture], labels: tuple[str, ...], opening: _Opening) -> Dataset:
     if not pictures:
-        message = (
-            f"{str(folder)!r} has no images. Put one folder for each class there, or images and a {LABELS} with the "
-            f"columns {FILE} and {LABEL}; images end with {', '.join(sorted(SUFFIXES))}."
+        message = f"{str(folder)!r} has no images."
+        raise BindingError(
+            message,
+            hint=(
+                f"Put one folder for each class there, or images and a {LABELS} with the columns {FILE} and {LABEL}; "
+                f"images end with {', '.join(sorted(SUFFIXES))}."
+            ),
+            path=folder,
         )
-        raise BindingError(message)
     index_of = {label: i for i, label in enumerate(labels)}
 
     def fetch(index: int) -> Item:

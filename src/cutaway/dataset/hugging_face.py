@@ -41,8 +41,8 @@ def from_huggingface(
     for split, one in dataset.items():
         name = SPLITS.get(str(split))
         if name is None:
-            message = f"The split {split!r} is no subset of ours.{did_you_mean(str(split), SPLITS)} Rename or drop it."
-            raise ConfigurationError(message)
+            message = f"The split {split!r} is no subset of ours."
+            raise ConfigurationError(message, hint=f"{did_you_mean(str(split), SPLITS)} Rename or drop it.")
         parts.append(_dataset_of_split(one, inputs, ground_truths if name != "unlabeled" else (), labels, name))
     return Dataset.join(*parts)
 
@@ -54,13 +54,13 @@ def _dataset_of_split(
     if columns is None or not hasattr(dataset, "__len__"):
         message = (
             f"`from_huggingface` takes a datasets.Dataset, but got {type(dataset).__name__}, whose samples cannot be "
-            "asked for by their index. Load it without `streaming=True`."
+            "asked for by their index."
         )
-        raise ConfigurationError(message)
+        raise ConfigurationError(message, hint="Load it without `streaming=True`.")
     for name in (*inputs, *ground_truths):
         if name not in columns:
-            message = f"The data set has no column {name!r}.{did_you_mean(name, columns)} It has {', '.join(columns)}."
-            raise ConfigurationError(message)
+            message = f"The data set has no column {name!r}."
+            raise ConfigurationError(message, hint=f"{did_you_mean(name, columns)} It has {', '.join(columns)}.")
 
     def fetch(index: int) -> Item:
         return as_item(dataset[index], inputs, ground_truths)

@@ -94,7 +94,8 @@ def estimate_noise(image: Array, method: Literal["sigma", "laplacian"] = "sigma"
     methods = {"sigma": _haar_noise, "laplacian": _laplacian_noise}
     if method not in methods:
         raise ConfigurationError(
-            f"There is no method {method!r}.{did_you_mean(method, methods)} There are 'sigma' and 'laplacian'."
+            f"There is no method {method!r}.",
+            hint=f"{did_you_mean(method, methods)} There are 'sigma' and 'laplacian'.",
         )
     grey = _grey(image)
     return methods[method](grey) if _has_neighbours(grey) else float("nan")
@@ -162,8 +163,8 @@ def _colours(image: Array) -> Float64Array:
     wide = image[..., np.newaxis] if image.ndim == 2 else image
     if wide.ndim != 3 or wide.shape[-1] not in (1, 3) or wide.size == 0:
         raise ConfigurationError(
-            f"An image must be [H, W], [H, W, 1] or [H, W, 3], but got shape {image.shape}. "
-            "Channels come last: use `np.moveaxis(image, 0, -1)` where they come first."
+            f"An image must be [H, W], [H, W, 1] or [H, W, 3], but got shape {image.shape}.",
+            hint="Channels come last: use `np.moveaxis(image, 0, -1)` where they come first.",
         )
     if wide.dtype != np.uint8 and wide.dtype.kind != "f":
         raise ConfigurationError(f"An image must be uint8 or float, but got {wide.dtype}.")

@@ -56,8 +56,8 @@ class Reading:
         before = self.wires.functions.setdefault((kind, name), found)
         if before != found:
             raise BindingError(
-                f"{kind.capitalize()} {name!r} is called twice with different arguments ({before} and {found}). "
-                "Decorate a second function for the second use."
+                f"{kind.capitalize()} {name!r} is called twice with different arguments ({before} and {found}).",
+                hint="Decorate a second function for the second use.",
             )
         return Placeholder()
 

@@ -70,7 +70,8 @@ class LoadedModel:
         if self._predictions and count != len(self._predictions):
             raise BindingError(
                 f"The model has {count} outputs, but {len(self._predictions)} predictions are declared "
-                f"({', '.join(self._predictions)}). Give one PredictionTypeHandler for each output, in order."
+                f"({', '.join(self._predictions)}).",
+                hint="Give one PredictionTypeHandler for each output, in order.",
             )
         return outputs
 
@@ -80,11 +81,11 @@ def _check_names(specs: Mapping[str, Any], feed: Mapping[str, Any]) -> None:
     for name in feed:
         if name not in specs:
             raise BindingError(
-                f"The model has no input {name!r}.{did_you_mean(str(name), known)} It has {', '.join(known)}."
+                f"The model has no input {name!r}.", hint=f"{did_you_mean(str(name), known)} It has {', '.join(known)}."
             )
     missing = [name for name in known if name not in feed]
     if missing:
-        raise BindingError(f"The model's input {missing[0]!r} is missing. It has {', '.join(known)}.")
+        raise BindingError(f"The model's input {missing[0]!r} is missing.", hint=f"It has {', '.join(known)}.")
 
 
 def _cast(spec: Any, value: Any) -> Array:

@@ -95,7 +95,8 @@ def found_samples(overlay: Overlay, corrections: Mapping[str, Correction], ids: 
         raise OverlayError(
             str(overlay.path),
             f"it corrects {len(corrections):,} samples, such as {example!r}, and none of them is among the "
-            f"{len(ids):,} ids here: {has}. Give the ids of the samples with `ids=`, and their `subset=`.",
+            f"{len(ids):,} ids here: {has}.",
+            hint="Give the ids of the samples with `ids=`, and their `subset=`.",
         )
     if len(found) < len(corrections):
         log.warning(
@@ -120,8 +121,11 @@ def check_labels(overlay: Overlay, there: Mapping[str, Any], corrections: Mappin
     raise OverlayError(
         str(overlay.path),
         f"it was made for other labels: {len(wrong):,} of the {len(there):,} labels that it corrects are not what they "
-        f"were. {first.sample} was {first.old!r} and is {_label_in_words(there[wrong[0]], overlay.classes)} now. "
-        "Make it again from an evaluation of these labels: `cutaway fix RUN`.",
+        "were.",
+        hint=(
+            f"{first.sample} was {first.old!r} and is {_label_in_words(there[wrong[0]], overlay.classes)} now. Make it "
+            "again from an evaluation of these labels: `cutaway fix RUN`."
+        ),
     )
 
 
@@ -167,8 +171,9 @@ def _label_access(
         array = labels.detach().clone()
     else:
         raise ConfigurationError(
-            f"`labels` must be a numpy array, a torch tensor, a pandas Series or a list, but got "
-            f"{type(labels).__name__}. Make an array of it first: `numpy.asarray(labels)`."
+            "`labels` must be a numpy array, a torch tensor, a pandas Series or a list, but got "
+            f"{type(labels).__name__}.",
+            hint="Make an array of it first: `numpy.asarray(labels)`.",
         )
     if array.ndim not in (1, 2):
         raise ConfigurationError(f"`labels` must have one label a sample, but got the shape {tuple(array.shape)}.")

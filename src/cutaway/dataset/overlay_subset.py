@@ -95,8 +95,8 @@ class OverlaidSubset:
             raise OverlayError(
                 str(self.overlay.path),
                 f"it was made for other labels: {one.sample} was {one.old!r} and is "
-                f"{there if there is not None else str(label)[:60]!r} now. Make it again from an evaluation of these "
-                "labels: `cutaway fix RUN`.",
+                f"{there if there is not None else str(label)[:60]!r} now.",
+                hint="Make it again from an evaluation of these labels: `cutaway fix RUN`.",
             )
         self._seen.mark([one.sample])
         if there == one.new:
@@ -146,7 +146,8 @@ def _overlaid(subset: Subset, overlay: Overlay, truth: str) -> Subset:
         raise OverlayError(
             str(overlay.path),
             f"it corrects {len(corrections):,} {subset.name} samples, such as {next(iter(corrections))!r}, and this "
-            f"data set has none of them: {has}. Unset CUTAWAY_OVERLAY, or name the overlay of this data set.",
+            f"data set has none of them: {has}.",
+            hint="Unset CUTAWAY_OVERLAY, or name the overlay of this data set.",
         )
     return OverlaidSubset(subset, overlay, truth, rows)
 

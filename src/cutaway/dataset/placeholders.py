@@ -135,8 +135,11 @@ class ModelPlaceholder:
         if name.startswith("_"):
             raise AttributeError(name)
         raise BindingError(
-            f"The integration test asks the model for `{name}`. It is read without a model to see what goes where, so "
-            "use only `model(x)`, `model.predict(x)`, `session.run(...)`, `get_inputs()` and `get_outputs()`."
+            f"The integration test asks the model for `{name}`.",
+            hint=(
+                "It is read without a model to see what goes where, so use only `model(x)`, `model.predict(x)`, "
+                "`session.run(...)`, `get_inputs()` and `get_outputs()`."
+            ),
         )
 
     def _outputs(self) -> list[Placeholder]:

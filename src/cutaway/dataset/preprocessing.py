@@ -44,8 +44,11 @@ def prepare(binder: Binder) -> dict[str, list[SubsetPart]]:
     """Return the parts of every subset, in the order training, validation, test, unlabeled."""
     if all(one.unlabeled for one in binder.subset_functions):
         raise BindingError(
-            "No preprocess function is bound. Decorate the function that returns the subsets with "
-            "`@tensorleap_preprocess()`, or call `set_preprocess(function)`."
+            "No preprocess function is bound.",
+            hint=(
+                "Decorate the function that returns the subsets with `@tensorleap_preprocess()`, or call "
+                "`set_preprocess(function)`."
+            ),
         )
     several = sum(one.name is not None for one in binder.subset_functions) > 1
     found: dict[DataStateType, list[SubsetPart]] = {}
@@ -63,9 +66,9 @@ def prepare(binder: Binder) -> dict[str, list[SubsetPart]]:
     missing = [state.value for state in _MANDATORY if state not in found]
     if missing:
         raise BindingError(
-            f"{place_prefix(binder.subset_functions[0].function)}the subset {' and '.join(missing)} is missing; "
-            f"there is {', '.join(state.value for state in found) or 'none'}. "
-            "Return a response for training and one for validation; test and unlabeled may be left out."
+            f"{place_prefix(binder.subset_functions[0].function)}the subset {' and '.join(missing)} is missing; there "
+            f"is {', '.join(state.value for state in found) or 'none'}.",
+            hint="Return a response for training and one for validation; test and unlabeled may be left out.",
         )
     return {state.value: found[state] for state in _ORDER if state in found}
 
@@ -85,12 +88,12 @@ def check_responses(function: Any, result: Any, *, unlabeled: bool) -> list[Prep
     start = f"{place_prefix(function)}{own_name(function)} returned"
     wanted = "one PreprocessResponse" if unlabeled else "a list of PreprocessResponse, one for each subset"
     if not isinstance(result, list | tuple) or not result:
-        raise BindingError(f"{start} {_kind(result)}. Return {wanted}.")
+        raise BindingError(f"{start} {_kind(result)}.", hint=f"Return {wanted}.")
     for response in result:
         if not isinstance(response, PreprocessResponse):
-            raise BindingError(f"{start} {_kind(response)}. Return {wanted}.")
+            raise BindingError(f"{start} {_kind(response)}.", hint=f"Return {wanted}.")
     if len({id(response) for response in result}) < len(result):
-        raise BindingError(f"{start} the same response twice. Make one for each subset.")
+        raise BindingError(f"{start} the same response twice.", hint="Make one for each subset.")
     return list(result)
 
 
@@ -101,14 +104,14 @@ def _by_state(one: SubsetFunction, responses: Sequence[PreprocessResponse]) -> d
         if state is None:
             if position >= len(_ORDER):
                 raise BindingError(
-                    f"{place_prefix(one.function)}response {position + 1} of {len(responses)} has no `state`. "
-                    f"By position there are only {', '.join(_ORDER)}."
+                    f"{place_prefix(one.function)}response {position + 1} of {len(responses)} has no `state`.",
+                    hint=f"By position there are only {', '.join(_ORDER)}.",
                 )
             state = _ORDER[position]
         if state in found:
             raise BindingError(
-                f"{place_prefix(one.function)}two responses are {state.value}. "
-                "Give each its own `state=DataStateType...`."
+                f"{place_prefix(one.function)}two responses are {state.value}.",
+                hint="Give each its own `state=DataStateType...`.",
             )
         found[state] = response
     return found

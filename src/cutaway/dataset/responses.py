@@ -104,7 +104,7 @@ def _state(state: DataStateType | str) -> DataStateType:
     except ValueError:
         known = [one.value for one in DataStateType]
         raise BindingError(
-            f"There is no state {state!r}.{did_you_mean(str(state), known)} There are {', '.join(known)}."
+            f"There is no state {state!r}.", hint=f"{did_you_mean(str(state), known)} There are {', '.join(known)}."
         ) from None
 
 
@@ -121,7 +121,9 @@ def _distinct(ids: Iterable[Any]) -> list[SampleId]:
         _fit_for_an_id(one)
         # An id is text everywhere else, so 7 and "7" are the same sample.
         if str(one) in seen:
-            raise BindingError(f"Sample id {short_repr(one)} is there twice. The ids of a subset must be distinct.")
+            raise BindingError(
+                f"Sample id {short_repr(one)} is there twice.", hint="The ids of a subset must be distinct."
+            )
         seen.add(str(one))
     return listed
 

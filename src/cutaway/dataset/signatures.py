@@ -37,7 +37,8 @@ def signature_of(kind: str, name: str, function: Callable[..., Any]) -> Signatur
     if len(injected) > 1:
         raise BindingError(
             f"{place_prefix(function)}{kind} {name!r} has {len(injected)} parameters of type SamplePreprocessResponse "
-            f"({', '.join(injected)}), but a call has one batch. Keep one."
+            f"({', '.join(injected)}), but a call has one batch.",
+            hint="Keep one.",
         )
     # An argument with a default is a setting of the function's own.
     wired = tuple(
@@ -63,7 +64,7 @@ def check_takes(kind: str, name: str, function: Any, *wanted: str) -> None:
         hint = " Remove `self`: it is called as a plain function." if "self" in signature.parameters else ""
         call = f"{own_name(function)}({', '.join(wanted)})"
         raise BindingError(
-            f"{place_prefix(function)}{kind} {name!r} takes {signature}, but is called as `{call}`.{hint}"
+            f"{place_prefix(function)}{kind} {name!r} takes {signature}, but is called as `{call}`.", hint=hint
         ) from None
 
 
@@ -74,7 +75,8 @@ def _parameters(kind: str, name: str, function: Any) -> list[inspect.Parameter]:
         return list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError) as error:
         raise BindingError(
-            f"{kind} {name!r} does not tell what it takes ({error}). Wrap it in a function with named arguments."
+            f"{kind} {name!r} does not tell what it takes ({error}).",
+            hint="Wrap it in a function with named arguments.",
         ) from error
 
 

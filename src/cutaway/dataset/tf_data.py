@@ -33,7 +33,7 @@ def from_tf_data(
         raise ConfigurationError(f"`from_tf_data` takes a tf.data.Dataset, but got {type(dataset).__name__}.")
     if int(dataset.cardinality()) == INFINITE:
         raise ConfigurationError(
-            "This tf.data.Dataset repeats for ever. Call it before `repeat()`, or `take(n)` of it."
+            "This tf.data.Dataset repeats for ever.", hint="Call it before `repeat()`, or `take(n)` of it."
         )
     items = list(_refuse_more_than(_items(dataset, inputs, ground_truths, batched=batched), memory_mb))
     if not items:
@@ -71,11 +71,14 @@ def _refuse_more_than(items: Iterator[Item], memory_mb: int) -> Iterator[Item]:
     for item in items:
         used += sum(np.asarray(part).nbytes for parts in (item.inputs, item.ground_truths) for part in parts.values())
         if used > memory_mb * 1_000_000:
-            message = (
-                f"This tf.data.Dataset has more than `memory_mb={memory_mb}` of samples. Raise it, take fewer samples, "
-                "or bind the data by functions of an index, which are asked for one sample at a time."
+            message = f"This tf.data.Dataset has more than `memory_mb={memory_mb}` of samples."
+            raise ConfigurationError(
+                message,
+                hint=(
+                    "Raise it, take fewer samples, or bind the data by functions of an index, which are asked for one "
+                    "sample at a time."
+                ),
             )
-            raise ConfigurationError(message)
         yield item
 
 
@@ -85,9 +88,7 @@ def _stacked(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         values = [np.asarray(part[name]) for part in parts]
         shapes = {value.shape for value in values}
         if len(shapes) > 1:
-            message = (
-                f"All samples must have one shape, but {name!r} has {sorted(shapes)[:3]}. Pad or resize them first."
-            )
-            raise ConfigurationError(message)
+            message = f"All samples must have one shape, but {name!r} has {sorted(shapes)[:3]}."
+            raise ConfigurationError(message, hint="Pad or resize them first.")
         stacked[name] = np.stack(values)
     return stacked

@@ -22,8 +22,8 @@ def check_visualizer_type(name: str, given: Any) -> LeapDataType:
         return LeapDataType(given)
     known = [f"LeapDataType.{one.name}" for one in LeapDataType]
     raise BindingError(
-        f"`visualizer_type` of visualizer {name!r} is {given!r}.{did_you_mean(str(given), known)} "
-        f"There are {', '.join(known)}."
+        f"`visualizer_type` of visualizer {name!r} is {given!r}.",
+        hint=f"{did_you_mean(str(given), known)} There are {', '.join(known)}.",
     )
 
 
@@ -34,8 +34,9 @@ def check_heatmap(name: str, visualizer: Signature, heatmap: Callable[..., Any])
     if {*found.arguments} - {*raw} != {*visualizer.arguments}:
         place = defined_at(heatmap)
         raise BindingError(
-            f"{place}: the heat-map function of visualizer {name!r} takes ({', '.join(found.arguments)}), "
-            f"but the visualizer takes ({', '.join(visualizer.arguments)}). Give both the same arguments."
+            f"{place}: the heat-map function of visualizer {name!r} takes ({', '.join(found.arguments)}), but the "
+            f"visualizer takes ({', '.join(visualizer.arguments)}).",
+            hint="Give both the same arguments.",
         )
 
 

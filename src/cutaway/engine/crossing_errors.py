@@ -14,20 +14,22 @@ __all__ = ["error_from", "error_to", "writable_text"]
 
 _LONGEST_MESSAGE = 8_000
 _LONGEST_FIELD = 4_000
+_OWN_FIELDS = ("message", "hint")
 
 
 def error_to(error: BaseException) -> dict[str, Any]:
-    """Return an error as its class's name, its message, and those of its fields that are plain values."""
+    """Return an error as its class's name, its message and hint, and those of its fields that are plain values."""
     ours = isinstance(error, CutawayError)
-    message = str(error) if ours else f"{type(error).__name__}: {error}"
+    message, hint = (error.message, error.hint) if isinstance(error, CutawayError) else (_named(error), "")
     plain = {
         name: value
         for name, value in vars(error).items()
-        if isinstance(value, str | int | float | None) and len(str(value)) <= _LONGEST_FIELD
+        if name not in _OWN_FIELDS and isinstance(value, str | int | float | None) and len(str(value)) <= _LONGEST_FIELD
     }
     return {
         "class": type(error).__name__ if ours else "",
         "message": message[:_LONGEST_MESSAGE],
+        "hint": hint[:_LONGEST_MESSAGE],
         "fields": plain if ours else {},
     }
 
@@ -37,18 +39,28 @@ def error_from(given: Any) -> CutawayError:
     if not isinstance(given, dict):
         return ModelError("The model's process failed and did not say how.")
     kind, known = given.get("class"), given.get("fields")
-    message = writable_text(str(given.get("message"))[:_LONGEST_MESSAGE])
+    message = _text_of(given, "message")
     found = getattr(errors, kind) if isinstance(kind, str) and kind in errors.__all__ else None
     if not (isinstance(found, type) and issubclass(found, CutawayError)):
-        return ModelError(message)
+        return ModelError(message, hint=_text_of(given, "hint"))
     # Their constructors make the message; here it is there already.
     error = found.__new__(found)
-    error.args = (message,)
+    error.message, error.hint = message, _text_of(given, "hint")
+    error.args = (str(error),)
     for name, value in (known if isinstance(known, dict) else {}).items():
         # Nothing of the exception itself: `args`, `add_note`, `__cause__`.
-        if name.isidentifier() and not hasattr(Exception, name) and isinstance(value, str | int | float | None):
+        plain = isinstance(value, str | int | float | None)
+        if name.isidentifier() and name not in _OWN_FIELDS and not hasattr(Exception, name) and plain:
             setattr(error, name, writable_text(value) if isinstance(value, str) else value)
     return error
+
+
+def _named(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _text_of(given: dict[str, Any], name: str) -> str:
+    return writable_text(str(given.get(name, ""))[:_LONGEST_MESSAGE])
 
 
 def writable_text(text: str) -> str:

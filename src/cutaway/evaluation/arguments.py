@@ -67,8 +67,9 @@ def _source_of_wire(what: str, function: Function, argument: str, told: str, sou
     if told in known:
         return told
     raise BindingError(
-        f"{_place_prefix(function)}Argument {argument!r} of {what} {function.name!r} is wired to {told!r}, "
-        f"which there is not.{did_you_mean(told, known)} There are {', '.join(known)}."
+        f"{_place_prefix(function)}Argument {argument!r} of {what} {function.name!r} is wired to {told!r}, which there "
+        "is not.",
+        hint=f"{did_you_mean(told, known)} There are {', '.join(known)}.",
     )
 
 

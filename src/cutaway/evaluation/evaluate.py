@@ -193,7 +193,7 @@ def _refuse_same_files(names: Sequence[str]) -> None:
     for name in names:
         other = taken.setdefault(space_file_name(name), repr(name))
         if other != repr(name):
-            raise BindingError(f"Latent space {name!r} and {other} would be one file. Give it another name.")
+            raise BindingError(f"Latent space {name!r} and {other} would be one file.", hint="Give it another name.")
 
 
 def _setting(batch_size: int, workers: int | None, on_error: str, sample_timeout: float) -> Setting:
@@ -213,21 +213,23 @@ def _lengths(dataset: Dataset, subsets: Sequence[str] | None) -> dict[str, int]:
     """Return the subsets to evaluate with their lengths; those with ground truths first, since they decide the plan."""
     if not isinstance(dataset, Dataset):
         raise ConfigurationError(
-            f"`dataset` must be a Dataset, but got {type(dataset).__name__}. Make one with `Dataset.from_torch(...)`, "
-            "`from_arrays`, `from_folder`, `from_tf_data` or `from_huggingface`, or of a binding with "
-            "`load_entry(path).dataset()`."
+            f"`dataset` must be a Dataset, but got {type(dataset).__name__}.",
+            hint=(
+                "Make one with `Dataset.from_torch(...)`, `from_arrays`, `from_folder`, `from_tf_data` or "
+                "`from_huggingface`, or of a binding with `load_entry(path).dataset()`."
+            ),
         )
     known = list(dataset.subsets)
     chosen = known if subsets is None else list(dict.fromkeys(subsets))
     for name in chosen:
         if name not in known:
             raise ConfigurationError(
-                f"The data set has no subset {name!r}.{did_you_mean(name, known)} It has {', '.join(known)}."
+                f"The data set has no subset {name!r}.", hint=f"{did_you_mean(name, known)} It has {', '.join(known)}."
             )
     ordered = sorted(chosen, key=lambda name: not dataset.labelled(name))
     lengths = {name: len(dataset.subsets[name]) for name in ordered}
     if not sum(lengths.values()):
-        raise BindingError("The data set has no samples. Let its preprocess function return at least one.")
+        raise BindingError("The data set has no samples.", hint="Let its preprocess function return at least one.")
     return {name: length for name, length in lengths.items() if length}
 
 

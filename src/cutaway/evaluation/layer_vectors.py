@@ -176,4 +176,6 @@ def _spread(parts: Sequence[Float32Array]) -> float:
 def _refuse_same_file(space: str, others: Sequence[str]) -> None:
     for other in others:
         if other != space and space_file_name(other) == space_file_name(space):
-            raise ConfigurationError(f"The spaces {space!r} and {other!r} would be one file. Choose other layers.")
+            raise ConfigurationError(
+                f"The spaces {space!r} and {other!r} would be one file.", hint="Choose other layers."
+            )

@@ -127,7 +127,8 @@ class Pass:
             sample = batch.ids[int(batch.positions[where])]
             raise EvaluationError(
                 f"The model failed on {self._row_of_failures} samples in a row, so the evaluation stops; what was done "
-                f"is kept. Sample {sample!r}: {why}"
+                "is kept.",
+                hint=f"Sample {sample!r}: {why}",
             )
         self._answered += len(batch)
         return predicted
@@ -200,8 +201,11 @@ class Pass:
         for sample, error in zip(batch.ids, batch.errors, strict=True):
             if error is not None:
                 raise EvaluationError(
-                    f"Sample {sample!r} failed: {error} The samples before it are kept. Mend it and run the same "
-                    "again, or go past such samples with `on_error='skip'` (`--on-error skip`)."
+                    f"Sample {sample!r} failed: {error} The samples before it are kept.",
+                    hint=(
+                        "Mend it and run the same again, or go past such samples with `on_error='skip'` (`--on-error "
+                        "skip`)."
+                    ),
                 )
 
     def _tell_progress(self, *, force: bool = False) -> None:

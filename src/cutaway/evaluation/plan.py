@@ -136,7 +136,7 @@ class _Planning:
         if found is None:
             known = [one.name for one in (*self._own(kind), *ours)]
             raise ConfigurationError(
-                f"There is no {kind} {name!r}.{did_you_mean(name, known)} There are {', '.join(known)}."
+                f"There is no {kind} {name!r}.", hint=f"{did_you_mean(name, known)} There are {', '.join(known)}."
             )
         shown = found.name if len(self.pairs) == 1 else f"{found.name}_{prediction}"
         made = replace(found, name=shown)

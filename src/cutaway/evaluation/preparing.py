@@ -99,9 +99,11 @@ class Preparing:
         if self._left_behind > MOST_LEFT_BEHIND:
             name = underway.batch.ids[i]
             raise EvaluationError(
-                f"{self._left_behind} samples did not come back within {self._timeout:g} s, the last of them {name!r}. "
-                "Their threads cannot be ended, so the evaluation stops; what was done is kept. Mend the encoders, or "
-                "give them more time with `sample_timeout`."
+                f"{self._left_behind} samples did not come back within {self._timeout:g} s, the last of them {name!r}.",
+                hint=(
+                    "Their threads cannot be ended, so the evaluation stops; what was done is kept. Mend the "
+                    "encoders, or give them more time with `sample_timeout`."
+                ),
             )
         self._start_thread(job)
 

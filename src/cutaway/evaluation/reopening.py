@@ -89,8 +89,8 @@ def encoded_sample(evaluation: Evaluation, dataset: Dataset, subset: str, row: i
     held = evaluation.table(subset, ["id", "hash"]).slice(row, 1).to_pylist()[0]
     if held["hash"] not in (None, content_hash(inputs)):
         raise EvaluationError(
-            f"{held['id']} is another sample than the one that was evaluated: its content changed. "
-            "Evaluate again with the data as it is now."
+            f"{held['id']} is another sample than the one that was evaluated: its content changed.",
+            hint="Evaluate again with the data as it is now.",
         )
     return Sample(held["id"], subset, row, inputs, truths)
 
@@ -116,8 +116,8 @@ def reopen(
     chosen = model_of(evaluation) if model is None else model
     if chosen is None and data.load_model is None:
         raise ModelError(
-            f"Of the model of evaluation {evaluation.number} no copy was kept, since it was given as a loaded one. "
-            "Give it again with `model=`, or `--model` in the command."
+            f"Of the model of evaluation {evaluation.number} no copy was kept, since it was given as a loaded one.",
+            hint="Give it again with `model=`, or `--model` in the command.",
         )
     subject = open_subject(chosen, data, trust=trust, limits=limits)
     try:
@@ -150,20 +150,22 @@ def reopen_dataset(evaluation: Evaluation) -> tuple[Dataset, list[str]]:
     entry = binding.entry_file
     if entry is None:
         raise BindingError(
-            f"Evaluation {evaluation.number} was made from a data set in Python; no file brings it back. {GIVE_DATASET}"
+            f"Evaluation {evaluation.number} was made from a data set in Python; no file brings it back.",
+            hint=GIVE_DATASET,
         )
     if not entry.endswith(".py"):
         # Whatever else a run names is not tried either: an error in it would quote its lines.
-        raise BindingError(f"The run names {entry[:200]!r} as its binding, which is no Python file. {GIVE_DATASET}")
+        raise BindingError(f"The run names {entry[:200]!r} as its binding, which is no Python file.", hint=GIVE_DATASET)
     path = Path(entry)
     if not path.is_absolute() or _is_of_a_run(path.resolve(), evaluation):
-        raise BindingError(f"The run names {entry!r} as its binding, which is not run from there. {GIVE_DATASET}")
+        raise BindingError(f"The run names {entry!r} as its binding, which is not run from there.", hint=GIVE_DATASET)
     if not path.exists() and entry.endswith("/cutaway/cli/demo_binding/leap_binder.py"):
         # Runs of `cutaway demo` name its binding where it stood until it moved.
         path = path.parents[2] / "demo" / "binding" / path.name
     if not path.exists():
         raise BindingError(
-            f"The binding {entry!r} that made evaluation {evaluation.number} is gone. Bring it back. {GIVE_DATASET}"
+            f"The binding {entry!r} that made evaluation {evaluation.number} is gone.",
+            hint=f"Bring it back. {GIVE_DATASET}",
         )
     found = _entry(path, binding.digest)
     if binding.digest not in (None, found.digest):
@@ -195,12 +197,15 @@ def model_of(evaluation: Evaluation) -> Any:
         path = Path(about.file)
         if not path.exists():
             raise ModelError(
-                f"The model {str(path)!r} is gone. Give it again with `model=`, or `--model` in the command."
+                f"The model {str(path)!r} is gone.",
+                hint="Give it again with `model=`, or `--model` in the command.",
+                path=path,
             )
         if about.sha256 not in ("", file_digest(path)):
             raise ModelError(
-                f"The model {str(path)!r} is no longer the one that was evaluated. Evaluate it again, or give the old "
-                "one with `model=`, or `--model` in the command."
+                f"The model {str(path)!r} is no longer the one that was evaluated.",
+                hint="Evaluate it again, or give the old one with `model=`, or `--model` in the command.",
+                path=path,
             )
         return path
     if about.not_kept:
@@ -214,6 +219,6 @@ def _refuse_other_lengths(evaluation: Evaluation, dataset: Dataset) -> None:
         found = len(dataset.subsets[name]) if name in dataset.subsets else 0
         if about.samples not in (None, found):
             raise BindingError(
-                f"The data set has {found} {name} samples, but {about.samples} were evaluated. "
-                "Evaluate again with the data as it is now."
+                f"The data set has {found} {name} samples, but {about.samples} were evaluated.",
+                hint="Evaluate again with the data as it is now.",
             )

@@ -85,8 +85,8 @@ def _about_model(model: Model) -> dict[str, Any]:
 def _of_binding(dataset: Dataset) -> Any:
     if dataset.load_model is None:
         raise BindingError(
-            "No model was given, and the binding brings none. Give a model file, or decorate a function that returns "
-            "the model with `@tensorleap_load_model`."
+            "No model was given, and the binding brings none.",
+            hint="Give a model file, or decorate a function that returns the model with `@tensorleap_load_model`.",
         )
     try:
         return call_theirs(dataset.load_model)
@@ -157,7 +157,7 @@ def _first_rows(dataset: Dataset) -> list[Mapping[str, Array]]:
                 return rows
         if rows:
             return [rows[0]] * EXAMPLE_ROWS
-    raise first or BindingError("The data set has no samples. Let its preprocess function return at least one.")
+    raise first or BindingError("The data set has no samples.", hint="Let its preprocess function return at least one.")
 
 
 def _shapes(row: Mapping[str, Array]) -> list[tuple[int, ...]]:

@@ -133,7 +133,7 @@ def first_sample(dataset: Dataset) -> FirstSample:
                 first = first or error
     if found is not None:
         return found
-    raise first or BindingError("The data set has no samples. Let its preprocess function return at least one.")
+    raise first or BindingError("The data set has no samples.", hint="Let its preprocess function return at least one.")
 
 
 def shapes_of(sample: FirstSample) -> SampleShapes:
@@ -212,7 +212,8 @@ def _name_outputs(declared: Sequence[Field], outputs: Sequence[TensorSpec], note
     if len(declared) > len(names):
         raise BindingError(
             f"The data set declares {len(declared)} predictions ({', '.join(one.name for one in declared)}), but the "
-            f"model has {len(names)} outputs ({', '.join(names)}). Declare one for each output, in its order."
+            f"model has {len(names)} outputs ({', '.join(names)}).",
+            hint="Declare one for each output, in its order.",
         )
     predictions = [one.name for one in declared]
     if set(predictions) <= set(names):

@@ -75,10 +75,10 @@ def _batch_by_input(batch: Batch, specs: Sequence[TensorSpec]) -> Mapping[str, A
     if isinstance(batch, Mapping):
         for name in batch:
             if name not in known:
-                reason = (
-                    f"the model has no such input.{did_you_mean(name, known)} It has {', '.join(map(repr, known))}."
+                reason = "the model has no such input."
+                raise ModelInputError(
+                    name, reason, hint=f"{did_you_mean(name, known)} It has {', '.join(map(repr, known))}."
                 )
-                raise ModelInputError(name, reason)
         for name in known:
             if name not in batch:
                 raise ModelInputError(name, f"it is missing; the batch has {', '.join(map(repr, batch)) or 'nothing'}.")

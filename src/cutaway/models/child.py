@@ -110,26 +110,32 @@ class ChildBackend(ChildCalls):
 
     def _check_owner(self) -> None:
         if os.getpid() != self._owner:
-            raise ModelError("This model was loaded before the process was forked. Load it again in this process.")
+            raise ModelError(
+                "This model was loaded before the process was forked.", hint="Load it again in this process."
+            )
 
     def _living(self) -> ChildProcess:
         if self._closed:
-            raise ModelError("The model is closed. Load it again.")
+            raise ModelError("The model is closed.", hint="Load it again.")
         if self._child is not None:
             return self._child
         if self._deaths >= _MOST_DEATHS:
-            raise ModelCrashed(f"{self._deaths} calls in a row ended it, so it is not started again. Load it anew.")
+            raise ModelCrashed(
+                f"{self._deaths} calls in a row ended it, so it is not started again.", hint="Load it anew."
+            )
         self._check_unchanged("since it was loaded. Load it again.")
         child, description = self._started()
         if _shapes(description) != _shapes(self.description):
             child.end()
-            raise ModelError(f"{str(self._path)!r} describes itself otherwise than before. Load it again.")
+            raise ModelError(
+                f"{str(self._path)!r} describes itself otherwise than before.", hint="Load it again.", path=self._path
+            )
         self._child = child
         return child
 
     def _check_unchanged(self, when: str) -> None:
         if identity_of(self._path) != self._identity:
-            raise ModelError(f"{str(self._path)!r} changed {when}")
+            raise ModelError(f"{str(self._path)!r} changed {when}", path=self._path)
 
     def _started(self) -> tuple[ChildProcess, ModelDescription]:
         """Start a process and let it open the file and describe the model."""
@@ -167,7 +173,7 @@ class RandomisedChild(ChildCalls):
     ) -> dict[str, Array]:
         """Ask the process about the model with these weights."""
         if self._closed:
-            raise ModelError("The model with random weights is closed. Make it again.")
+            raise ModelError("The model with random weights is closed.", hint="Make it again.")
         return self._owner.ask({**request, "seed": self._seed}, batch, wanted, what, question)
 
     def close(self) -> None:

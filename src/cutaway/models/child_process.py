@@ -114,5 +114,5 @@ class ChildProcess:
     def _with_hint(self, error: CutawayError) -> CutawayError:
         # Only of what the framework said: our own checks name their own limits.
         if type(error) is ModelError:
-            error.args = (f"{error}{self._hint(str(error))}",)
+            error.hint = f"{error.hint}{self._hint(str(error))}".strip()
         return error

@@ -60,11 +60,11 @@ def load(
         backend = wrap(source) if example is None or not _takes_example(wrap) else wrap(source, example)
         return Model(backend, channels_last=channels_last, limits=(_LIVE,))
     if isinstance(source, type):
-        raise ModelError(f"{source.__name__!r} is a class, not a model. Make a model of it first. {_ACCEPTED}")
+        raise ModelError(f"{source.__name__!r} is a class, not a model.", hint=f"Make a model of it first. {_ACCEPTED}")
     if callable(source):
         return _load_saved(source, allowed, trust=trust, entry_file=entry_file, channels_last=channels_last)
     kind = type(source)
-    raise ModelError(f"A {kind.__module__}.{kind.__qualname__} is no model that can be loaded. {_ACCEPTED}")
+    raise ModelError(f"A {kind.__module__}.{kind.__qualname__} is no model that can be loaded.", hint=_ACCEPTED)
 
 
 def needs_example(source: object) -> bool:

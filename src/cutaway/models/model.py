@@ -228,7 +228,9 @@ class Model:
         if name is None:
             return known[0]
         if name not in known:
-            raise ConfigurationError(f"The model has no output {name!r}.{did_you_mean(name, known)} It has {known}.")
+            raise ConfigurationError(
+                f"The model has no output {name!r}.", hint=f"{did_you_mean(name, known)} It has {known}."
+            )
         return name
 
     def _wrt(self, name: str) -> str:
@@ -273,7 +275,7 @@ def _labels(labels: Array | None, loss: str | None, rows: int) -> Array | None:
     if labels is None:
         return None
     if loss is None:
-        raise ConfigurationError(f"`labels` are for a loss. Name it with `loss=`: {', '.join(LOSSES)}.")
+        raise ConfigurationError("`labels` are for a loss.", hint=f"Name it with `loss=`: {', '.join(LOSSES)}.")
     values = np.asarray(labels)
     if values.shape[:1] != (rows,):
         raise ConfigurationError(f"`labels` must have a row for each of the {rows} samples, but got {values.shape}.")
@@ -285,7 +287,7 @@ def _loss(loss: str | None, labels: Array | None) -> str | None:
         return None
     if loss not in LOSSES:
         raise ConfigurationError(
-            f"There is no loss {loss!r}.{did_you_mean(loss, LOSSES)} There are {', '.join(LOSSES)}."
+            f"There is no loss {loss!r}.", hint=f"{did_you_mean(loss, LOSSES)} There are {', '.join(LOSSES)}."
         )
     if labels is None:
         raise ConfigurationError(f"The gradient of {loss} needs `labels`, one row for each sample.")

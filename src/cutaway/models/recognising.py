@@ -64,12 +64,12 @@ def recognise(path: Path, limits: Limits) -> Recognised:
         return _recognise_folder(path, limits)
     kind = _special(found.st_mode)
     if kind:
-        raise ModelFormatError(str(path), f"it is {kind}, not a file. Give the path of a model file.")
+        raise ModelFormatError(str(path), f"it is {kind}, not a file.", hint="Give the path of a model file.")
     # Without waiting: between the look at it and this, a named pipe may have taken the file's place.
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         now = os.fstat(file.fileno())
         if not stat.S_ISREG(now.st_mode):
-            raise ModelFormatError(str(path), "it is not a file. Give the path of a model file.")
+            raise ModelFormatError(str(path), "it is not a file.", hint="Give the path of a model file.")
         _check_size(path, now.st_size, limits)
         name = _format_of(file, now.st_size, path)
     return Recognised(name, _note_on_suffix(path, name))
@@ -91,7 +91,7 @@ def _stat(path: Path) -> os.stat_result:
             raise ModelNotFound(str(path), " It is a link to something that is not there.") from error
         raise ModelNotFound(str(path), _near(path)) from error
     except (OSError, ValueError) as error:
-        raise ModelError(f"{str(path)!r} cannot be looked at: {error}.") from error
+        raise ModelError(f"{str(path)!r} cannot be looked at: {error}.", path=path) from error
 
 
 def _near(path: Path) -> str:
@@ -108,7 +108,7 @@ def _special(mode: int) -> str:
 
 def _check_size(path: Path, size: int, limits: Limits) -> None:
     if size == 0:
-        raise ModelFormatError(str(path), "it is empty. Was it written or copied to its end?")
+        raise ModelFormatError(str(path), "it is empty.", hint="Was it written or copied to its end?")
     if size > limits.file_mb * 1024 * 1024:
         reason = f"it has {size / 1024 / 1024:,.0f} MB, and the limit is {limits.file_mb:,} MB."
         raise UnsafeModel(str(path), f"{reason} Raise it with `Limits(file_mb=...)`.")
@@ -124,31 +124,37 @@ def _format_of(file: BinaryIO, size: int, path: Path) -> str:
     _refuse_others(head, path)
     onnx = looks_like_onnx(file, size)
     if onnx is None:
-        raise ModelFormatError(str(path), f"it is an ONNX model that is cut short, at {size:,} bytes. Copy it again.")
+        raise ModelFormatError(
+            str(path), f"it is an ONNX model that is cut short, at {size:,} bytes.", hint="Copy it again."
+        )
     if onnx:
         return "onnx"
     if looks_like_saved_model(file, size):
-        raise ModelFormatError(str(path), f"it is a part of a SavedModel. Give its folder, {str(path.parent)!r}.")
+        raise ModelFormatError(
+            str(path), "it is a part of a SavedModel.", hint=f"Give its folder, {str(path.parent)!r}."
+        )
     return ""
 
 
 def _refuse_others(head: bytes, path: Path) -> None:
     if head.startswith(_LFS):
         raise ModelFormatError(
-            str(path), "it is a pointer of Git LFS, not the model itself. Run `git lfs pull` where you cloned it."
+            str(path),
+            "it is a pointer of Git LFS, not the model itself.",
+            hint="Run `git lfs pull` where you cloned it.",
         )
     for start, reason in _OTHERS:
         if head.startswith(start):
             raise ModelFormatError(str(path), reason)
     if head[4:8] == b"TFL3":
-        raise ModelFormatError(str(path), f"it is a TensorFlow Lite model, which is not read. {_READ}")
+        raise ModelFormatError(str(path), "it is a TensorFlow Lite model, which is not read.", hint=_READ)
     if head[8:9] == b"{" and int.from_bytes(head[:8], "little") < 100_000_000:
-        reason = "it is a safetensors file: weights without a model. Load them into the model and give that."
-        raise ModelFormatError(str(path), reason)
+        reason = "it is a safetensors file: weights without a model."
+        raise ModelFormatError(str(path), reason, hint="Load them into the model and give that.")
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:15].lower()
     if text.startswith((b"<!doctype html", b"<html", b"<?xml")):
-        reason = "it is a web page, as a download leaves it that failed or needed a login. Download it again."
-        raise ModelFormatError(str(path), reason)
+        reason = "it is a web page, as a download leaves it that failed or needed a login."
+        raise ModelFormatError(str(path), reason, hint="Download it again.")
 
 
 def _hdf5_start(head: bytes) -> int | None:
@@ -168,8 +174,8 @@ def _check_hdf5_end(file: BinaryIO, size: int, path: Path) -> None:
         raise ModelFormatError(str(path), f"it is an HDF5 file that is cut short or damaged, at {size:,} bytes.")
     end = int.from_bytes(head[start + at : start + at + 8], "little")
     if end > size:
-        reason = f"it is an HDF5 file that is cut short: it has {size:,} of {end:,} bytes. Copy it again."
-        raise ModelFormatError(str(path), reason)
+        reason = f"it is an HDF5 file that is cut short: it has {size:,} of {end:,} bytes."
+        raise ModelFormatError(str(path), reason, hint="Copy it again.")
 
 
 def _format_of_zip(file: BinaryIO, size: int, path: Path) -> str:
@@ -219,14 +225,14 @@ def _files_of(path: Path) -> list[tuple[str, os.stat_result]]:
                 for entry in listed:
                     count += 1
                     if count > _MOST_FILES:
-                        reason = f"the folder has more than {_MOST_FILES:,} files. Give a SavedModel's own."
-                        raise UnsafeModel(str(path), reason)
+                        reason = f"the folder has more than {_MOST_FILES:,} files."
+                        raise UnsafeModel(str(path), reason, hint="Give a SavedModel's own.")
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
                     else:
                         files.append((os.path.relpath(entry.path, path), entry.stat(follow_symlinks=False)))
         except OSError as error:
-            raise ModelError(f"{str(path)!r} cannot be listed: {error}.") from error
+            raise ModelError(f"{str(path)!r} cannot be listed: {error}.", path=path) from error
     return sorted(files, key=lambda entry: entry[0])
 
 

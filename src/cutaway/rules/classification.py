@@ -60,7 +60,8 @@ def paired(labels: Sequence[str], predictions: Sequence[str]) -> list[ClassTenso
     if len(labels) != len(predictions):
         raise InsufficientInformationForRuleInvocation(
             f"needs one tensor of predictions for each of labels, but found {', '.join(predictions) or 'none'} for "
-            f"{', '.join(labels) or 'none'}. Name them with the rule's parameters."
+            f"{', '.join(labels) or 'none'}.",
+            hint="Name them with the rule's parameters.",
         )
     return [ClassTensors(*pair) for pair in zip(sorted(labels), sorted(predictions), strict=True)]
 
@@ -96,7 +97,8 @@ def answers(
     if not found and refused:
         raise InsufficientInformationForRuleInvocation(
             f"needs labels that are numbers of at most {MOST_CLASSES:,} classes, with predictions to match; those of "
-            f"{refused!r} are not. Name others with the rule's parameters."
+            f"{refused!r} are not.",
+            hint="Name others with the rule's parameters.",
         )
     if not found and not any_before:
         raise lacking(reader, ["labels", "predictions"], full=True, every=True)

@@ -36,7 +36,7 @@ class Recipe(NamedTuple):
             if given not in takes:
                 listed = f" It takes {', '.join(takes)}." if takes else " It takes none."
                 hint = did_you_mean(given, takes) or listed
-                raise ConfigurationError(f"{name} has no parameter {given!r}.{hint}")
+                raise ConfigurationError(f"{name} has no parameter {given!r}.", hint=hint)
         needed = [one for one, parameter in takes.items() if parameter.default is inspect.Parameter.empty]
         for one in needed:
             if one not in self.given:
@@ -74,7 +74,7 @@ def rule_recipes(
     """
     names = [name.strip() for name in (wanted.split(",") if isinstance(wanted, str) else wanted) if name.strip()]
     if not names:
-        raise ConfigurationError("`--rules` names no rule. Write `all`, or names with commas between them.")
+        raise ConfigurationError("`--rules` names no rule.", hint="Write `all`, or names with commas between them.")
     listed = [one for name in names for one in (registry.names("rules") if name.lower() == ALL else [name])]
     classes = list(dict.fromkeys(_class(name) for name in listed))
     given = {_owner(name, classes): values for name, values in (parameters or {}).items()}
@@ -111,11 +111,11 @@ def _class(name: str) -> type[Rule]:
 
 def _from_file(path: Path, attribute: str) -> object:
     if not path.is_file():
-        raise ConfigurationError(f"There is no file {str(path)!r} to take the rule {attribute!r} from.")
+        raise ConfigurationError(f"There is no file {str(path)!r} to take the rule {attribute!r} from.", path=path)
     module = _imported(path)
     if not hasattr(module, attribute):
         known = [name for name, value in vars(module).items() if isinstance(value, type) and issubclass(value, Rule)]
-        raise ConfigurationError(f"{path.name} has no rule {attribute!r}.{did_you_mean(attribute, known)}")
+        raise ConfigurationError(f"{path.name} has no rule {attribute!r}.", hint=did_you_mean(attribute, known))
     found: object = getattr(module, attribute)
     return found
 
@@ -124,7 +124,7 @@ def _imported(path: Path) -> ModuleType:
     """Run a file as a module of its own; what it imports from beside it is found, and nothing of that stays behind."""
     spec = importlib.util.spec_from_file_location(f"cutaway_rules_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise ConfigurationError(f"{str(path)!r} is no Python file: rules come from files that end in .py.")
+        raise ConfigurationError(f"{str(path)!r} is no Python file: rules come from files that end in .py.", path=path)
     module = importlib.util.module_from_spec(spec)
     with _beside(path):
         try:
@@ -152,4 +152,4 @@ def _owner(name: str, classes: Iterable[type[Rule]]) -> type[Rule]:
         if known.lower() == name.lower():
             return kind
     hint = did_you_mean(name, by_name)
-    raise ConfigurationError(f"`--param` speaks of {name!r}, which is not among the chosen rules.{hint}")
+    raise ConfigurationError(f"`--param` speaks of {name!r}, which is not among the chosen rules.", hint=hint)

@@ -25,11 +25,11 @@ def writing_alone(run: Run) -> Iterator[None]:
     try:
         handle = os.open(run.path, os.O_RDONLY)
     except OSError as error:
-        raise StorageError(f"Cannot open {run.path}: {error.strerror or error}.") from error
+        raise StorageError(f"Cannot open {run.path}: {error.strerror or error}.", path=run.path) from error
     try:
         if not locked(handle, LOCK_SECONDS):
-            message = f"Somebody else has been writing in run {run.name!r} for {LOCK_SECONDS:.0f} s. Try again."
-            raise StorageError(message)
+            message = f"Somebody else has been writing in run {run.name!r} for {LOCK_SECONDS:.0f} s."
+            raise StorageError(message, hint="Try again.")
         yield
     finally:
         os.close(handle)

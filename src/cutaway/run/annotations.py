@@ -81,8 +81,8 @@ def annotate(
                 cause = error.__cause__
                 reason = cause.strerror if isinstance(cause, OSError) and cause.strerror else "it cannot be written"
                 raise ConfigurationError(
-                    f"Nothing was written about run {run.name!r}: {reason}. Its folder must be writable for whoever "
-                    "serves or runs this."
+                    f"Nothing was written about run {run.name!r}: {reason}.",
+                    hint="Its folder must be writable for whoever serves or runs this.",
                 ) from error
     return new
 

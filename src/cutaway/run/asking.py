@@ -56,7 +56,7 @@ def checked_arguments(action: str, arguments: Mapping[str, float | str]) -> dict
     """
     if action not in ACTIONS:
         hint = did_you_mean(action, ACTIONS) or f" There are {', '.join(ACTIONS)}."
-        raise ConfigurationError(f"No action {action!r}.{hint} `cutaway control --help` says what each does.")
+        raise ConfigurationError(f"No action {action!r}.", hint=f"{hint} `cutaway control --help` says what each does.")
     given = " ".join(f"{name}={value}" if value != "" else name for name, value in arguments.items())
     if action != "set":
         if arguments:
@@ -67,7 +67,7 @@ def checked_arguments(action: str, arguments: Mapping[str, float | str]) -> dict
     name, text = next(iter(arguments.items()))
     if name not in SETTINGS:
         hint = did_you_mean(name, SETTINGS) or f" There are {' and '.join(SETTINGS)}."
-        raise ConfigurationError(f"Nothing called {name!r} can be set.{hint}")
+        raise ConfigurationError(f"Nothing called {name!r} can be set.", hint=hint)
     try:
         value = float(text)
     except ValueError:

@@ -44,8 +44,8 @@ def find_run(text: str, root: Path | str | None = None) -> Run:
     names = _names_of_runs(folder)
     matches = [name for name in names if name == text] or [name for name in names if name.startswith(text)]
     if len(matches) > 1:
-        message = f"{text!r} could be {', '.join(map(repr, sorted(matches)[:5]))}. Write more of the name."
-        raise ConfigurationError(message)
+        message = f"{text!r} could be {', '.join(map(repr, sorted(matches)[:5]))}."
+        raise ConfigurationError(message, hint="Write more of the name.")
     if not matches:
         raise RunNotFound(text, str(folder), names)
     return Run.open(folder / matches[0])
@@ -92,11 +92,12 @@ def _delete(run: Run) -> None:
     """
     foreign = sorted(entry.name for entry in run.path.iterdir() if not _is_ours(entry.name))
     if foreign:
-        message = (
-            f"{str(run.path)!r} holds more than a run ({', '.join(foreign[:3])}), so it is not deleted. "
-            "Move those files away, or delete the run's own by hand: run.json, trace, scalars, values, leases."
+        message = f"{str(run.path)!r} holds more than a run ({', '.join(foreign[:3])}), so it is not deleted."
+        raise ConfigurationError(
+            message,
+            hint="Move those files away, or delete the run's own by hand: run.json, trace, scalars, values, leases.",
+            path=run.path,
         )
-        raise ConfigurationError(message)
     for entry in run.path.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry)

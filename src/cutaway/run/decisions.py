@@ -112,7 +112,7 @@ def write_decisions(run: Run, decisions: Decisions) -> Overlay | None:
     try:
         path.unlink(missing_ok=True)
     except OSError as error:
-        raise StorageError(f"Cannot remove {path}: {error.strerror or error}.") from error
+        raise StorageError(f"Cannot remove {path}: {error.strerror or error}.", path=path) from error
     return None
 
 

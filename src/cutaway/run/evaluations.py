@@ -158,7 +158,7 @@ class Evaluation:
         if space not in known:
             listed = ", ".join(known) or "none"
             raise EvaluationError(
-                f"There is no latent space {space!r} here.{did_you_mean(space, known)} It has {listed}."
+                f"There is no latent space {space!r} here.", hint=f"{did_you_mean(space, known)} It has {listed}."
             )
         path = self._file(subset, f"{space_file_name(space)}.npy")
         with self._readable(path):
@@ -196,8 +196,8 @@ class Evaluation:
             yield
         except (OSError, EOFError, ValueError, pa.ArrowException) as error:
             raise EvaluationError(
-                f"{path.name!r} of evaluation {self.number} of run {self.run.name!r} cannot be read: {error}. "
-                "Evaluate again."
+                f"{path.name!r} of evaluation {self.number} of run {self.run.name!r} cannot be read: {error}.",
+                hint="Evaluate again.",
             ) from error
 
     def _file(self, subset: str, ending: str) -> Path:
@@ -206,13 +206,14 @@ class Evaluation:
             return path
         if not self.finished:
             raise EvaluationError(
-                f"Evaluation {self.number} of run {self.run.name!r} is not finished. "
-                "Run the same `cutaway evaluate` again: it goes on where it stopped."
+                f"Evaluation {self.number} of run {self.run.name!r} is not finished.",
+                hint="Run the same `cutaway evaluate` again: it goes on where it stopped.",
             )
         known = self.subsets
         listed = ", ".join(known) or "none"
         raise EvaluationError(
-            f"Evaluation {self.number} has no {path.name!r}.{did_you_mean(subset, known)} Its subsets are {listed}."
+            f"Evaluation {self.number} has no {path.name!r}.",
+            hint=f"{did_you_mean(subset, known)} Its subsets are {listed}.",
         )
 
 

@@ -88,14 +88,14 @@ class Run:
             write_document(run.storage, RUN_FILE, run.identity, exclusive=True)
         except FileExistsError:
             if not folder.is_dir():
-                message = f"`out_dir` must be a folder, but {str(folder)!r} is a file. Give another `out_dir`."
-                raise ConfigurationError(message) from None
+                message = f"`out_dir` must be a folder, but {str(folder)!r} is a file."
+                raise ConfigurationError(message, hint="Give another `out_dir`.", path=folder) from None
             raise RunExists(str(folder)) from None
         except OSError as error:
             reason = str(error) if isinstance(error, StorageError) else f"{error.strerror or error}."
             hint = "Give an `out_dir` that can be written, or set CUTAWAY_HOME."
             message = f"Cannot make the run folder {str(folder)!r}: {reason} {hint}"
-            raise ConfigurationError(message) from error
+            raise ConfigurationError(message, path=folder) from error
         return run
 
     @classmethod
@@ -243,8 +243,8 @@ class Run:
         except FileNotFoundError:
             return {}
         except ValueError as error:
-            message = f"{self.path / CONFIG_FILE} is not a YAML dictionary: {error}. Mend or delete it."
-            raise RunFormatError(message) from error
+            message = f"{self.path / CONFIG_FILE} is not a YAML dictionary: {error}."
+            raise RunFormatError(message, hint="Mend or delete it.") from error
 
     def write_config(self, config: Mapping[str, Any]) -> None:
         """Write `config.yaml` whole."""

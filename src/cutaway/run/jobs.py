@@ -130,8 +130,8 @@ def new_job(
     """Write down what is to be done, and return it; this process is the one that starts it."""
     folder = run.path / JOBS
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        message = f"Cannot start a job of run {run.name!r}: its `{JOBS}` is no folder. Remove it."
-        raise StorageError(message)
+        message = f"Cannot start a job of run {run.name!r}: its `{JOBS}` is no folder."
+        raise StorageError(message, hint="Remove it.")
     now = time.time()
     job_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}-{secrets.token_hex(4)}"
     job = Job(job_id, kind, what, evaluation, other, command, who, now, by=this_process())

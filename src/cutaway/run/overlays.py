@@ -157,8 +157,8 @@ def write_overlay(run: Run, overlay: Overlay) -> Overlay:
             return there
         raise OverlayError(
             str(path),
-            f"run {run.name!r} already has an overlay {overlay.name!r} with other corrections. "
-            "Give another `--name`, or take that one back first with `--undo`.",
+            f"run {run.name!r} already has an overlay {overlay.name!r} with other corrections.",
+            hint="Give another `--name`, or take that one back first with `--undo`.",
         )
     return replace_overlay(path, overlay)
 
@@ -182,7 +182,7 @@ def read_overlay(path: Path | str) -> Overlay:
 
     file = Path(path).expanduser()
     if not file.is_file():
-        raise OverlayError(str(path), "there is no such file. `cutaway fix RUN` writes one.")
+        raise OverlayError(str(path), "there is no such file.", hint="`cutaway fix RUN` writes one.")
     if file.stat().st_size > MOST_BYTES:
         raise OverlayError(str(path), f"it has {file.stat().st_size:,} bytes, which no overlay has.")
     try:
@@ -193,7 +193,9 @@ def read_overlay(path: Path | str) -> Overlay:
         classes = tuple(str(one) for one in about["classes"])
         truth, told = str(about.get("truth", "")), dict(about.get("about", {}))
     except UNREADABLE_TABLE as error:
-        raise OverlayError(str(path), f"it cannot be read ({error}). Make it again: `cutaway fix RUN`.") from error
+        raise OverlayError(
+            str(path), f"it cannot be read ({error}).", hint="Make it again: `cutaway fix RUN`."
+        ) from error
     if version > FORMAT:
         raise OverlayError(str(path), f"it has format {version}; this release reads up to {FORMAT}.")
     return Overlay(file.stem, classes, tuple(map(_correction, rows)), truth, told, file.absolute())
@@ -214,14 +216,16 @@ def find_overlay(run: Run, name: str | None = None) -> Overlay:
     there = overlays(run)
     if name is None:
         if not there:
-            raise OverlayError(str(run.path), f"run {run.name!r} has no overlay. `cutaway fix {run.name}` makes one.")
+            raise OverlayError(
+                str(run.path), f"run {run.name!r} has no overlay.", hint=f"`cutaway fix {run.name}` makes one."
+            )
         return there[-1]
     path = overlay_path(run, name)
     if not path.is_file():
         known = [one.name for one in there]
         listed = ", ".join(known) or "none"
         hint = did_you_mean(name, known)
-        raise OverlayError(str(path), f"run {run.name!r} has no overlay {name!r}.{hint} It has {listed}.")
+        raise OverlayError(str(path), f"run {run.name!r} has no overlay {name!r}.", hint=f"{hint} It has {listed}.")
     return read_overlay(path)
 
 
@@ -234,7 +238,7 @@ def undo_overlay(run: Run, name: str | None = None) -> Overlay:
         aside.parent.mkdir(exist_ok=True)
         path.replace(aside)
     except OSError as error:
-        raise StorageError(f"Cannot move {path} aside: {error.strerror or error}.") from error
+        raise StorageError(f"Cannot move {path} aside: {error.strerror or error}.", path=path) from error
     return overlay
 
 

@@ -78,7 +78,9 @@ def find_selection(run: Run, name: str) -> SampleSelection:
     if found is None:
         known = [one.name for one in there]
         listed = ", ".join(known[:20]) or "none"
-        raise ConfigurationError(f"There is no selection {name!r}.{did_you_mean(name, known)} There are {listed}.")
+        raise ConfigurationError(
+            f"There is no selection {name!r}.", hint=f"{did_you_mean(name, known)} There are {listed}."
+        )
     return found
 
 
@@ -93,23 +95,26 @@ def keep_selection(run: Run, selection: SampleSelection) -> SampleSelection:
     key, content = _key(name), {"version": VERSION, **asdict(kept)}
     if len(str(content)) > LARGEST // 4:
         raise ConfigurationError(
-            f"Selection {name!r} is too large to keep: {len(kept.samples):,} samples by name. Select by conditions."
+            f"Selection {name!r} is too large to keep: {len(kept.samples):,} samples by name.",
+            hint="Select by conditions.",
         )
     if (run.path / SELECTIONS).is_symlink():
         raise ConfigurationError(
-            f"Selection {name!r} was not kept: `{SELECTIONS}` of run {run.name!r} leads elsewhere. Remove that link."
+            f"Selection {name!r} was not kept: `{SELECTIONS}` of run {run.name!r} leads elsewhere.",
+            hint="Remove that link.",
         )
     there = run.storage.list(SELECTIONS)
     if len(there) >= MOST_SELECTIONS and key.rpartition("/")[2] not in there:
         raise ConfigurationError(
-            f"Run {run.name!r} has {len(there):,} selections, which is as many as it can have. Remove some first."
+            f"Run {run.name!r} has {len(there):,} selections, which is as many as it can have.",
+            hint="Remove some first.",
         )
     try:
         run.write_document(key, content)
     except StorageError as error:
         raise ConfigurationError(
-            f"Selection {name!r} was not kept: the folder of run {run.name!r} cannot be written. "
-            "It must be writable for whoever serves or runs this."
+            f"Selection {name!r} was not kept: the folder of run {run.name!r} cannot be written.",
+            hint="It must be writable for whoever serves or runs this.",
         ) from error
     return kept
 
@@ -117,7 +122,7 @@ def keep_selection(run: Run, selection: SampleSelection) -> SampleSelection:
 def drop_selection(run: Run, name: str) -> None:
     """Remove a selection. Raises with the nearest names where there is none."""
     if (run.path / SELECTIONS).is_symlink():
-        raise ConfigurationError(f"`{SELECTIONS}` of run {run.name!r} leads elsewhere. Remove that link.")
+        raise ConfigurationError(f"`{SELECTIONS}` of run {run.name!r} leads elsewhere.", hint="Remove that link.")
     run.storage.remove(_key(find_selection(run, name).name))
 
 

@@ -55,14 +55,16 @@ def read_tests(path: Path) -> tuple[WrittenTest, ...]:
     except FileNotFoundError:
         return ()
     except OSError as error:
-        raise ConfigurationError(f"Cannot read {path}: {error.strerror or error}. Give a file of tests.") from error
+        raise ConfigurationError(
+            f"Cannot read {path}: {error.strerror or error}.", hint="Give a file of tests.", path=path
+        ) from error
     except ValueError as error:
         raise ConfigurationError(str(error)) from error
     found = tuple(_test(path, number, one) for number, one in enumerate(_tests_listed(path, content), 1))
     titles: set[str] = set()
     for one in found:
         if one.title in titles:
-            raise ConfigurationError(f"{path} has {one.title!r} twice. Keep one of them.")
+            raise ConfigurationError(f"{path} has {one.title!r} twice.", hint="Keep one of them.", path=path)
         titles.add(one.title)
     return found
 
@@ -96,7 +98,9 @@ def without_tests(tests: Sequence[WrittenTest], names: Sequence[str]) -> tuple[W
     for name in names:
         if not any(name in (one.name, one.line) for one in tests):
             near = did_you_mean(name, titles)
-            raise ConfigurationError(f"There is no test {name!r}.{near} There are {', '.join(titles) or 'none'}.")
+            raise ConfigurationError(
+                f"There is no test {name!r}.", hint=f"{near} There are {', '.join(titles) or 'none'}."
+            )
     return tuple(one for one in tests if one.title not in names and one.line not in names)
 
 
@@ -105,16 +109,20 @@ def _tests_listed(path: Path, content: Any) -> list[Any]:
         return []
     if not isinstance(content, dict):
         raise ConfigurationError(
-            f"{path} holds {type(content).__name__}, but a file of tests begins with `version: {VERSION}` and `tests:`."
+            f"{path} holds {type(content).__name__}, but a file of tests begins with `version: {VERSION}` and "
+            "`tests:`.",
+            path=path,
         )
     strangers = [str(key) for key in content if key not in ("version", "tests")]
     if strangers:
-        raise ConfigurationError(f"{path} has {strangers[0]!r}, but a file of tests has `version` and `tests` only.")
+        raise ConfigurationError(
+            f"{path} has {strangers[0]!r}, but a file of tests has `version` and `tests` only.", path=path
+        )
     version, tests = content.get("version", VERSION), content.get("tests")
     if version != VERSION or isinstance(version, bool):
-        raise ConfigurationError(f"{path} has version {version!r}; this release reads version {VERSION}.")
+        raise ConfigurationError(f"{path} has version {version!r}; this release reads version {VERSION}.", path=path)
     if tests is not None and not isinstance(tests, list):
-        raise ConfigurationError(f"{path}: `tests` must be a list of lines, but is {type(tests).__name__}.")
+        raise ConfigurationError(f"{path}: `tests` must be a list of lines, but is {type(tests).__name__}.", path=path)
     return tests or []
 
 
@@ -124,13 +132,13 @@ def _test(path: Path, number: int, given: Any) -> WrittenTest:
         return WrittenTest(_one_line(place, "line", given))
     if not isinstance(given, dict) or "line" not in given:
         raise ConfigurationError(
-            f"{place} must be a line such as 'accuracy of test at least 0.97', or a mapping with `line`. "
-            "A line that holds ': ' or ' #' goes in quotes."
+            f"{place} must be a line such as 'accuracy of test at least 0.97', or a mapping with `line`.",
+            hint="A line that holds ': ' or ' #' goes in quotes.",
         )
     strangers = [str(key) for key in given if key not in _KEYS]
     if strangers:
         near = did_you_mean(strangers[0], _KEYS)
-        raise ConfigurationError(f"{place} has {strangers[0]!r}.{near} A test has {', '.join(_KEYS)}.")
+        raise ConfigurationError(f"{place} has {strangers[0]!r}.", hint=f"{near} A test has {', '.join(_KEYS)}.")
     insight = given.get("insight", False)
     if not isinstance(insight, bool):
         raise ConfigurationError(f"{place}: `insight` must be true or false, but is {insight!r}.")
@@ -145,7 +153,7 @@ def _one_line(place: str, key: str, given: Any) -> str:
     if not stripped.isprintable():
         raise ConfigurationError(f"{place}: `{key}` must be one line of printable characters, but is {given!r}.")
     if not stripped and key == "line":
-        raise ConfigurationError(f"{place} is empty. Write a line such as 'accuracy of test at least 0.97'.")
+        raise ConfigurationError(f"{place} is empty.", hint="Write a line such as 'accuracy of test at least 0.97'.")
     return stripped
 
 

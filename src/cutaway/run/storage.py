@@ -100,7 +100,7 @@ class LocalAppender:
         offset = self.size
         if self._handle is None:
             message = f"Cannot append to {self.path}: it is closed."
-            raise StorageError(message)
+            raise StorageError(message, path=self.path)
         wanted = sum(memoryview(piece).nbytes for piece in pieces)
         if len(pieces) <= MOST_PIECES and wanted <= MOST_BYTES:
             self._write(self._handle, pieces, wanted)
@@ -115,10 +115,10 @@ class LocalAppender:
                 written = os.writev(handle, pieces)
             except OSError as error:
                 message = f"Cannot write {wanted} bytes to {self.path}: {error.strerror or error}."
-                raise StorageError(message) from error
+                raise StorageError(message, path=self.path) from error
             if not written:
                 message = f"Cannot write {wanted} bytes to {self.path}: the system took none of them."
-                raise StorageError(message)
+                raise StorageError(message, path=self.path)
             self.size += written
             wanted -= written
             # A signal, or a disk that is almost full: writing the rest succeeds, or says what is wrong.
@@ -171,7 +171,7 @@ class UnmappedStorage:
             raise
         except OSError as error:
             message = f"Cannot create {path}: {error.strerror or error}."
-            raise StorageError(message) from error
+            raise StorageError(message, path=path) from error
 
     def replace(self, key: str, data: bytes, *, durable: bool = True, exclusive: bool = False) -> None:
         """Write beside the file, and rename over it (or link to it where it must be new)."""
@@ -195,7 +195,7 @@ class UnmappedStorage:
             raise
         except OSError as error:
             message = f"Cannot write {path}: {error.strerror or error}."
-            raise StorageError(message) from error
+            raise StorageError(message, path=path) from error
         finally:
             with contextlib.suppress(OSError):
                 beside.unlink()
@@ -240,7 +240,7 @@ class UnmappedStorage:
             return
         if not self.root.is_dir():
             message = f"Cannot write {path}: the folder {self.root} is gone."
-            raise StorageError(message)
+            raise StorageError(message, path=path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -34,7 +34,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         raise
     except OSError as error:
         message = f"Cannot write {path}: {error.strerror or error}."
-        raise StorageError(message) from error
+        raise StorageError(message, path=path) from error
     finally:
         with contextlib.suppress(OSError):
             beside.unlink()

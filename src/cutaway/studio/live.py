@@ -177,8 +177,8 @@ class Feed:
             return self._topic_of_jobs()
         kind, _, run = topic.partition(":")
         if kind != "run" or not run:
-            message = f"There is no topic {topic[:100]!r}. Topics are `runs`, `jobs`, and `run:<id>` for one run."
-            raise ConfigurationError(message)
+            message = f"There is no topic {topic[:100]!r}."
+            raise ConfigurationError(message, hint="Topics are `runs`, `jobs`, and `run:<id>` for one run.")
         pulse = Pulse(self._index.run_of(run).storage)
 
         def events(aspects: Sequence[str]) -> list[Event]:

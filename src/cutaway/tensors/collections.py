@@ -95,9 +95,11 @@ class Collections:
         for name in names:
             if name not in self._collections:
                 raise ConfigurationError(
-                    f"`include_collections` names {name!r}, but there is no such collection."
-                    f"{did_you_mean(str(name), self._collections)} "
-                    f"`get_collection({name!r}).include(regex)` creates one."
+                    f"`include_collections` names {name!r}, but there is no such collection.",
+                    hint=(
+                        f"{did_you_mean(str(name), self._collections)} `get_collection({name!r}).include(regex)` "
+                        "creates one."
+                    ),
                 )
 
     def to_dict(self) -> dict[str, dict[str, object]]:

@@ -67,13 +67,15 @@ class HookConfig:
         try:
             text = Path(path).read_text(encoding="utf-8")
         except OSError as error:
-            raise ConfigurationError(f"The configuration {str(path)!r} cannot be read: {error.strerror}.") from error
+            raise ConfigurationError(
+                f"The configuration {str(path)!r} cannot be read: {error.strerror}.", path=path
+            ) from error
         try:
             return cls.parse(json.loads(text))
         except json.JSONDecodeError as error:
-            raise ConfigurationError(f"{str(path)!r} is not JSON: {error}.") from error
+            raise ConfigurationError(f"{str(path)!r} is not JSON: {error}.", path=path) from error
         except ConfigurationError as error:
-            raise ConfigurationError(f"In {str(path)!r}: {error}") from error
+            raise ConfigurationError(f"In {str(path)!r}: {error}", path=path) from error
 
     @classmethod
     def parse(cls, document: object) -> HookConfig:
@@ -90,7 +92,7 @@ class HookConfig:
         refuse_unknown(hook, _HOOK_KEYS, "`HookParameters`")
         out_dir, tensorboard_dir = document.get("LocalPath"), hook.get("tensorboard_dir")
         if out_dir is None and "S3OutputPath" in document:
-            raise ConfigurationError("`S3OutputPath` is not written to. Give the run's folder as `LocalPath`.")
+            raise ConfigurationError("`S3OutputPath` is not written to.", hint="Give the run's folder as `LocalPath`.")
         return cls(
             out_dir=None if out_dir is None else str(out_dir),
             save_all=_flag("save_all", hook.get("save_all"), default=False),

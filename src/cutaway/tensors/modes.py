@@ -32,7 +32,7 @@ class ModeKeys(Enum):
             return cls[mode.strip().upper()]
         known = list(cls.__members__)
         raise ConfigurationError(
-            f"No mode {mode!r}: it is one of {', '.join(known)}.{did_you_mean(str(mode).strip(), known)}"
+            f"No mode {mode!r}: it is one of {', '.join(known)}.", hint=did_you_mean(str(mode).strip(), known)
         )
 
 

@@ -19,8 +19,8 @@ def compile_pattern(text: str, argument: str) -> re.Pattern[str]:
     except re.error as error:
         place = "" if error.pos is None else f" at character {error.pos}"
         raise ConfigurationError(
-            f"`{argument}` must be a valid regular expression, but got {text!r}: {error.msg}{place}. "
-            "Write `re.escape(name)` to match a name as it stands."
+            f"`{argument}` must be a valid regular expression, but got {text!r}: {error.msg}{place}.",
+            hint="Write `re.escape(name)` to match a name as it stands.",
         ) from error
 
 

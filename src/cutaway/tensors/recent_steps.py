@@ -211,7 +211,9 @@ class RecentSteps:
     def _collection(self, name: str) -> TensorCollection:
         if name not in self._collections:
             # Asking for one must not make it: the hook writes down what it has.
-            raise ConfigurationError(f"There is no collection {name!r}.{did_you_mean(name, self._collections.names)}")
+            raise ConfigurationError(
+                f"There is no collection {name!r}.", hint=did_you_mean(name, self._collections.names)
+            )
         return self._collections.get(name)
 
     def _read(self) -> None:

@@ -36,8 +36,9 @@ def parse_reduction(text: str) -> tuple[str, bool]:
     if name not in REDUCTIONS + NORMS:
         known = [f"{prefix}{known}" for prefix in ("", _ABS) for known in REDUCTIONS + NORMS]
         raise ConfigurationError(
-            f"No reduction {text!r}: the reductions are {', '.join(REDUCTIONS + NORMS)}, each also with "
-            f"'abs_' before it.{did_you_mean(word, known)}"
+            f"No reduction {text!r}: the reductions are {', '.join(REDUCTIONS + NORMS)}, each also with 'abs_' before "
+            "it.",
+            hint=did_you_mean(word, known),
         )
     return name, absolute
 

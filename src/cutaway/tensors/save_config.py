@@ -52,8 +52,8 @@ class SaveConfigMode:
             object.__setattr__(self, name, value)
         if end_step and not listed and end_step <= self.start_step:
             raise ConfigurationError(
-                f"`start_step < end_step` must hold, but got start_step={self.start_step}, end_step={end_step}. "
-                "Write `end_step=0` to save nothing."
+                f"`start_step < end_step` must hold, but got start_step={self.start_step}, end_step={end_step}.",
+                hint="Write `end_step=0` to save nothing.",
             )
 
     def should_save_step(self, step: int) -> bool:
@@ -193,7 +193,9 @@ class SaveConfig(JsonSettings):
         known = [*ModeKeys.__members__, *arguments]
         for key in value:
             if isinstance(key, str) and key.strip().upper() not in ModeKeys.__members__:
-                raise ConfigurationError(f"`save_config` has no mode or setting {key!r}.{did_you_mean(key, known)}")
+                raise ConfigurationError(
+                    f"`save_config` has no mode or setting {key!r}.", hint=did_you_mean(key, known)
+                )
         return cls(value)  # type: ignore[arg-type]  # modes and schedules are checked by __post_init__
 
     def _base(self) -> SaveConfigMode:

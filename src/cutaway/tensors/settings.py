@@ -44,4 +44,4 @@ def refuse_unknown(given: Iterable[object], known: Sequence[str], where: str) ->
     """Refuse a setting that there is not, with the nearest that there is."""
     for key in given:
         if key not in known:
-            raise ConfigurationError(f"{where} has no setting {key!r}.{did_you_mean(str(key), known)}")
+            raise ConfigurationError(f"{where} has no setting {key!r}.", hint=did_you_mean(str(key), known))

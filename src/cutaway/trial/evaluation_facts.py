@@ -86,7 +86,8 @@ def _hardest_samples(evaluation: Evaluation) -> tuple[HardSample, ...]:
                 # A run may come from anybody.
                 raise EvaluationError(
                     f"The table of {subset!r} is not as Cutaway writes it: id holds {piece['id'].type} and loss "
-                    f"{piece[LOSS].type}. Evaluate again."
+                    f"{piece[LOSS].type}.",
+                    hint="Evaluate again.",
                 )
             finite = piece.filter(pc.is_finite(piece[LOSS]))
             top = finite.take(pc.select_k_unstable(finite, HARDEST, sort_keys=[(LOSS, "descending")]))

@@ -99,7 +99,7 @@ class OverviewReader:
         """
         if statistic not in STATISTIC_NAMES:
             near, known = did_you_mean(statistic, STATISTIC_NAMES), ", ".join(STATISTIC_NAMES)
-            raise ConfigurationError(f"No statistic {statistic!r}.{near} There are {known}.")
+            raise ConfigurationError(f"No statistic {statistic!r}.", hint=f"{near} There are {known}.")
         pieces = self._stretches.read()
         owners = owners_of(pieces)
         names = [name for name in owners if tensors is None or tensors(name)]

@@ -149,8 +149,8 @@ class Trial(StepQueries):
         collections = self._read_collections()
         if name not in collections:
             raise ConfigurationError(
-                f"No collection {name!r} in run {self.name!r}.{did_you_mean(str(name), collections.names)} "
-                "`trial.collections()` lists them."
+                f"No collection {name!r} in run {self.name!r}.",
+                hint=f"{did_you_mean(str(name), collections.names)} `trial.collections()` lists them.",
             )
         return collections.get(name)
 

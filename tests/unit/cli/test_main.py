@@ -13,7 +13,6 @@ import pytest
 from cutaway import __version__
 from cutaway.cli import INTERNAL, INTERRUPTED, PIPE_CLOSED, USAGE, main
 from cutaway.cli.app import app
-from cutaway.errors import split_hint
 
 COMMANDS = [["demo"], ["runs"], ["runs", "list"], ["runs", "show"], ["runs", "compare"], ["runs", "size"]]
 COMMANDS += [
@@ -188,19 +187,6 @@ def test_a_terminal_without_unicode_gets_plain_characters(make_run: Callable[...
     assert (process.returncode, err) == (0, "")
     assert "@" in out
     assert out.isascii()
-
-
-@pytest.mark.parametrize(
-    ("message", "error", "hint"),
-    [
-        ("No run 'a' in runs.", "No run 'a' in runs.", ""),
-        ("No run 'a' in runs. Did you mean 'b'?", "No run 'a' in runs.", "Did you mean 'b'?"),
-        ("lr=0.5 is odd. `--help` says more.", "lr=0.5 is odd.", "`--help` says more."),
-        ("", "", ""),
-    ],
-)
-def test_the_hint_is_what_follows_the_first_sentence(message: str, error: str, hint: str) -> None:
-    assert split_hint(message) == (error, hint)
 
 
 def test_asking_for_help_loads_no_package_but_what_the_command_is_built_on() -> None:

@@ -23,10 +23,12 @@ ALL = [getattr(errors, name) for name in errors.__all__ if isinstance(getattr(er
 @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
 def test_every_error_of_ours_keeps_its_class_and_message(kind: type[CutawayError]) -> None:
     error = kind.__new__(kind)
-    error.args = ("what happened",)
+    error.message, error.hint, error.path = "what happened in /a/b.", "Do this.", "/a/b"
     again = error_from(crossed(error_to(error)))
     assert type(again) is kind
-    assert str(again) == "what happened"
+    assert str(again) == "what happened in /a/b. Do this."
+    assert (again.message, again.hint, again.path) == (error.message, error.hint, error.path)
+    assert again.without_folders() == ("what happened in b.", "Do this.")
 
 
 def test_fields_cross_where_they_are_plain() -> None:
@@ -59,6 +61,7 @@ def test_nothing_of_the_exception_itself_is_set() -> None:
     fields = {"args": "x", "__class__": "x", "with_traceback": "x", "not a name": "x", "path": ["x"], "reason": "kept"}
     error = error_from({"class": "UnsafeModel", "message": "m", "fields": fields})
     assert isinstance(error, UnsafeModel)
-    assert (str(error), error.reason, vars(error)) == ("m", "kept", {"reason": "kept"})
+    assert (str(error), error.reason) == ("m", "kept")
+    assert vars(error) == {"message": "m", "hint": "", "reason": "kept"}
     assert str(error_from("text")) == "The model's process failed and did not say how."
     assert len(str(error_from({"message": "x" * 100_000}))) <= 8_000

@@ -80,8 +80,11 @@ def batch_curves(trial: Trial | Run | str | Path, *, window: int | None = None) 
     if not any(found.values()):
         raise AnalysisUnavailable(
             ANALYSIS,
-            f"run {opened.name!r} recorded neither. Call `hook.register_loss(criterion)` before training, with "
-            "`hook.samples(loader)` for the accuracy too; or `hook.save_scalar('loss', value)` at every step.",
+            f"run {opened.name!r} recorded neither.",
+            hint=(
+                "Call `hook.register_loss(criterion)` before training, with `hook.samples(loader)` for the accuracy "
+                "too; or `hook.save_scalar('loss', value)` at every step."
+            ),
         )
     notes = [note for name, own in given.items() for note in _said(name, own, found[name])] + _absent(found)
     if unrecorded:

@@ -89,8 +89,8 @@ def class_distances(
     if size > MOST_BYTES:
         raise AnalysisUnavailable(
             "table of class distances",
-            f"{len(latents):,} samples times {len(classes):,} classes take {size / 2**30:.1f} GiB. "
-            "`nearest_classes` gives the nearest few of each sample.",
+            f"{len(latents):,} samples times {len(classes):,} classes take {size / 2**30:.1f} GiB.",
+            hint="`nearest_classes` gives the nearest few of each sample.",
         )
     middles = class_centres(latents, labels, classes, centres_from=centres_from)
     distances = np.empty((len(latents), len(classes)), np.float32)
@@ -161,13 +161,13 @@ def _numbers(labels: Labels, classes: Sequence[str], rows: int) -> Int64Array:
         raise ConfigurationError(f"There are {rows} latent vectors, but {len(given)} labels.")
     known = {str(name): number for number, name in enumerate(classes)}
     if len(known) < len(classes):
-        raise ConfigurationError("`classes` names one class twice. Name each once.")
+        raise ConfigurationError("`classes` names one class twice.", hint="Name each once.")
     numbers = np.full(rows, -1, np.int64)
     for row, label in enumerate(given):
         if label is None or label != label:  # NaN is no label either  # noqa: PLR0124
             continue
         if str(label) not in known:
-            raise ConfigurationError(f"Label {str(label)!r} is no class.{did_you_mean(str(label), known)}")
+            raise ConfigurationError(f"Label {str(label)!r} is no class.", hint=did_you_mean(str(label), known))
         numbers[row] = known[str(label)]
     return numbers
 

@@ -54,8 +54,8 @@ class ConfusionCounts:
         if width > MOST_CLASSES:
             raise AnalysisUnavailable(
                 ANALYSIS,
-                f"{width:,} classes make {width**2:,} cells, and {MOST_CLASSES:,} classes are the most. "
-                "`pairs` has the cells that are not 0, `most_confused()` the largest.",
+                f"{width:,} classes make {width**2:,} cells, and {MOST_CLASSES:,} classes are the most.",
+                hint="`pairs` has the cells that are not 0, `most_confused()` the largest.",
             )
         place = {name: number for number, name in enumerate(self.classes)}
         counts = np.zeros((width, width), np.int64)
@@ -94,8 +94,11 @@ def confusion(samples: Samples, *, by: str | None = None) -> ConfusionCounts:
         if not samples.has(column):
             raise AnalysisUnavailable(
                 ANALYSIS,
-                f"the samples have no {column!r}. It needs one true and one predicted class for each sample; data "
-                "without labels, multi-label, regression and segmentation have none.",
+                f"the samples have no {column!r}.",
+                hint=(
+                    "It needs one true and one predicted class for each sample; data without labels, multi-label, "
+                    "regression and segmentation have none."
+                ),
             )
     truth = coded(LABEL, samples.column(LABEL), samples.classes)
     answers = coded(PREDICTION, samples.column(PREDICTION), truth.names)

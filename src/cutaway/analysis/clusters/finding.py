@@ -71,7 +71,7 @@ def _checked(
 ) -> Float32Array:
     if method not in METHODS:
         raise ConfigurationError(
-            f"There is no method {method!r}.{did_you_mean(method, METHODS)} There are {', '.join(METHODS)}."
+            f"There is no method {method!r}.", hint=f"{did_you_mean(method, METHODS)} There are {', '.join(METHODS)}."
         )
     vectors = np.asarray(latents)
     if vectors.ndim != 2 or vectors.dtype.kind not in "biuf":
@@ -84,7 +84,9 @@ def _checked(
         )
     for name, value, least, its in (("count", count, 1, "kmeans"), ("smallest", smallest, 2, "hdbscan")):
         if value is not None and method != its:
-            raise ConfigurationError(f"`{name}` is of method '{its}', but the method is {method!r}. Leave it out.")
+            raise ConfigurationError(
+                f"`{name}` is of method '{its}', but the method is {method!r}.", hint="Leave it out."
+            )
         if value is not None and value < least:
             raise ConfigurationError(f"`{name} >= {least}` must hold, but got {name}={value}.")
     return vectors.astype(np.float32, copy=False)

@@ -52,8 +52,8 @@ def compare_samples(
     if accuracy is None and loss is None:
         raise AnalysisUnavailable(
             ANALYSIS,
-            f"none of {len(joined):,} samples has a class and a label, or a finite loss, with both models. "
-            "Evaluate both with a loss.",
+            f"none of {len(joined):,} samples has a class and a label, or a finite loss, with both models.",
+            hint="Evaluate both with a loss.",
         )
     notes = [*joined.notes, *more, *_why_no_flips(accuracy)]
     places = _places(positions, len(first), joined)

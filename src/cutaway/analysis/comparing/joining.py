@@ -38,13 +38,15 @@ def join(first: Samples, second: Samples, names: tuple[str, str]) -> Joined:
     place = {one: row for row, one in enumerate(second.ids)}
     for samples, name, known in ((first, names[0], set(first.ids)), (second, names[1], set(place))):
         if len(known) < len(samples):
-            raise ConfigurationError(f"The samples {name!r} name one sample twice. Give each sample an id of its own.")
+            raise ConfigurationError(
+                f"The samples {name!r} name one sample twice.", hint="Give each sample an id of its own."
+            )
     pairs = [(row, place[one]) for row, one in enumerate(first.ids) if one in place]
     if not pairs:
         raise AnalysisUnavailable(
             ANALYSIS,
-            f"none of {len(first):,} samples {names[0]!r} and {len(second):,} samples {names[1]!r} have the same id. "
-            "Evaluate both models on one data set, with the same ids.",
+            f"none of {len(first):,} samples {names[0]!r} and {len(second):,} samples {names[1]!r} have the same id.",
+            hint="Evaluate both models on one data set, with the same ids.",
         )
     here, there = (np.array(side, np.intp) for side in zip(*pairs, strict=True))
     notes = _only_in_one(first, second, len(pairs), names)
@@ -92,7 +94,8 @@ def _labels(
         raise AnalysisUnavailable(
             ANALYSIS,
             f"the classes have no name in common: {sorted(set(before[known]))[:3]} against "
-            f"{sorted(set(after[known]))[:3]}. Name the classes alike and evaluate again.",
+            f"{sorted(set(after[known]))[:3]}.",
+            hint="Name the classes alike and evaluate again.",
         )
     count = int(relabelled.sum())
     note = f"{count:,} samples have another label in {names[1]!r}: both models are judged by the label in {names[1]!r}."

@@ -130,7 +130,7 @@ def _refuse_absent(samples: Samples, name: str | None, analysis: str) -> None:
     known = samples.table.column_names
     if name is not None and not samples.has(name) and name in (LABEL, PREDICTION, CORRECT, LOSS, *known):
         raise AnalysisUnavailable(
-            analysis, f"no sample has a value in column {name!r}. The columns are {', '.join(known)}."
+            analysis, f"no sample has a value in column {name!r}.", hint=f"The columns are {', '.join(known)}."
         )
 
 
@@ -197,7 +197,8 @@ def _frequent(name: str, values: Coded, analysis: str) -> tuple[Coded, tuple[str
         raise AnalysisUnavailable(
             analysis,
             f"{name} has {different:,} different values in {len(values.codes):,} samples, too few samples a value for "
-            "a mean. Choose a column whose values repeat, or one of numbers.",
+            "a mean.",
+            hint="Choose a column whose values repeat, or one of numbers.",
         )
     shown, others = most_frequent(values, MOST_VALUES)
     if not others:

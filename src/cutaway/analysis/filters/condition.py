@@ -46,8 +46,8 @@ class Filter:
         operator = self.operator
         if operator not in _TAKES:
             raise ConfigurationError(
-                f"There is no operator {operator!r}.{did_you_mean(operator, OPERATORS)} There are "
-                f"{', '.join(OPERATORS)}."
+                f"There is no operator {operator!r}.",
+                hint=f"{did_you_mean(operator, OPERATORS)} There are {', '.join(OPERATORS)}.",
             )
         if operator.endswith(CLUSTER) and self.column != CLUSTER:
             raise ConfigurationError(f"{operator!r} is about column 'cluster', but got column={self.column!r}.")

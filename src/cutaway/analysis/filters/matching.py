@@ -37,8 +37,12 @@ def known_column(table: pa.Table, name: str) -> str:
     if name in known:
         return name
     if name == CLUSTER:
-        raise ConfigurationError("There is no column 'cluster' yet. Find clusters first, and add what they are.")
-    raise ConfigurationError(f"There is no column {name!r}.{did_you_mean(name, known)} There are {', '.join(known)}.")
+        raise ConfigurationError(
+            "There is no column 'cluster' yet.", hint="Find clusters first, and add what they are."
+        )
+    raise ConfigurationError(
+        f"There is no column {name!r}.", hint=f"{did_you_mean(name, known)} There are {', '.join(known)}."
+    )
 
 
 def _matching(table: pa.Table, condition: Filter) -> BoolArray:
@@ -50,8 +54,8 @@ def _matching(table: pa.Table, condition: Filter) -> BoolArray:
         return np.full(table.num_rows, negated)
     if pa.types.is_nested(column.type):
         raise ConfigurationError(
-            f"Column {condition.column!r} holds {column.type}. Conditions need one number, one text, or yes or no for "
-            "each sample."
+            f"Column {condition.column!r} holds {column.type}.",
+            hint="Conditions need one number, one text, or yes or no for each sample.",
         )
     column, values = _comparable(column, condition)
     held = pc.fill_null(_held(column, operator, values), False)  # noqa: FBT003  # pyarrow takes no keyword here

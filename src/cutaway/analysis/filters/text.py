@@ -61,8 +61,8 @@ def parse_filter(text: str, table: pa.Table | None = None) -> Filter:
         known_column(table, column)
     if sign in _FOREIGN:
         raise ConfigurationError(
-            f"There is no operator {sign!r}, in {text!r}. There are =, !=, >, <, in, not in, between (both ends "
-            "included) and not between."
+            f"There is no operator {sign!r}, in {text!r}.",
+            hint="There are =, !=, >, <, in, not in, between (both ends included) and not between.",
         )
     operator = _SIGNS[" ".join(sign.lower().split())]
     return Filter(column, operator, _value(operator, rest.strip(), text))
@@ -79,8 +79,11 @@ def _cut(text: str, known: tuple[str, ...]) -> tuple[str, str, str]:
     found = _OPERATOR.search(stripped)
     if found is None or not found.start():
         raise ConfigurationError(
-            f"{text!r} is not a condition. Write a column, an operator and a value, such as 'label = 4' or "
-            f"'loss > 1.5'. The operators are =, !=, >, <, and {', '.join(OPERATORS)}."
+            f"{text!r} is not a condition.",
+            hint=(
+                "Write a column, an operator and a value, such as 'label = 4' or 'loss > 1.5'. The operators are =, "
+                f"!=, >, <, and {', '.join(OPERATORS)}."
+            ),
         )
     return _bare(stripped[: found.start()]), found[1] or found[2], stripped[found.end() :]
 
@@ -104,7 +107,7 @@ def _listed(rest: str, text: str) -> tuple[str, ...]:
     values = tuple(one.strip() for one in next(csv.reader([rest], skipinitialspace=True), []))
     if not values or not all(values):
         raise ConfigurationError(
-            f"{text!r} has a value that is empty. Separate values by commas, such as 'label in 4,9'."
+            f"{text!r} has a value that is empty.", hint="Separate values by commas, such as 'label in 4,9'."
         )
     return values
 

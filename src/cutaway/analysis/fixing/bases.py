@@ -28,5 +28,6 @@ def base_overlay(run: Run, digest: str) -> Overlay:
         return own
     raise OverlayError(
         candidates[0] if candidates else digest[:12],
-        f"run {run.name!r} was evaluated with it, and it is no longer there. Set CUTAWAY_OVERLAY to where it lies now.",
+        f"run {run.name!r} was evaluated with it, and it is no longer there.",
+        hint="Set CUTAWAY_OVERLAY to where it lies now.",
     )

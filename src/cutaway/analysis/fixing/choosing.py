@@ -72,7 +72,7 @@ def choose(
     """
     if action not in ACTIONS:
         raise ConfigurationError(
-            f"There is no action {action!r}.{did_you_mean(action, ACTIONS)} There are {', '.join(ACTIONS)}."
+            f"There is no action {action!r}.", hint=f"{did_you_mean(action, ACTIONS)} There are {', '.join(ACTIONS)}."
         )
     if not 0.5 <= precision <= 1:
         raise ConfigurationError(f"`0.5 <= precision <= 1` must hold, but got {precision=}.")
@@ -87,8 +87,11 @@ def choose(
     if samples is not None and len(taken) > MOST_SHARE * samples:
         raise AnalysisUnavailable(
             "fix",
-            f"{len(taken):,} of {samples:,} labels of {' and '.join(subsets)} seem wrong. A model that disagrees with "
-            "so many is no judge of them: look at `cutaway analyze RUN mislabeled`, and decide with `--from`.",
+            f"{len(taken):,} of {samples:,} labels of {' and '.join(subsets)} seem wrong.",
+            hint=(
+                "A model that disagrees with so many is no judge of them: look at `cutaway analyze RUN mislabeled`, "
+                "and decide with `--from`."
+            ),
         )
     decisions = tuple(_decision(row, action) for row in taken.to_pylist())
     expected = sum(1 - (one.score or 0.0) for one in decisions)

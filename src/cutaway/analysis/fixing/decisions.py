@@ -49,7 +49,9 @@ def read_decisions(path: str | Path, labels: Mapping[str, str | None], classes: 
     if problems:
         shown = "; ".join(problems[:MOST_PROBLEMS])
         more = f"; and {len(problems) - MOST_PROBLEMS} more" if len(problems) > MOST_PROBLEMS else ""
-        raise ConfigurationError(f"{file.name!r} cannot be used: {shown}{more}. Mend these lines; nothing was written.")
+        raise ConfigurationError(
+            f"{file.name!r} cannot be used: {shown}{more}.", hint="Mend these lines; nothing was written."
+        )
     return Choice(tuple(decisions), lines)
 
 
@@ -64,13 +66,13 @@ def _rows(file: Path) -> Iterable[tuple[int, dict[str, str]]]:
             missing = [name for name in ("sample", "action") if name not in (reader.fieldnames or ())]
             if missing:
                 raise ConfigurationError(
-                    f"{file.name!r} lacks the column {' and '.join(map(repr, missing))}. "
-                    "Columns are sample, action, label, weight."
+                    f"{file.name!r} lacks the column {' and '.join(map(repr, missing))}.",
+                    hint="Columns are sample, action, label, weight.",
                 )
             for row in reader:
                 yield reader.line_num, {str(name): value for name, value in row.items() if isinstance(value, str)}
     except OSError as error:
-        raise ConfigurationError(f"Cannot read {str(file)!r}: {error.strerror or error}.") from error
+        raise ConfigurationError(f"Cannot read {str(file)!r}: {error.strerror or error}.", path=file) from error
     except (csv.Error, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{file.name!r} is no CSV file in UTF-8: {error}.") from error
 

@@ -84,11 +84,13 @@ def aim_at(
     known = [spec.name for spec in model.outputs]
     name = known[0] if output is None else output
     if name not in known:
-        raise ConfigurationError(f"The model has no output {name!r}.{did_you_mean(name, known)} It has {known}.")
+        raise ConfigurationError(
+            f"The model has no output {name!r}.", hint=f"{did_you_mean(name, known)} It has {known}."
+        )
     axis = next(spec.channel_axis for spec in model.outputs if spec.name == name)
     if loss is None:
         if labels is not None:
-            raise ConfigurationError(f"`labels` are for a loss. Name it with `loss=`: {', '.join(LOSSES)}.")
+            raise ConfigurationError("`labels` are for a loss.", hint=f"Name it with `loss=`: {', '.join(LOSSES)}.")
         return Aim(name, axis, _targets(target, rows))
     return Aim(name, axis, None, _loss(loss, target), _labels(labels, loss, rows))
 
@@ -99,8 +101,8 @@ def _targets(target: int | Sequence[int] | Int64Array | None, rows: int) -> Int6
     targets = np.asarray(target)
     if targets.dtype.kind not in "iu" or targets.shape not in ((), (rows,)):
         raise ConfigurationError(
-            f"`target` must be one class, or one for each of the {rows} samples, but got {target!r}. "
-            "Maps of several classes of each sample come from `heat_maps_per_class`."
+            f"`target` must be one class, or one for each of the {rows} samples, but got {target!r}.",
+            hint="Maps of several classes of each sample come from `heat_maps_per_class`.",
         )
     if targets.size and targets.min() < 0:
         raise ConfigurationError(f"Classes count from 0, but got `target={target!r}`.")
@@ -110,7 +112,7 @@ def _targets(target: int | Sequence[int] | Int64Array | None, rows: int) -> Int6
 def _loss(loss: str, target: object) -> str:
     if loss not in LOSSES:
         raise ConfigurationError(
-            f"There is no loss {loss!r}.{did_you_mean(loss, LOSSES)} There are {', '.join(LOSSES)}."
+            f"There is no loss {loss!r}.", hint=f"{did_you_mean(loss, LOSSES)} There are {', '.join(LOSSES)}."
         )
     if target is not None:
         raise ConfigurationError(f"A map of {loss} is about all classes at once: leave `target` out, or `loss`.")

@@ -45,9 +45,13 @@ _WORDS = {"mean": "the mean of the sample, for each channel", "blur": "the sampl
 def _named(values: Array, axes: InputAxes, name: str) -> Array:
     if name not in BASELINES:
         near = did_you_mean(name, BASELINES)
-        raise ConfigurationError(f"There is no baseline {name!r}.{near} There are {', '.join(BASELINES)}, and arrays.")
+        raise ConfigurationError(
+            f"There is no baseline {name!r}.", hint=f"{near} There are {', '.join(BASELINES)}, and arrays."
+        )
     if axes.tokens:
-        raise ConfigurationError(f"Tokens have no {name}. Give the number of a token as `baseline`; 0 is the default.")
+        raise ConfigurationError(
+            f"Tokens have no {name}.", hint="Give the number of a token as `baseline`; 0 is the default."
+        )
     made = _mean(values, axes) if name == "mean" else _blurred(values, axes)
     return np.round(made).astype(values.dtype) if axes.whole else made.astype(values.dtype)
 

@@ -119,7 +119,9 @@ def heat_maps_per_layer(
 ) -> tuple[tuple[HeatMap, ...], ...]:
     """Return for each sample a map by each of the layers; by all that keep places apart where none are named."""
     if not method_named(method).by_layer:
-        raise ConfigurationError(f"{method!r} does not go by a layer. Use 'grad_cam', 'layer_cam' or 'input_gradient'.")
+        raise ConfigurationError(
+            f"{method!r} does not go by a layer.", hint="Use 'grad_cam', 'layer_cam' or 'input_gradient'."
+        )
     names = layers_with_places(model, batch, input=input) if layers is None else tuple(layers)
     each = [
         heat_map(

@@ -75,8 +75,9 @@ def estimate(
     if fitting < least:
         raise AnalysisUnavailable(
             "heat map in so little memory",
-            f"the result takes about {fixed:.1f} MB and a batch of {least} for the model {row * least:.1f} MB, "
-            f"but {bound:.1f} MB are allowed. Give fewer samples at once, or more with `memory_mb`.",
+            f"the result takes about {fixed:.1f} MB and a batch of {least} for the model {row * least:.1f} MB, but "
+            f"{bound:.1f} MB are allowed.",
+            hint="Give fewer samples at once, or more with `memory_mb`.",
         )
     return MemoryEstimate(row, fixed, bound, min(wanted, fitting // least * least))
 

@@ -73,7 +73,9 @@ def method_named(name: str) -> Method:
     """Return a method of the table. Raises `ConfigurationError` with the nearest names where there is none."""
     if name not in METHODS:
         near = did_you_mean(name, METHODS)
-        raise ConfigurationError(f"There is no heat-map method {name!r}.{near} There are {', '.join(METHODS)}.")
+        raise ConfigurationError(
+            f"There is no heat-map method {name!r}.", hint=f"{near} There are {', '.join(METHODS)}."
+        )
     return METHODS[name]
 
 
@@ -89,6 +91,7 @@ def method_for(model: Model, axes: InputAxes, name: str, layer: str | None = Non
         works = [one for one in METHODS if not METHODS[one].by_input and (axes.tokens or one != "input_gradient")]
         raise AnalysisUnavailable(
             f"{name} heat map",
-            f"input {axes.name!r} takes whole numbers, which have no gradient. These methods work: {', '.join(works)}.",
+            f"input {axes.name!r} takes whole numbers, which have no gradient.",
+            hint=f"These methods work: {', '.join(works)}.",
         )
     return method

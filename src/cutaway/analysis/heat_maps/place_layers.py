@@ -99,8 +99,8 @@ def embedding_layer(asked: Asked) -> str:
             return layer.name
     raise AnalysisUnavailable(
         "input_gradient heat map",
-        f"input {asked.axes.name!r} takes whole numbers, which have no gradient, and no layer keeps its tokens apart. "
-        "Use 'occlusion' or 'rise'.",
+        f"input {asked.axes.name!r} takes whole numbers, which have no gradient, and no layer keeps its tokens apart.",
+        hint="Use 'occlusion' or 'rise'.",
     )
 
 
@@ -176,6 +176,6 @@ def _without(asked: Asked) -> AnalysisUnavailable:
     known = ", ".join(repr(layer.name) for layer in asked.model.layers[:20]) or "none at all"
     return AnalysisUnavailable(
         "heat map by a layer",
-        f"no layer of this model keeps places of the input {asked.axes.name!r} ({places}) apart. Its layers: {known}. "
-        "Use 'input_gradient', 'integrated_gradients', 'occlusion' or 'rise'.",
+        f"no layer of this model keeps places of the input {asked.axes.name!r} ({places}) apart.",
+        hint=f"Its layers: {known}. Use 'input_gradient', 'integrated_gradients', 'occlusion' or 'rise'.",
     )

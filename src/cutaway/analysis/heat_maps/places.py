@@ -67,7 +67,9 @@ def chosen_input(model: Model, name: str | None) -> str:
     if name is None:
         return known[0]
     if name not in known:
-        raise ConfigurationError(f"The model has no input {name!r}.{did_you_mean(name, known)} It has {known}.")
+        raise ConfigurationError(
+            f"The model has no input {name!r}.", hint=f"{did_you_mean(name, known)} It has {known}."
+        )
     return name
 
 
@@ -75,7 +77,9 @@ def input_axes(model: Model, name: str, values: Array) -> InputAxes:
     """Return which axes of an input are places. Raises `AnalysisUnavailable` where it has none."""
     if values.dtype.kind in _TEXT:
         raise AnalysisUnavailable(
-            "heat map", f"input {name!r} takes whole texts, which have no places. Explain a model that takes tokens."
+            "heat map",
+            f"input {name!r} takes whole texts, which have no places.",
+            hint="Explain a model that takes tokens.",
         )
     if values.ndim < 2:
         raise AnalysisUnavailable("heat map", f"input {name!r} is one number a sample, so there is nothing to compare.")

@@ -194,7 +194,8 @@ def _check(maps: Sequence[HeatMap], rows: int) -> None:
     if len(kinds) > 1:
         raise ConfigurationError(
             "The maps must be of one input and one output, all of a class or all of a loss, but they are of "
-            f"{len(kinds)} kinds. Check each kind by itself."
+            f"{len(kinds)} kinds.",
+            hint="Check each kind by itself.",
         )
 
 

@@ -120,5 +120,6 @@ def _check(samples: Samples, nearest: Nearest, clusters: Int64Array | None, rank
     for name in ranked:
         if name not in RANKED:
             raise ConfigurationError(
-                f"There is no ranked table {name!r}.{did_you_mean(name, RANKED)} There are {listed(list(RANKED))}."
+                f"There is no ranked table {name!r}.",
+                hint=f"{did_you_mean(name, RANKED)} There are {listed(list(RANKED))}.",
             )

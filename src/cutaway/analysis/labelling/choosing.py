@@ -70,7 +70,7 @@ def choose_to_label(
 def _check(count: int, method: str) -> None:
     if method not in METHODS:
         raise ConfigurationError(
-            f"There is no method {method!r}.{did_you_mean(method, METHODS)} There are {', '.join(METHODS)}."
+            f"There is no method {method!r}.", hint=f"{did_you_mean(method, METHODS)} There are {', '.join(METHODS)}."
         )
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
         raise ConfigurationError(f"`count >= 1` must hold for a whole number, but got count={count!r}.")
@@ -95,8 +95,8 @@ def _usable(samples: Samples, method: str) -> tuple[BoolArray, str]:
     if method == "uncertainty":
         raise AnalysisUnavailable(
             ANALYSIS,
-            "`uncertainty` needs the probabilities of two or more classes, and these samples have none. "
-            "Take `coreset`, which goes by latent vectors alone.",
+            "`uncertainty` needs the probabilities of two or more classes, and these samples have none.",
+            hint="Take `coreset`, which goes by latent vectors alone.",
         )
     return np.ones(len(samples), np.bool_), ""
 

@@ -97,7 +97,7 @@ def _values(samples: Samples, metric: str) -> Float64Array:
     column = CORRECT if metric == ACCURACY else metric
     if metric == ACCURACY and not samples.has(CORRECT):
         raise AnalysisUnavailable(
-            ANALYSIS, "no sample has both a label and a prediction. Evaluate labelled samples too."
+            ANALYSIS, "no sample has both a label and a prediction.", hint="Evaluate labelled samples too."
         )
     return samples.numbers(column)
 
@@ -112,8 +112,8 @@ def _check(samples: Samples, held: BoolArray, asked: BoolArray, metric: str) -> 
     if known < FEWEST:
         raise AnalysisUnavailable(
             ANALYSIS,
-            f"{known} labelled samples outside {TRAINING!r} have {metric} and probabilities, and {FEWEST} are needed. "
-            "What a model says of its training samples tells nothing about others: evaluate a validation subset.",
+            f"{known} labelled samples outside {TRAINING!r} have {metric} and probabilities, and {FEWEST} are needed.",
+            hint="What a model says of its training samples tells nothing about others: evaluate a validation subset.",
         )
     missing = without - int(asked.sum())
     return (f"{missing:,} of {without:,} unlabelled samples are left out: they failed.",) if missing else ()

@@ -49,8 +49,11 @@ def pool_of(samples: Samples, usable: BoolArray, why: str, analysis: str) -> Poo
     if not count:
         raise AnalysisUnavailable(
             analysis,
-            f"each of {len(samples):,} samples has a label. Bind the samples that have none as subset "
-            f"{UNLABELED!r} (`set_unlabeled_data_preprocess`) and evaluate again.",
+            f"each of {len(samples):,} samples has a label.",
+            hint=(
+                f"Bind the samples that have none as subset {UNLABELED!r} (`set_unlabeled_data_preprocess`) and "
+                "evaluate again."
+            ),
         )
     unusable = {
         "without a finite latent vector": int((without & ~samples.finite).sum()),
@@ -59,5 +62,5 @@ def pool_of(samples: Samples, usable: BoolArray, why: str, analysis: str) -> Poo
     notes = left_out(count, unusable)
     candidates = np.flatnonzero(without & samples.finite & usable)
     if not len(candidates):
-        raise AnalysisUnavailable(analysis, f"of {count:,} samples without a label none can be used. {notes[0]}")
+        raise AnalysisUnavailable(analysis, f"of {count:,} samples without a label none can be used.", hint=notes[0])
     return Pool(candidates, np.flatnonzero(~without & samples.finite), notes)

@@ -70,8 +70,8 @@ def _refuse_no_judge(total: Float64Array) -> None:
         raise AnalysisUnavailable(
             NAME,
             f"what the model made of the samples speaks against {against:,} of {len(total):,} labels: it does not tell "
-            "these classes apart, so that its doubts about single labels say nothing. Train for longer, or take "
-            "another latent space with `--layer`.",
+            "these classes apart, so that its doubts about single labels say nothing.",
+            hint="Train for longer, or take another latent space with `--layer`.",
         )
 
 

@@ -58,7 +58,7 @@ def make_map(
     """
     if method not in METHODS:
         raise ConfigurationError(
-            f"`method` must be one of {', '.join(METHODS)}, but got {method!r}.{did_you_mean(method, METHODS)}"
+            f"`method` must be one of {', '.join(METHODS)}, but got {method!r}.", hint=did_you_mean(method, METHODS)
         )
     if neighbours < 2:
         raise ConfigurationError(f"`neighbours >= 2` must hold, but got neighbours={neighbours}.")

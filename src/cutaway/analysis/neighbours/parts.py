@@ -100,5 +100,5 @@ def _belongs(cells: Cells, rows: Rows) -> None:
 def _must(holds: bool, reason: str) -> None:  # noqa: FBT001  # reads as a sentence: it must hold, or else
     if not holds:
         raise ConfigurationError(
-            f"The index of neighbours does not fit these vectors, or is damaged: {reason}. Build it again."
+            f"The index of neighbours does not fit these vectors, or is damaged: {reason}.", hint="Build it again."
         )

@@ -60,8 +60,8 @@ class Rows:
         bad = np.flatnonzero(~np.isfinite(single).all(axis=1))
         if len(bad):
             raise ConfigurationError(
-                f"{len(bad)} of {len(single)} queries are not finite, the first is query {int(bad[0])}. A sample whose "
-                "latent vector is NaN or infinite has no neighbours; leave it out."
+                f"{len(bad)} of {len(single)} queries are not finite, the first is query {int(bad[0])}.",
+                hint="A sample whose latent vector is NaN or infinite has no neighbours; leave it out.",
             )
         moved = _moved(single, self.centre, self.scale)
         far = float(np.abs(moved).max(initial=0.0))

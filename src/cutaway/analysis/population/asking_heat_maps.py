@@ -155,7 +155,8 @@ def _number(origin: Origin, target: int | str) -> int:
     if target.isdigit() and not classes:
         return int(target)
     raise ConfigurationError(
-        f"There is no class {target!r}.{did_you_mean(target, classes)} There are {', '.join(classes[:20]) or 'none'}."
+        f"There is no class {target!r}.",
+        hint=f"{did_you_mean(target, classes)} There are {', '.join(classes[:20]) or 'none'}.",
     )
 
 

@@ -84,7 +84,7 @@ class Candidates:
         """Return the answer to one of these questions with its words and notes: `RANKED` lists them."""
         asked = registry.load("analyses", question)()
         if not isinstance(asked, RankedAnalysis):
-            raise ConfigurationError(f"{question!r} ranks no samples. Ask for {', '.join(RANKED)}.")
+            raise ConfigurationError(f"{question!r} ranks no samples.", hint=f"Ask for {', '.join(RANKED)}.")
         settings = _settings(self.samples, seed)
         return kept_ranked(self.keeping, question, settings, self.samples, lambda: asked.rank(self, seed, progress))
 

@@ -43,7 +43,8 @@ def _evaluated(origin: Origin | None, model: Path, progress: Listener | None) ->
     if origin is None:
         raise AnalysisUnavailable(
             "compare",
-            "these samples come from arrays, so a model file cannot be asked about them. Compare populations.",
+            "these samples come from arrays, so a model file cannot be asked about them.",
+            hint="Compare populations.",
         )
     dataset = origin.reopened().dataset
     return evaluate(dataset, model, subsets=list(origin.subsets), progress=progress).run

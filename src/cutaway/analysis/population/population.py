@@ -161,7 +161,9 @@ class Population(Candidates):
             self._rows = {name: row for row, name in enumerate(self.ids)}
         if sample not in self._rows:
             near = did_you_mean(sample, self.ids[:10_000])
-            raise ConfigurationError(f"There is no sample {sample!r} here.{near} The first is {self.ids[:1]}.")
+            raise ConfigurationError(
+                f"There is no sample {sample!r} here.", hint=f"{near} The first is {self.ids[:1]}."
+            )
         return self._rows[sample]
 
     def where(self, *conditions: Condition) -> Self:

@@ -73,11 +73,13 @@ def _codes(table: pa.Table, name: str) -> tuple[_Ints, list[str]]:
     if name not in table.column_names:
         known = table.column_names
         raise ConfigurationError(
-            f"There is no column {name!r}.{did_you_mean(name, known)} There are {', '.join(known)}."
+            f"There is no column {name!r}.", hint=f"{did_you_mean(name, known)} There are {', '.join(known)}."
         )
     column = table[name].combine_chunks()
     if pa.types.is_nested(column.type):
-        raise ConfigurationError(f"Column {name!r} holds {column.type}. Balance by a column with one value each.")
+        raise ConfigurationError(
+            f"Column {name!r} holds {column.type}.", hint="Balance by a column with one value each."
+        )
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):

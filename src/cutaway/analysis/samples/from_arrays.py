@@ -46,7 +46,7 @@ def samples_of_arrays(
     if chances is not None:
         built |= _predicted(chances, classes, answers)
     if len(set(built[SAMPLE].to_pylist())) < rows:
-        raise ConfigurationError("Column 'sample' names one sample twice. Give each sample an id of its own.")
+        raise ConfigurationError("Column 'sample' names one sample twice.", hint="Give each sample an id of its own.")
     return pa.table({**built, **given}), vectors.astype(np.float32, copy=False), classes, chances
 
 
@@ -101,8 +101,8 @@ def _labelled(
         classes = tuple(str(one) for one in present)
         if chances is not None and len(classes) != width:
             raise ConfigurationError(
-                f"`probabilities` has {width} columns, but the labels have {len(classes)} names. "
-                "Give the labels as the numbers of the columns."
+                f"`probabilities` has {width} columns, but the labels have {len(classes)} names.",
+                hint="Give the labels as the numbers of the columns.",
             )
     return classes, [None if one is None else str(int(one) if whole else one) for one in values]
 

@@ -16,7 +16,8 @@ def read_samples(population: EvaluatedPopulation) -> Samples:
     if len(latents) != table.num_rows:
         raise EvaluationError(
             f"Evaluation {population.evaluation.number} has {len(latents):,} latent vectors for {table.num_rows:,} "
-            f"samples of {', '.join(population.subsets)}. Evaluate again."
+            f"samples of {', '.join(population.subsets)}.",
+            hint="Evaluate again.",
         )
     classes = population.answer.classes
     dynamics = read_dynamics(population.evaluation.run, table[SAMPLE].to_pylist()) if classes else None

@@ -121,7 +121,7 @@ def open_origin(
     """Return an evaluation of a run as it was asked for: the last finished one, every subset, the default space."""
     evaluation = chosen_evaluation(run if isinstance(run, Run) else find_run(str(run)), number)
     if space is not None and layers:
-        raise ConfigurationError("`space` names a latent space and `layers` makes one. Give one of them.")
+        raise ConfigurationError("`space` names a latent space and `layers` makes one.", hint="Give one of them.")
     found = open_evaluated(evaluation, subsets=subsets, space="" if layers else space, prediction=prediction)
     origin = Origin(found.evaluation, found.subsets, found.space, found.answer, given or Given())
     if layers:

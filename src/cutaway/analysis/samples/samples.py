@@ -90,7 +90,7 @@ class Samples:
         known = self.table.column_names
         if name not in known:
             raise ConfigurationError(
-                f"There is no column {name!r}.{did_you_mean(name, known)} There are {', '.join(known)}."
+                f"There is no column {name!r}.", hint=f"{did_you_mean(name, known)} There are {', '.join(known)}."
             )
         return self.table[name]
 

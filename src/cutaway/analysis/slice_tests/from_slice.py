@@ -42,8 +42,11 @@ def slice_test_of(
     draft = SliceTest(chosen, 0.0, subsets=tuple(subsets), conditions=tuple(where), name=name)
     if not where or any(parse_filter(one).column == CLUSTER for one in where):
         raise ConfigurationError(
-            f"{' and '.join(where) or 'No condition'} is no slice that a later run has. Tests need conditions on "
-            "labels, predictions, metadata or metrics: clusters are found anew in every run."
+            f"{' and '.join(where) or 'No condition'} is no slice that a later run has.",
+            hint=(
+                "Tests need conditions on labels, predictions, metadata or metrics: clusters are found anew in every "
+                "run."
+            ),
         )
     looked_at, inside = subset_rows(samples, draft), slice_rows(samples, draft)
     values = metric_values(samples, draft)

@@ -61,7 +61,8 @@ def subset_rows(samples: Samples, test: SliceTest) -> BoolArray:
     for name in wanted:
         if name not in known:
             raise ConfigurationError(
-                f"There is no subset {name!r}.{did_you_mean(name, known)} There are {', '.join(known) or 'none'}."
+                f"There is no subset {name!r}.",
+                hint=f"{did_you_mean(name, known)} There are {', '.join(known) or 'none'}.",
             )
     return np.isin(np.array(held, object), wanted) if held else np.zeros(0, np.bool_)
 
@@ -142,7 +143,8 @@ def _metric_column(samples: Samples, test: SliceTest) -> str:
     if test.is_share and not _matches(test.metric, known):
         raise ConfigurationError(
             f"There is no {ACCURACY if test.metric == ACCURACY else 'error rate'}: these samples do not have one class "
-            f"each, with a label and a prediction. {_metrics_there(samples)}"
+            "each, with a label and a prediction.",
+            hint=_metrics_there(samples),
         )
     return _resolved(test.metric, known, "metric", _metrics_there(samples))
 
@@ -175,10 +177,12 @@ def _resolved(name: str, known: Iterable[str], kind: str, listed: str = "") -> s
     if len(found) == 1:
         return found[0]
     if found:
-        raise ConfigurationError(f"{name!r} may be {' or '.join(found)}. Write which.")
+        raise ConfigurationError(f"{name!r} may be {' or '.join(found)}.", hint="Write which.")
     short = [one.split(".", 1)[-1] for one in there]
     hint = did_you_mean(name, [*there, *short])
-    raise ConfigurationError(f"There is no {kind} {name!r}.{hint} {listed or 'There are ' + ', '.join(there) + '.'}")
+    raise ConfigurationError(
+        f"There is no {kind} {name!r}.", hint=f"{hint} {listed or 'There are ' + ', '.join(there) + '.'}"
+    )
 
 
 def _matches(name: str, known: Iterable[str]) -> list[str]:

@@ -52,7 +52,7 @@ class SliceTest:
         if self.is_share and not 0 <= bound <= 1:
             hint = f" Write {number_text(bound / 100)} or '{number_text(bound)} %'." if 1 < bound <= 100 else ""
             raise ConfigurationError(
-                f"{self.metric} lies between 0 and 1, but its bound is {number_text(bound)}.{hint}"
+                f"{self.metric} lies between 0 and 1, but its bound is {number_text(bound)}.", hint=hint
             )
         if least < 1:
             raise ConfigurationError(f"`min_samples >= 1` must hold, but got min_samples={least}.")

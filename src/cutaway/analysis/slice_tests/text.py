@@ -45,13 +45,13 @@ def parse_test(text: str, name: str = "") -> SliceTest:
     """
     line = text.strip()
     if len(line) > LONGEST:
-        raise ConfigurationError(f"A test has at most {LONGEST} characters, but this one {len(line)}. {_HINT}")
+        raise ConfigurationError(f"A test has at most {LONGEST} characters, but this one {len(line)}.", hint=_HINT)
     if any(not char.isprintable() for char in line):
-        raise ConfigurationError(f"A test is one line of printable characters, but got {line!r}. {_HINT}")
+        raise ConfigurationError(f"A test is one line of printable characters, but got {line!r}.", hint=_HINT)
     hidden = _hide(line)
     found = _BOUND.match(hidden)
     if found is None:
-        raise ConfigurationError(f"{line!r} does not end with a bound, such as 'at least 0.95'. {_HINT}")
+        raise ConfigurationError(f"{line!r} does not end with a bound, such as 'at least 0.95'.", hint=_HINT)
     head = line[: found.end("head")]
     what, conditions = _parts(head, hidden[: len(head)], text)
     metric, subsets, average = _metric(what, line)
@@ -97,13 +97,13 @@ def _metric(what: str, line: str) -> tuple[str, tuple[str, ...], str]:
     """Return the metric, the subsets and the average of what stands before `where` and the bound."""
     before, *after = _split(what, _OF)
     if len(after) > 1:
-        raise ConfigurationError(f"{line!r} says 'of' twice. {_HINT}")
+        raise ConfigurationError(f"{line!r} says 'of' twice.", hint=_HINT)
     subsets = tuple(_bare(one) for one in _split(after[0], _AND)) if after else ()
     first, _, rest = before.partition(" ")
     average = first.lower() if first.lower() in AVERAGES and rest.strip() else "mean"
     metric = _bare(rest if first.lower() in AVERAGES and rest.strip() else before)
     if not metric or not all(subsets):
-        raise ConfigurationError(f"{line!r} lacks the metric, or a name after 'of'. {_HINT}")
+        raise ConfigurationError(f"{line!r} lacks the metric, or a name after 'of'.", hint=_HINT)
     return _OTHER_NAMES.get(metric.lower(), metric), subsets, average
 
 

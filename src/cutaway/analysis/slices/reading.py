@@ -76,7 +76,7 @@ def features_of(table: pa.Table, refused: Mapping[str, str], fewest: int) -> tup
 
 def _nothing(reasons: Mapping[str, str]) -> AnalysisUnavailable:
     why = " ".join(_notes(reasons)) or "There are no columns."
-    return AnalysisUnavailable(ANALYSIS, f"no column can tell samples apart. {why}")
+    return AnalysisUnavailable(ANALYSIS, "no column can tell samples apart.", hint=why)
 
 
 def _notes(reasons: Mapping[str, str]) -> tuple[str, ...]:

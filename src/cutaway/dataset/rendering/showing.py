@@ -52,7 +52,7 @@ def visualize(leap_object: LeapObject, path: str | Path | None = None) -> Shown 
     target = Path(path)
     suffix = target.suffix.lower()
     if suffix not in (".png", ".html"):
-        raise ConfigurationError(f"`path` must end in .png or .html, but got {str(path)!r}.")
+        raise ConfigurationError(f"`path` must end in .png or .html, but got {str(path)!r}.", path=path)
     if suffix == ".png":
         target.write_bytes(render_png(leap_object))
     else:

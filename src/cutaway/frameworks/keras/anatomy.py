@@ -147,8 +147,8 @@ def _calls(graph: Any, prefix: str, count: Counter[int]) -> Iterator[LayerCall]:
 def _input(tensor: Any, graph: Any, *, first: bool) -> TensorSpec:
     if tensor.dtype == "string":
         raise ModelError(
-            f"Input {tensor.name!r} of the model takes text, and batches are numbers. Save the part of the model "
-            "behind its text layers, and turn texts into numbers in an input encoder."
+            f"Input {tensor.name!r} of the model takes text, and batches are numbers.",
+            hint="Save the part of the model behind its text layers, and turn texts into numbers in an input encoder.",
         )
     shape = tuple(tensor.shape)
     axis = (1 if first else -1) if len(shape) >= IMAGE_RANK else None

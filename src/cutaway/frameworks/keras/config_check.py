@@ -125,8 +125,11 @@ class _ConfigurationCheck:
         elif name in _GONE:
             raise ModelFormatError(
                 self._path,
-                f"layer {owner!r} is a {name} of Keras 2, which Keras 3 does not have. Save the model as a folder "
-                "where it still runs: `tf.saved_model.save(model, 'folder')`, and give the folder.",
+                f"layer {owner!r} is a {name} of Keras 2, which Keras 3 does not have.",
+                hint=(
+                    "Save the model as a folder where it still runs: `tf.saved_model.save(model, 'folder')`, and give "
+                    "the folder."
+                ),
             )
         elif name == "function":
             self._check_function(entry, inner, owner)
@@ -166,8 +169,8 @@ class _ConfigurationCheck:
         if found is None and "module" not in entry and _is_operation(name):
             raise ModelFormatError(
                 self._path,
-                f"layer {owner!r} is the operation `{name}`, which Keras writes into .h5 files but cannot find again. "
-                "Save the model with `model.save('model.keras')`.",
+                f"layer {owner!r} is the operation `{name}`, which Keras writes into .h5 files but cannot find again.",
+                hint="Save the model with `model.save('model.keras')`.",
             )
         if not self._is_part(found):
             what = name if module is None else f"{module}.{name}"

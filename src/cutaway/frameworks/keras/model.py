@@ -23,7 +23,7 @@ __all__ = ["KerasBackend", "backend_of", "wrap"]
 def wrap(model: Any) -> Backend:
     """Return a backend for a live model; its training settings and its own compiled functions are not touched."""
     if not isinstance(model, keras.Model):
-        raise ModelError(f"{type(model).__name__} is a part of Keras, but no model. Give a `keras.Model`.")
+        raise ModelError(f"{type(model).__name__} is a part of Keras, but no model.", hint="Give a `keras.Model`.")
     return backend_of(model, "keras", training_of(model.get_compile_config()))
 
 
@@ -32,12 +32,14 @@ def backend_of(model: Any, format_name: str, training: SavedTraining) -> KerasBa
     backend = keras.backend.backend()
     if backend not in SUPPORTED:
         raise ModelError(
-            f"Keras runs on {backend} here, and models are run on {' or '.join(SUPPORTED)}. Save the model and load "
-            "the file, or set `KERAS_BACKEND`."
+            f"Keras runs on {backend} here, and models are run on {' or '.join(SUPPORTED)}.",
+            hint="Save the model and load the file, or set `KERAS_BACKEND`.",
         )
     graph = graph_of(model)
     if graph is None and isinstance(model, keras.Sequential) and not model.built:
-        raise ModelError("The Sequential model is not built. Begin it with `keras.Input(shape)`, or call it once.")
+        raise ModelError(
+            "The Sequential model is not built.", hint="Begin it with `keras.Input(shape)`, or call it once."
+        )
     anatomy = anatomy_by_observing(model) if graph is None else anatomy_of_graph(graph)
     description = ModelDescription(
         format=format_name,
@@ -88,7 +90,8 @@ class KerasBackend:
         if isinstance(wrt, int) and batch[question.wrt].dtype.kind != "f":
             dtype = batch[question.wrt].dtype
             raise GradientUnavailable(
-                f"Input {question.wrt!r} is {dtype}: only floating-point numbers have gradients. Ask by a layer."
+                f"Input {question.wrt!r} is {dtype}: only floating-point numbers have gradients.",
+                hint="Ask by a layer.",
             )
         output = [spec.name for spec in self._description.outputs].index(question.output)
         return self._running.gradient(self._ordered(batch), question, output, wrt)
@@ -96,7 +99,7 @@ class KerasBackend:
     def with_random_weights(self, seed: int) -> Backend:
         """Return the same model with its weights shuffled; the variables of the model itself are not touched."""
         if self._model is None:
-            raise ModelError("The model is closed. Load it again.")
+            raise ModelError("The model is closed.", hint="Load it again.")
         return KerasBackend(self._description, self._anatomy, Reweighted(self._model, seed))
 
     def close(self) -> None:
@@ -107,7 +110,7 @@ class KerasBackend:
     @property
     def _running(self) -> Engine:
         if self._engine is None:
-            raise ModelError("The model is closed. Load it again.")
+            raise ModelError("The model is closed.", hint="Load it again.")
         return self._engine
 
     def _ordered(self, batch: Arrays) -> list[Any]:

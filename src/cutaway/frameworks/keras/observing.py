@@ -55,8 +55,8 @@ def _input_shapes(model: Any) -> Any:
     given = list((shapes or {}).get("shapes_dict", shapes or {}).values())
     if not given or given[0] is None:
         raise ModelError(
-            f"The shapes that {type(model).__name__} takes are not known before its first batch. Call it once: "
-            "`model(batch)`, or build it: `model.build(shape)`."
+            f"The shapes that {type(model).__name__} takes are not known before its first batch.",
+            hint="Call it once: `model(batch)`, or build it: `model.build(shape)`.",
         )
     return given[0] if len(given) == 1 else list(given)
 

@@ -90,8 +90,8 @@ class TensorFlowEngine:
             gradient = tape.gradient(score, watched[0])
             if gradient is None:
                 raise GradientUnavailable(
-                    f"Output {question.output!r} does not depend on {question.wrt!r} in a way that has a gradient. "
-                    "Ask by another input, or by a layer."
+                    f"Output {question.output!r} does not depend on {question.wrt!r} in a way that has a gradient.",
+                    hint="Ask by another input, or by a layer.",
                 )
             return tf.convert_to_tensor(gradient), watched[0]
 

@@ -61,8 +61,8 @@ class TorchEngine:
         gradient = torch.autograd.grad(score, watched[0], allow_unused=True)[0] if score.requires_grad else None
         if gradient is None:
             raise GradientUnavailable(
-                f"Output {question.output!r} does not depend on {question.wrt!r} in a way that has a gradient. "
-                "Ask by another input, or by a layer."
+                f"Output {question.output!r} does not depend on {question.wrt!r} in a way that has a gradient.",
+                hint="Ask by another input, or by a layer.",
             )
         return Gradient(_array(gradient), _array(watched[0]))
 

@@ -90,10 +90,10 @@ def _results(node: Node, inputs: Sequence[Tensor | None], outside: Values) -> Va
             found = find(node.kind)(node, *inputs)
             results = list(found) if isinstance(found, tuple | list) else [found]
         else:
-            raise GradientUnavailable(f"Operator {node.kind!r} (node {node.label!r}) is not supported. {INSTEAD}")
+            raise GradientUnavailable(f"Operator {node.kind!r} (node {node.label!r}) is not supported.", hint=INSTEAD)
     except _FAILURES as error:
-        message = f"Operator {node.kind!r} (node {node.label!r}) failed on torch: {error}. {INSTEAD}"
-        raise GradientUnavailable(message) from error
+        message = f"Operator {node.kind!r} (node {node.label!r}) failed on torch: {error}."
+        raise GradientUnavailable(message, hint=INSTEAD) from error
     return {name: value for name, value in zip(node.outputs, results, strict=False) if name}
 
 

@@ -82,7 +82,9 @@ def _read_from_file(location: PurePosixPath, offset: int, size: int, *, path: Pa
     with opened_inside(path.parent, location, model=path, trust=trust) as (descriptor, available):
         if offset + size > available:
             reason = f"tensor {tensor!r} should lie at bytes {offset} to {offset + size} of {str(location)!r}, "
-            raise ModelFormatError(str(path), f"{reason}which has only {available}. It was cut short or exchanged.")
+            raise ModelFormatError(
+                str(path), f"{reason}which has only {available}.", hint="It was cut short or exchanged."
+            )
         pieces, done = [], 0
         while done < size:
             pieces.append(os.pread(descriptor, min(size - done, _PIECE), offset + done))

@@ -34,7 +34,7 @@ def read_whole(path: Path) -> bytes:
             raise ModelFormatError(str(path), reason)
         data = file.read(status.st_size + 1)
     if len(data) != status.st_size:
-        raise ModelFormatError(str(path), "it changed while it was read. Load it again when it is written.")
+        raise ModelFormatError(str(path), "it changed while it was read.", hint="Load it again when it is written.")
     return data
 
 
@@ -56,8 +56,8 @@ def opened_inside(folder: Path, location: PurePosixPath, *, model: Path, trust: 
         handles.append(descriptor)
         yield descriptor, _checked_size(descriptor, location, model=model, trust=trust)
     except FileNotFoundError as error:
-        reason = f"its weights should be in {str(location)!r} beside it, and that file is missing. Copy both together."
-        raise ModelFormatError(str(model), reason) from error
+        reason = f"its weights should be in {str(location)!r} beside it, and that file is missing."
+        raise ModelFormatError(str(model), reason, hint="Copy both together.") from error
     except OSError as error:
         # ELOOP and ENOTDIR are how O_NOFOLLOW says that a part of the way is a link.
         reason = f"its external data {str(location)!r} cannot be opened without following a link ({error.strerror}). "

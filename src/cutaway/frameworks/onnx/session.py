@@ -120,7 +120,7 @@ class OnnxBackend:
             return
         embedding = next((layer.name for layer in self._description.layers if layer.kind == "Gather"), None)
         hint = f" Take it by the layer that they are looked up in: `wrt={embedding!r}`." if embedding else ""
-        raise GradientUnavailable(f"Input {name!r} is {spec.dtype}: whole numbers have no gradient.{hint}")
+        raise GradientUnavailable(f"Input {name!r} is {spec.dtype}: whole numbers have no gradient.", hint=hint)
 
     def _on_torch(self) -> Executor:
         if self._executor is None:
@@ -158,5 +158,5 @@ def _source(session: Any) -> tuple[CheckedModel, Path]:
         raise ModelError("The session does not tell which file it was made of.")
     names = [value.name for value in loaded.proto.graph.output]
     if names != [value.name for value in session.get_outputs()]:
-        raise ModelError(f"{str(path)!r} is not the model that the session was made of any more.")
+        raise ModelError(f"{str(path)!r} is not the model that the session was made of any more.", path=path)
     return loaded, Path(path)

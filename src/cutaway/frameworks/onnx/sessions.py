@@ -59,7 +59,7 @@ class Sessions:
         try:
             return dict(zip(names, session.run(list(names), dict(feeds)), strict=True))
         except _FAILURES as error:
-            raise ModelError(f"ONNX Runtime could not run {self._path!r}: {error}") from error
+            raise ModelError(f"ONNX Runtime could not run {self._path!r}: {error}", path=self._path) from error
 
     def of_other_weights(self, loaded: CheckedModel) -> Sessions:
         """Return sessions, on the same devices, over a model that differs from this one by its weights only."""

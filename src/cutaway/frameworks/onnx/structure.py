@@ -62,7 +62,7 @@ def tensors_of(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
 def check_structure(model: onnx.ModelProto, path: Path) -> None:
     """Raise `ModelFormatError` for graphs that are too deep or large, name things twice, or need what is not here."""
     if not model.graph.node and not model.graph.output:
-        raise ModelFormatError(str(path), "it has no graph. Is it an ONNX file?")
+        raise ModelFormatError(str(path), "it has no graph.", hint="Is it an ONNX file?")
     _check_versions(model, path)
     count = sum(len(function.node) for function in model.functions)
     for graph, depth in graphs_of(model):

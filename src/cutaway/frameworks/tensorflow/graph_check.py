@@ -75,8 +75,8 @@ def check_graphs(message: Any, stored: int, path: str) -> None:
         shown = listed(sorted(found), SHOWN)
         raise UnsafeModel(
             path,
-            f"its graphs have operations that reach beyond the model, or that are not known: {shown}. Load it with "
-            "`trust=True` (`--trust`) if you know who wrote it.",
+            f"its graphs have operations that reach beyond the model, or that are not known: {shown}.",
+            hint="Load it with `trust=True` (`--trust`) if you know who wrote it.",
         )
 
 

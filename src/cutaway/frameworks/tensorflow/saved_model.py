@@ -56,8 +56,8 @@ def _signature(loaded: Any, path: str) -> tuple[str, Any]:
     listed = ", ".join(sorted(signatures)) or "none"
     raise ModelFormatError(
         path,
-        f"it has no signature {_DEFAULT!r} and not just one other (it has {listed}). Save it with "
-        f"`tf.saved_model.save(model, folder, signatures={{'{_DEFAULT}': function}})`.",
+        f"it has no signature {_DEFAULT!r} and not just one other (it has {listed}).",
+        hint=f"Save it with `tf.saved_model.save(model, folder, signatures={{'{_DEFAULT}': function}})`.",
     )
 
 
@@ -73,8 +73,8 @@ def _input(name: str, spec: Any) -> TensorSpec:
         raise ModelError(f"Input {name!r} of the SavedModel says nothing of its shape, so batches cannot be fitted.")
     if spec.dtype.name == "string":
         raise ModelError(
-            f"Input {name!r} of the SavedModel takes text, and batches are numbers. Export the part of the model "
-            "behind its text layers."
+            f"Input {name!r} of the SavedModel takes text, and batches are numbers.",
+            hint="Export the part of the model behind its text layers.",
         )
     shape = tuple(spec.shape.as_list())
     # Graphs of TensorFlow have channels last, unless they are written for a GPU.

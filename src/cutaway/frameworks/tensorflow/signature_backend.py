@@ -124,7 +124,7 @@ class SignatureBackend:
 
     def _check_open(self) -> None:
         if self._frozen is None:
-            raise ModelError("The model is closed. Load it again.")
+            raise ModelError("The model is closed.", hint="Load it again.")
 
     def _part(self, feeds: Sequence[Any], fetches: Sequence[Any], *, compiled: bool = False) -> Any:
         key = (tuple(one.name for one in feeds), tuple(one.name for one in fetches), compiled)

@@ -79,6 +79,6 @@ def _check_names(root: torch.nn.Module, names: list[str]) -> None:
         if name not in parameters:
             known = list(parameters)
             raise ConfigurationError(
-                f"`forward` of {type(root).__name__} has no parameter {name!r}.{did_you_mean(name, known)} "
-                f"It has {', '.join(known)}."
+                f"`forward` of {type(root).__name__} has no parameter {name!r}.",
+                hint=f"{did_you_mean(name, known)} It has {', '.join(known)}.",
             )

@@ -108,8 +108,8 @@ class Hook:
         """Watch a model. It keeps its type; closing the hook leaves no trace on it."""
         _require(module, torch.nn.Module, "register_module")
         if self._adapter.root is not None:
-            message = "This hook already watches a module. Register one root, or make a second hook."
-            raise ConfigurationError(message)
+            message = "This hook already watches a module."
+            raise ConfigurationError(message, hint="Register one root, or make a second hook.")
         self._close_earlier_hook(unwrap(module))
         self._adapter.watch_model(module)
 
@@ -220,5 +220,5 @@ class Hook:
 
 def _require(value: object, kind: type, call: str, hint: str = "") -> None:
     if not isinstance(value, kind):
-        message = f"`{call}` takes a {kind.__module__}.{kind.__name__}, but got {type(value).__name__}.{hint}"
-        raise ConfigurationError(message)
+        message = f"`{call}` takes a {kind.__module__}.{kind.__name__}, but got {type(value).__name__}."
+        raise ConfigurationError(message, hint=hint)

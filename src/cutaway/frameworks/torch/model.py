@@ -150,8 +150,11 @@ class LiveModule:
         if not set(declared) <= set(returned):
             raise ModelError(
                 f"{type(self._root).__name__} returned {', '.join(returned) or 'no tensor'}, but {', '.join(declared)} "
-                "was expected. Load it with an example batch, so that its outputs are known: "
-                "`cutaway.models.load(module, example=batch)`."
+                "was expected.",
+                hint=(
+                    "Load it with an example batch, so that its outputs are known: `cutaway.models.load(module, "
+                    "example=batch)`."
+                ),
             )
         return {name: returned[name] for name in declared}
 

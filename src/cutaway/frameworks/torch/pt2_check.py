@@ -50,13 +50,15 @@ def checked_archive(path: Path) -> io.BytesIO:
             members = _members(archive, path.stat().st_size)
             return _written(archive, members)
     except Unsafe as error:
-        raise UnsafeModel(str(path), f"{error}. If you trust whoever made it, load it with `trust=True`.") from error
+        raise UnsafeModel(
+            str(path), f"{error}.", hint="If you trust whoever made it, load it with `trust=True`."
+        ) from error
     except Malformed as error:
         raise ModelFormatError(str(path), f"{error}.") from error
     except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, RuntimeError) as error:
         # Whatever zipfile says of an archive that it cannot read: mostly that it lacks its end, or a wrong checksum.
-        reason = f"it is cut short or damaged: {error}. Copy it again, and compare the sizes."
-        raise ModelFormatError(str(path), reason) from error
+        reason = f"it is cut short or damaged: {error}."
+        raise ModelFormatError(str(path), reason, hint="Copy it again, and compare the sizes.") from error
 
 
 def _members(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:

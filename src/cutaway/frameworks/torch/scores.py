@@ -44,8 +44,8 @@ def differentiable_copy(tensor: torch.Tensor, name: str) -> torch.Tensor:
     """Return a copy of an input or of a layer's value at which autograd begins."""
     if not tensor.is_floating_point():
         raise GradientUnavailable(
-            f"{name!r} holds {answers.dtype_name(tensor)}: only floating-point numbers have gradients. Ask for one by "
-            "a layer behind it, such as the embedding."
+            f"{name!r} holds {answers.dtype_name(tensor)}: only floating-point numbers have gradients.",
+            hint="Ask for one by a layer behind it, such as the embedding.",
         )
     return tensor.detach().clone().requires_grad_()
 

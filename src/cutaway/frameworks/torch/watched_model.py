@@ -84,9 +84,9 @@ class WatchedModel:
                 else:
                     message = (
                         f"Collection {collection.name!r} got a {type(item).__name__} that is no parameter of the "
-                        "registered module. Add its name, or save the value with `hook.save_tensor`."
+                        "registered module."
                     )
-                    raise ConfigurationError(message)
+                    raise ConfigurationError(message, hint="Add its name, or save the value with `hook.save_tensor`.")
 
     def _patterns_of(self, item: ModuleTensors) -> list[str]:
         name = self.names.get(cast(torch.nn.Module, item.module))

@@ -76,7 +76,7 @@ def channel_from_text(text: str) -> Channel:
         hint = did_you_mean(kind, _SCHEMES) if colon else ""
         shown = f"{scheme[:20]!r}" if colon else "no such beginning"
         raise ConfigurationError(
-            f"`notify=` takes https://..., mailto:ADDRESS, command:PROGRAM or env:VARIABLE, but got {shown}.{hint}"
+            f"`notify=` takes https://..., mailto:ADDRESS, command:PROGRAM or env:VARIABLE, but got {shown}.", hint=hint
         )
     if kind == "mailto":
         return Email.from_environment(rest.strip())
@@ -84,7 +84,7 @@ def channel_from_text(text: str) -> Channel:
         return Command(tuple(_words(rest)))
     if kind == "env" and not os.environ.get(rest):
         raise ConfigurationError(
-            f"`notify=env:{rest}` takes the URL from {rest}, which is not set. Run: export {rest}=..."
+            f"`notify=env:{rest}` takes the URL from {rest}, which is not set.", hint=f"Run: export {rest}=..."
         )
     return Webhook(f"env:{rest}" if kind == "env" else text.strip())
 

@@ -61,7 +61,7 @@ def parse_action_words(text: str) -> list[Action]:
     """
     words = [word.strip() for word in text.split(",") if word.strip()]
     if not words:
-        raise ConfigurationError(f"An action is missing. There are {', '.join(_WORDS)}.")
+        raise ConfigurationError("An action is missing.", hint=f"There are {', '.join(_WORDS)}.")
     return [_word(word) for word in words]
 
 
@@ -96,7 +96,7 @@ def _word(word: str) -> Action:
         raise ConfigurationError(f"Action {name!r} takes no value: write {name!r} alone.")
     # The head only: after it may come a token.
     hint = did_you_mean(name, _WORDS) or f" There are {', '.join(_WORDS)}."
-    raise ConfigurationError(f"No action {head.strip()[:40]!r}.{hint} (A comma inside a URL is written %2C.)")
+    raise ConfigurationError(f"No action {head.strip()[:40]!r}.", hint=f"{hint} (A comma inside a URL is written %2C.)")
 
 
 def _factor(text: str) -> float:
@@ -121,7 +121,7 @@ def _upstream_action(one: object) -> Action:
     name = one["name"].strip().lower()
     if name not in _KEYS:
         hint = did_you_mean(name, _KEYS) or f" There are {', '.join(_KEYS)}."
-        raise ConfigurationError(f"there is no action {name!r}.{hint}")
+        raise ConfigurationError(f"there is no action {name!r}.", hint=hint)
     value = one.get(_KEYS[name])
     if not isinstance(value, str) or not value:
         raise ConfigurationError(f"{name!r} lacks {_KEYS[name]!r}.")

@@ -106,7 +106,7 @@ class Webhook:
         name = self.url.removeprefix(_FROM_ENVIRONMENT)
         if not os.environ.get(name):
             raise ConfigurationError(
-                f"The variable {name} that has the URL of the webhook is not set. Run: export {name}=..."
+                f"The variable {name} that has the URL of the webhook is not set.", hint=f"Run: export {name}=..."
             )
         return _checked_url(os.environ[name])
 

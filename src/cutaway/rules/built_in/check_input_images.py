@@ -121,8 +121,8 @@ class CheckInputImages(Rule):
     ) -> InsufficientInformationForRuleInvocation:
         if any(value_at(reader, name, step) is not None for name in names for step in saved):
             return InsufficientInformationForRuleInvocation(
-                f"needs inputs that are images, with {_AXES} axes; {', '.join(names)} held none so far. Choose others "
-                "with `regex`."
+                f"needs inputs that are images, with {_AXES} axes; {', '.join(names)} held none so far.",
+                hint="Choose others with `regex`.",
             )
         return lacking(reader, [] if self.regex else ["inputs"], self.regex, full=True)
 

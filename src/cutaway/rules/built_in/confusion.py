@@ -132,7 +132,8 @@ class Confusion(Rule):
         if self.category_no is not None and largest >= self.category_no:
             raise ConfigurationError(
                 f"`category_no={self.category_no}` says that classes are 0 to {self.category_no - 1}, but there is a "
-                f"class {largest}. Leave it out, or set category_no={largest + 1}."
+                f"class {largest}.",
+                hint=f"Leave it out, or set category_no={largest + 1}.",
             )
 
     def _seen(self, pair: ClassTensors, own: Answers) -> _WorstClass:

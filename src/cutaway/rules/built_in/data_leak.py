@@ -145,6 +145,6 @@ def _first(same_as: Mapping[str, str]) -> dict[str, str]:
 
 def _without_ids() -> InsufficientInformationForRuleInvocation:
     return InsufficientInformationForRuleInvocation(
-        "needs the ids of the samples of each step; this run has noted none so far. Iterate over "
-        "`hook.samples(loader)`, or call `hook.set_samples(ids)` before each step."
+        "needs the ids of the samples of each step; this run has noted none so far.",
+        hint="Iterate over `hook.samples(loader)`, or call `hook.set_samples(ids)` before each step.",
     )

@@ -93,8 +93,11 @@ class DeadUnits(Rule):
         ]
         if not recorded and not self._silent:
             raise InsufficientInformationForRuleInvocation(
-                "needs the activity of channels, which this run has not recorded. Add 'relu_outputs' to the hook's "
-                '`include_collections`, or name activations: give `Hook(channel_activity="relu")`.'
+                "needs the activity of channels, which this run has not recorded.",
+                hint=(
+                    "Add 'relu_outputs' to the hook's "
+                    '`include_collections`, or name activations: give `Hook(channel_activity="relu")`.'
+                ),
             )
         for name, parts in recorded:
             yield self._judged(name, parts)

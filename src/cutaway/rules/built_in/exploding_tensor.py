@@ -129,7 +129,8 @@ class ExplodingTensor(Rule):
             step, name = min(unknown)
             raise InsufficientInformationForRuleInvocation(
                 f"needs {name!r} in full to tell NaN from infinity: it is not finite at step {step}, and no tensor was "
-                "saved since. Give the hook `SaveConfig(when_nan=[...])`, or leave `only_nan` out."
+                "saved since.",
+                hint="Give the hook `SaveConfig(when_nan=[...])`, or leave `only_nan` out.",
             )
         return found
 

@@ -100,8 +100,8 @@ class NLPSequenceRatio(Rule):
     ) -> InsufficientInformationForRuleInvocation:
         if any(value_at(reader, name, step) is not None for name in names for step in saved):
             return InsufficientInformationForRuleInvocation(
-                f"needs inputs that are token sequences; {', '.join(names)} held none so far. Choose others with "
-                "`tensor_regex`."
+                f"needs inputs that are token sequences; {', '.join(names)} held none so far.",
+                hint="Choose others with `tensor_regex`.",
             )
         return lacking(reader, [] if self.tensor_regex else ["inputs"], self.tensor_regex, full=True)
 

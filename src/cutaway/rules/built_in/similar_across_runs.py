@@ -95,7 +95,8 @@ class SimilarAcrossRuns(Rule):
         if not here & there:
             raise InsufficientInformationForRuleInvocation(
                 f"needs tensors that both runs have, but run {other.name!r} has none of these: "
-                f"{', '.join(sorted(here)[:4])}. `cutaway tensors {other.name}` lists its own."
+                f"{', '.join(sorted(here)[:4])}.",
+                hint=f"`cutaway tensors {other.name}` lists its own.",
             )
         return sorted(here & there)
 

@@ -46,8 +46,8 @@ def answer_of(evaluation: Evaluation, prediction: str | None = None) -> ModelAns
     truths, predictions = source.ground_truths, list(source.predictions.values())
     if prediction is not None and prediction not in predictions:
         raise ConfigurationError(
-            f"There is no prediction {prediction!r}.{did_you_mean(prediction, predictions)} "
-            f"There are {', '.join(predictions)}."
+            f"There is no prediction {prediction!r}.",
+            hint=f"{did_you_mean(prediction, predictions)} There are {', '.join(predictions)}.",
         )
     candidates = predictions if prediction is None else [prediction]
     for name in candidates:

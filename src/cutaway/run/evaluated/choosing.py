@@ -39,10 +39,10 @@ def chosen_evaluation(run: Run, number: int | None = None) -> Evaluation:
         found = next((one for one in there if one.number == number), None)
         if found is None:
             listed = ", ".join(str(one.number) for one in there) or "none"
-            raise EvaluationError(f"Run {run.name!r} has no evaluation {number}. It has {listed}.")
+            raise EvaluationError(f"Run {run.name!r} has no evaluation {number}.", hint=f"It has {listed}.")
         if not found.finished:
             raise EvaluationError(
-                f"Evaluation {number} of run {run.name!r} is not finished. Run `cutaway evaluate` again."
+                f"Evaluation {number} of run {run.name!r} is not finished.", hint="Run `cutaway evaluate` again."
             )
         return _as_written(found)
     if not finished:
@@ -57,7 +57,8 @@ def _default_space(evaluation: Evaluation) -> str:
     known = evaluation.spaces
     if not known:
         raise EvaluationError(
-            f"Evaluation {evaluation.number} has no latent vectors. Evaluate with `latent_layer=`, or `--layer`."
+            f"Evaluation {evaluation.number} has no latent vectors.",
+            hint="Evaluate with `latent_layer=`, or `--layer`.",
         )
     return own[0] if own else LATENT if LATENT in known else known[0]
 
@@ -67,7 +68,8 @@ def _as_written(evaluation: Evaluation) -> Evaluation:
     problem = evaluation.source.problem
     if problem:
         raise EvaluationError(
-            f"'source.json' of evaluation {evaluation.number} is not as Cutaway writes it: {problem}. Evaluate again."
+            f"'source.json' of evaluation {evaluation.number} is not as Cutaway writes it: {problem}.",
+            hint="Evaluate again.",
         )
     return evaluation
 
@@ -76,5 +78,7 @@ def _known(word: str, asked: Sequence[str], known: Sequence[str]) -> list[str]:
     for one in asked:
         if one not in known:
             listed = ", ".join(known) or "none"
-            raise EvaluationError(f"There is no {word} {one!r} here.{did_you_mean(one, known)} There are {listed}.")
+            raise EvaluationError(
+                f"There is no {word} {one!r} here.", hint=f"{did_you_mean(one, known)} There are {listed}."
+            )
     return [one for one in known if one in asked]

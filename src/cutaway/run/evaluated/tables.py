@@ -50,7 +50,8 @@ def _made_from(names: Sequence[str], subset: str, answer: ModelAnswer) -> dict[s
     missing = {"id", ERROR} - set(names)
     if missing:
         raise EvaluationError(
-            f"The table of {subset!r} lacks {' and '.join(sorted(missing))}: Cutaway did not write it. Evaluate again."
+            f"The table of {subset!r} lacks {' and '.join(sorted(missing))}: Cutaway did not write it.",
+            hint="Evaluate again.",
         )
     label, predicted = answer.label_column, answer.prediction_column
     made: dict[str, tuple[str, ...]] = {SAMPLE: ("id",), SUBSET: ("id",)}

@@ -33,7 +33,8 @@ def read_latents(evaluation: Evaluation, subsets: Sequence[str], space: str) -> 
         )
         raise EvaluationError(
             f"The latent vectors of space {space!r} must be numbers of one width, but evaluation {evaluation.number} "
-            f"has {listed or 'none'}. Evaluate again."
+            f"has {listed or 'none'}.",
+            hint="Evaluate again.",
         )
     # One subset stays where it lies on disk; several are put together.
     whole = arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

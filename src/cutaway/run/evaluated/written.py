@@ -82,4 +82,4 @@ def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _refuse(subset: str, what: str) -> None:
-    raise EvaluationError(f"The table of {subset!r} is not as Cutaway writes it: {what}. Evaluate again.")
+    raise EvaluationError(f"The table of {subset!r} is not as Cutaway writes it: {what}.", hint="Evaluate again.")

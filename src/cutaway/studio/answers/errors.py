@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cutaway import errors
-from cutaway.errors import CutawayError, split_hint
+from cutaway.errors import CutawayError
 from cutaway.studio.wire.base import ErrorAnswer
 
 __all__ = ["NothingUnforeseen", "Refusal", "answer_errors", "presentable", "refuse", "request_id"]
@@ -143,7 +143,7 @@ def _of_refusal(error: Refusal) -> Refusal:
 def _of_tree(error: CutawayError) -> Refusal:
     status = next(status for kind, status in _STATUS if isinstance(error, kind))
     words = re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__).lower()
-    return Refusal(status, words, *split_hint(str(error)))
+    return Refusal(status, words, *error.without_folders())
 
 
 def _of_validation(error: RequestValidationError) -> Refusal:

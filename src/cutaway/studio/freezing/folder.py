@@ -36,8 +36,8 @@ def whole_folder(folder: Path) -> Iterator[Path]:
                 place.rename(Path(beside) / "old")
             made.rename(place)
     except OSError as error:
-        message = f"Cannot write {str(folder)!r}: {error.strerror or error}. Choose another folder for --export."
-        raise StorageError(message) from error
+        message = f"Cannot write {str(folder)!r}: {error.strerror or error}."
+        raise StorageError(message, hint="Choose another folder for --export.", path=folder) from error
 
 
 def copy_page(page: Path, made: Path) -> None:
@@ -51,11 +51,8 @@ def copy_page(page: Path, made: Path) -> None:
 
 def _refuse_what_is_not_ours(place: Path, named: str) -> None:
     if place.is_symlink() or (place.exists() and not place.is_dir()):
-        message = f"{named!r} is not a folder. Give --export a folder that does not exist yet."
-        raise ConfigurationError(message)
+        message = f"{named!r} is not a folder."
+        raise ConfigurationError(message, hint="Give --export a folder that does not exist yet.")
     if place.is_dir() and not (place / MARKER).is_file() and any(place.iterdir()):
-        message = (
-            f"The folder {named!r} is not empty and no earlier copy of ours, so nothing is written there. "
-            "Give --export a folder that does not exist yet."
-        )
-        raise ConfigurationError(message)
+        message = f"The folder {named!r} is not empty and no earlier copy of ours, so nothing is written there."
+        raise ConfigurationError(message, hint="Give --export a folder that does not exist yet.")

@@ -57,12 +57,12 @@ def freeze(
     chosen. `made` is the date that the copy shows, today by default: the same run and date give the same files.
     """
     if not (page / "index.html").is_file():
-        message = f"The page of frozen copies is not built. {Bundle.load().why_not_built}"
-        raise ConfigurationError(message)
+        message = "The page of frozen copies is not built."
+        raise ConfigurationError(message, hint=Bundle.load().why_not_built)
     found = list(Places(run).look())
     if len(found) != 1:
-        message = f"There is no run at {run.name!r} to freeze. `cutaway runs list` shows the runs there are."
-        raise ConfigurationError(message)
+        message = f"There is no run at {run.name!r} to freeze."
+        raise ConfigurationError(message, hint="`cutaway runs list` shows the runs there are.")
     run_id = found[0]
     studio = Studio.open(run)
     try:
@@ -87,8 +87,8 @@ def _take(
     say("The training: curves, findings, tensors ...")
     detail = take_training(take)
     if detail is None:
-        message = "The run cannot be opened, so there is nothing to freeze. `cutaway runs show RUN` says why."
-        raise ConfigurationError(message)
+        message = "The run cannot be opened, so there is nothing to freeze."
+        raise ConfigurationError(message, hint="`cutaway runs show RUN` says why.")
     say("The population: map, columns, rows ...")
     population = take_population(take)
     chosen: list[str] = []

@@ -42,11 +42,12 @@ class Gate:
     def __init__(self, token: str, *, clock: Callable[[], float] = time.time) -> None:
         if not SHORTEST_TOKEN <= len(token) <= LONGEST_TOKEN or not token.isascii() or not token.isprintable():
             message = (
-                f"A token has {SHORTEST_TOKEN} to {LONGEST_TOKEN:,} plain characters, but this one has {len(token)}"
-                f"{'' if token.isascii() and token.isprintable() else ', not all of them plain'}. "
-                "Make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
+                f"A token has {SHORTEST_TOKEN} to {LONGEST_TOKEN:,} plain characters, but this one has "
+                f"{len(token)}{'' if token.isascii() and token.isprintable() else ', not all of them plain'}."
             )
-            raise ConfigurationError(message)
+            raise ConfigurationError(
+                message, hint="Make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
+            )
         self._token = token.encode()
         self._clock = clock
         self._lock = threading.Lock()

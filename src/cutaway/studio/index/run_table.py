@@ -137,8 +137,8 @@ class RunTable:
     def _unknown(self, name: str) -> ConfigurationError:
         hint = did_you_mean(name, self.names)
         return ConfigurationError(
-            f"There is no column {name!r} in the table of runs.{hint} `GET /api/runs/columns` lists all "
-            f"{len(self.names)}."
+            f"There is no column {name!r} in the table of runs.",
+            hint=f"{hint} `GET /api/runs/columns` lists all {len(self.names)}.",
         )
 
 

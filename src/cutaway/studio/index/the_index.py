@@ -105,7 +105,9 @@ class RunIndex:
         if place is None or not (place.reason or self._runs.is_inside(place)):
             raise RunNotFound(run, self.root.name)
         if place.reason:
-            raise RunFormatError(f"Run {place.name!r} cannot be opened: {place.reason}. Mend or remove its folder.")
+            raise RunFormatError(
+                f"Run {place.name!r} cannot be opened: {place.reason}.", hint="Mend or remove its folder."
+            )
         try:
             return Run.open(place.path, mapped=False)
         except RunNotFound:

@@ -36,7 +36,7 @@ def do(run: Run, job: Job, teller: Teller, other: Path | None) -> None:
     elif other is not None:
         _compare(run, job, teller, other)
     else:
-        raise ConfigurationError("A comparison needs another run. Give one.")
+        raise ConfigurationError("A comparison needs another run.", hint="Give one.")
 
 
 def _analyze(run: Run, job: Job, teller: Teller) -> None:

@@ -41,7 +41,7 @@ def analysis_of(what: str) -> str:
     if name and name not in ANALYSES:
         listed = ", ".join(ANALYSES)
         raise ConfigurationError(
-            f"There is no analysis {what!r}.{did_you_mean(name, list(ANALYSES))} It is of {listed}."
+            f"There is no analysis {what!r}.", hint=f"{did_you_mean(name, list(ANALYSES))} It is of {listed}."
         )
     return name
 

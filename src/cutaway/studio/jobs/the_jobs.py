@@ -132,7 +132,7 @@ class Jobs:
             raise ConfigurationError(f"`what` is for analyze, but got {wanted.what!r} with {wanted.kind!r}.")
         if (wanted.kind == "compare") != bool(wanted.other):
             raise ConfigurationError(
-                "`other` names the run that `compare` compares with. Give it there, and only there."
+                "`other` names the run that `compare` compares with.", hint="Give it there, and only there."
             )
         evaluation = chosen_evaluation(run, wanted.evaluation).number
         other = self._index.run_of(wanted.other) if wanted.other else None

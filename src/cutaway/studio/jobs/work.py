@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cutaway.errors import CutawayError, StorageError, split_hint
+from cutaway.errors import CutawayError, StorageError
 from cutaway.run.identity import Run
 from cutaway.run.jobs import Job, end_job, read_job, write_process
 from cutaway.studio.jobs.telling import Cancelled, Teller
@@ -60,7 +60,7 @@ def _done(run: Run, job: Job, other: Path | None) -> tuple[str, str, str]:
     except Cancelled:
         return "cancelled", "", ""
     except CutawayError as error:
-        return "failed", *split_hint(str(error))
+        return "failed", error.message, error.hint
     except Exception as error:
         # Whatever a binding or a library raises is how this job ended.
         log.exception("It failed.")

@@ -23,7 +23,7 @@ def shown_map(loaded: Loaded, method: str = "") -> Placed:
     """Return a map of a population: of the method that is asked for, or the first that there is. Refused without."""
     if method and method not in METHODS:
         raise ConfigurationError(
-            f"There is no map by {method!r}.{did_you_mean(method, METHODS)} There are {', '.join(METHODS)}."
+            f"There is no map by {method!r}.", hint=f"{did_you_mean(method, METHODS)} There are {', '.join(METHODS)}."
         )
     for one in [method] if method else METHODS:
         found = loaded.map(one)

@@ -86,7 +86,8 @@ def _chosen(run: Run, number: int | None) -> Evaluation:
 def _population(evaluation: Evaluation) -> EvaluatedPopulation:
     if not evaluation.subsets:
         raise EvaluationError(
-            f"Evaluation {evaluation.number} of run {evaluation.run.name!r} has no table of samples. Evaluate again."
+            f"Evaluation {evaluation.number} of run {evaluation.run.name!r} has no table of samples.",
+            hint="Evaluate again.",
         )
     # Without latent vectors there is no map, but still samples.
     return open_evaluated(evaluation, space=None if evaluation.spaces else "")

@@ -37,10 +37,8 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         kind, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except OSError as error:
-        message = (
-            f"`--host {host}` is no address of this machine: {error.strerror or error}. Leave it out for loopback."
-        )
-        raise ConfigurationError(message) from error
+        message = f"`--host {host}` is no address of this machine: {error.strerror or error}."
+        raise ConfigurationError(message, hint="Leave it out for loopback.") from error
     for candidate in range(port, min(port + PORTS_TRIED, 65_536)):
         # The protocol is named: without it asyncio leaves Nagle's algorithm on, and each answer waits 40 ms.
         found = socket.socket(kind, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -53,11 +51,11 @@ def bind(host: str, port: int) -> socket.socket:
             found.close()
             if error.errno == errno.EADDRINUSE and port:
                 continue
-            message = f"Cannot listen on {host} port {candidate}: {error.strerror or error}. Give another `--port`."
-            raise ConfigurationError(message) from error
+            message = f"Cannot listen on {host} port {candidate}: {error.strerror or error}."
+            raise ConfigurationError(message, hint="Give another `--port`.") from error
         return found
-    message = f"Ports {port} to {candidate} of {host} are all taken. Give another `--port`, or `--port 0` for any."
-    raise ConfigurationError(message)
+    message = f"Ports {port} to {candidate} of {host} are all taken."
+    raise ConfigurationError(message, hint="Give another `--port`, or `--port 0` for any.")
 
 
 class _Server(uvicorn.Server):

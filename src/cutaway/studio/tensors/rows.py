@@ -87,7 +87,7 @@ def _sorted(tensors: ModelTensors, names: list[str], sort: str) -> list[str]:
         return sorted(names, key=texts[column], reverse=down)
     if column not in _NUMBERS:
         known = ("model", *texts, *_NUMBERS)
-        raise ConfigurationError(f"Tensors cannot be sorted by {column!r}.{did_you_mean(column, known)}")
+        raise ConfigurationError(f"Tensors cannot be sorted by {column!r}.", hint=did_you_mean(column, known))
     numbers = {name: tensors.number(name, column) for name in names}
     told = {name: value for name, value in numbers.items() if value is not None and not math.isnan(value)}
     return [*sorted(told, key=lambda name: told[name], reverse=down), *(name for name in names if name not in told)]

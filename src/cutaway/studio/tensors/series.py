@@ -75,8 +75,8 @@ def _saved(trial: Trial, name: str, step: int) -> Tensor:
 def _real(value: npt.NDArray[np.generic], name: str) -> npt.NDArray[np.generic]:
     if value.dtype.kind == "c":
         raise ConfigurationError(
-            f"The values of tensor {name!r} are complex numbers, which have no order. "
-            "`trial.tensor(name).value(step)` returns them."
+            f"The values of tensor {name!r} are complex numbers, which have no order.",
+            hint="`trial.tensor(name).value(step)` returns them.",
         )
     return value
 

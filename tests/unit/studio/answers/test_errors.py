@@ -47,7 +47,7 @@ def asked(error: Exception | None = None, path: str = "/fails", method: str = "G
 @pytest.mark.parametrize("kind", TREE, ids=lambda kind: kind.__name__)
 def test_every_error_of_the_tree_has_a_status_below_500_or_says_what_is_missing(kind: type[CutawayError]) -> None:
     error = kind.__new__(kind)
-    Exception.__init__(error, "It happened. Do this next.")
+    error.message, error.hint = "It happened.", "Do this next."
     status, content = asked(error)
     assert 400 <= status < 500 or status in (501, 503)
     assert content["error"] == "It happened."
@@ -117,9 +117,9 @@ def test_an_unknown_address_and_a_wrong_method_have_the_same_shape() -> None:
 
 
 def test_a_message_is_cut_and_shows_no_path_of_the_server() -> None:
-    error = errors.ConfigurationError(
-        f"No run in '/srv/people/ann/runs/mnist'. See /api/runs, or 1/2 of a/b. {'x' * 5000}"
-    )
+    place = "/srv/people/ann/runs/mnist"
+    hint = f"See /api/runs, or 1/2 of a/b. {'x' * 5000}"
+    error = errors.ConfigurationError(f"No run in {place!r}.", hint=hint, path=place)
     _, content = asked(error)
     assert "/srv" not in str(content)
     assert "'mnist'" in str(content["error"])

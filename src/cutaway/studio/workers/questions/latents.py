@@ -57,8 +57,8 @@ class Latents:
         rows = np.asarray(arguments["rows"], np.int64)
         if int(arguments["samples"]) != len(samples):
             raise EvaluationError(
-                f"The evaluation has {len(samples):,} latent vectors for {arguments['samples']:,} samples. "
-                "Evaluate again."
+                f"The evaluation has {len(samples):,} latent vectors for {arguments['samples']:,} samples.",
+                hint="Evaluate again.",
             )
         packed = arguments.get("among")
         among = None if packed is None else np.unpackbits(packed, count=len(samples)).astype(np.bool_)

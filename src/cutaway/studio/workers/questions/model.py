@@ -116,7 +116,7 @@ class OpenedModel:
     def _sample(self, name: str) -> Sample:
         if name not in self._places:
             near = did_you_mean(name, list(self._places)[:10_000])
-            raise ConfigurationError(f"There is no sample {name!r} here.{near}")
+            raise ConfigurationError(f"There is no sample {name!r} here.", hint=near)
         dataset = self._bound[0]
         self._tells.doing(f"encoding {name!r}")
         return encoded_sample(self._evaluation, dataset, *self._places[name])

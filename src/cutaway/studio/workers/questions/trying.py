@@ -39,7 +39,7 @@ def tried(population: Population, reopened: Reopened, arguments: Mapping[str, An
     inputs = reopened.dataset.inputs
     if len(inputs) != 1:
         raise ConfigurationError(
-            f"The model takes {len(inputs)} inputs at once, and a file is one. Try a sample instead."
+            f"The model takes {len(inputs)} inputs at once, and a file is one.", hint="Try a sample instead."
         )
     field = inputs[0]
     values, notes = fitted_upload(bytes(arguments["body"]), field, first_sample(reopened.dataset).inputs[field.name])
@@ -84,7 +84,7 @@ def _heat(
 ) -> tuple[dict[str, Any] | None, list[str]]:
     output, classes, target = answered
     if target and target not in classes:
-        raise ConfigurationError(f"There is no class {target!r}.{did_you_mean(target, classes)}")
+        raise ConfigurationError(f"There is no class {target!r}.", hint=did_you_mean(target, classes))
     made, reasons = first_map(reopened.model, batch, output, classes.index(target) if target else None)
     if made is None:
         return None, [f"No heat map: {' '.join(reasons)}"]

@@ -33,11 +33,12 @@ def fitted_upload(raw: bytes, field: Field, like: Array) -> tuple[Array, list[st
         return _fitted_array(_array(raw), like)
     kind = next((name for start, name in _PICTURES.items() if raw.startswith(start)), None)
     if kind is None:
-        raise ConfigurationError("The file is no PNG, no JPEG and no `.npy` array. Send one of these.")
+        raise ConfigurationError("The file is no PNG, no JPEG and no `.npy` array.", hint="Send one of these.")
     axes = image_axes(field, like)
     if axes is None:
         raise ConfigurationError(
-            f"Input {field.name!r} has the shape {like.shape}, which is no image. Send an array: `numpy.save(...)`."
+            f"Input {field.name!r} has the shape {like.shape}, which is no image.",
+            hint="Send an array: `numpy.save(...)`.",
         )
     return _fitted_picture(raw, kind, axes, like)
 
@@ -55,14 +56,16 @@ def _array(raw: bytes) -> Array:
     except (ValueError, EOFError, OverflowError, SyntaxError) as error:
         if isinstance(error, ConfigurationError):
             raise
-        raise ConfigurationError(f"The array cannot be read: {error}. Write it with `numpy.save(...)`.") from error
+        raise ConfigurationError(
+            f"The array cannot be read: {error}.", hint="Write it with `numpy.save(...)`."
+        ) from error
 
 
 def _fitted_array(values: Array, like: Array) -> tuple[Array, list[str]]:
     one = values[0] if values.shape == (1, *like.shape) else values
     if one.shape != like.shape:
         raise ConfigurationError(
-            f"The array has the shape {values.shape}, but the encoder gives {like.shape}. Send one such sample."
+            f"The array has the shape {values.shape}, but the encoder gives {like.shape}.", hint="Send one such sample."
         )
     notes = [] if one.dtype == like.dtype else [f"Made {like.dtype} of {one.dtype}."]
     return np.ascontiguousarray(one, like.dtype), notes
@@ -104,7 +107,8 @@ def _pixels(raw: bytes, kind: str, mode: str, size: tuple[int, int]) -> tuple[Ar
             wide, high = picture.size
             if wide * high > MOST_PIXELS:
                 raise ConfigurationError(
-                    f"The picture has {wide:,} x {high:,} pixels, more than {MOST_PIXELS:,}. Send a smaller one."
+                    f"The picture has {wide:,} x {high:,} pixels, more than {MOST_PIXELS:,}.",
+                    hint="Send a smaller one.",
                 )
             was = picture.mode
             flat = _flat(picture, Image).convert(mode)
@@ -113,11 +117,15 @@ def _pixels(raw: bytes, kind: str, mode: str, size: tuple[int, int]) -> tuple[Ar
             small = flat if flat.size == size else flat.resize(size, way)
             return np.asarray(small), (wide, high), was
     except Image.DecompressionBombError as error:
-        raise ConfigurationError(f"The picture has more than {MOST_PIXELS:,} pixels. Send a smaller one.") from error
+        raise ConfigurationError(
+            f"The picture has more than {MOST_PIXELS:,} pixels.", hint="Send a smaller one."
+        ) from error
     except (OSError, ValueError, SyntaxError) as error:
         if isinstance(error, ConfigurationError):
             raise
-        raise ConfigurationError(f"The picture cannot be read: {str(error).rstrip('.')}. Send another.") from error
+        raise ConfigurationError(
+            f"The picture cannot be read: {str(error).rstrip('.')}.", hint="Send another."
+        ) from error
 
 
 def _flat(picture: Any, image: Any) -> Any:
