@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import getpass
 import json
-import os
-import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -209,15 +204,17 @@ def test_a_run_says_who_stopped_its_last_attempt(make_run: MakeRun, cutaway: Cut
     assert "anna" not in cutaway("runs", "show", "mnist")[1]
 
 
-def test_ctrl_c_leaves_the_request_and_says_how_to_look_again(make_run: MakeRun, home: Path) -> None:
+def test_ctrl_c_leaves_the_request_and_says_how_to_look_again(
+    make_run: MakeRun, cutaway: Cutaway, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = make_run(running=True)
-    command = [sys.executable, "-m", "cutaway", "control", "mnist", "stop", "--wait", "60"]
-    process = subprocess.Popen(command, cwd=home, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while not pending(run.storage, "train") and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(0.2)
-    os.kill(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (130, "")
+
+    def interrupted(*_: object) -> None:
+        assert pending(run.storage, "train")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cutaway.cli.control._wait", interrupted)
+    code, out, err = cutaway("control", "mnist", "stop", "--wait", "60")
+    assert (code, out) == (130, "")
     assert err == "The request waits. `cutaway control runs/mnist-1` shows what became of it.\n"
+    assert [one.action for one in pending(run.storage, "train")] == ["stop"]
