@@ -14,7 +14,7 @@ from cutaway.arrays import Array, Float32Array, Float64Array, Int64Array
 from cutaway.evaluation.progress import Listener
 from cutaway.models.model import Model
 
-__all__ = ["Answered", "Asked", "Found", "Options", "blocks", "differentiate", "packs", "predict", "spread"]
+__all__ = ["Answered", "Found", "HeatMapQuestion", "Options", "blocks", "differentiate", "packs", "predict", "spread"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Asked:
+class HeatMapQuestion:
     """One question: a model, a batch as it was given, the input that is explained, and what of the answer.
 
     `rows` is how many rows the model may get at once. `baseline` is there for the methods that take places away.
@@ -83,13 +83,13 @@ class Answered(NamedTuple):
     targets: Int64Array | None
 
 
-def blocks(asked: Asked) -> Iterator[slice]:
+def blocks(asked: HeatMapQuestion) -> Iterator[slice]:
     """Cut the samples into parts that the model may get at once."""
     for start in range(0, asked.count, asked.rows):
         yield slice(start, min(start + asked.rows, asked.count))
 
 
-def packs(asked: Asked, count: int) -> Iterator[tuple[slice, slice]]:
+def packs(asked: HeatMapQuestion, count: int) -> Iterator[tuple[slice, slice]]:
     """Cut `count` changes of every sample into parts of samples times changes that the model may get at once."""
     for samples in blocks(asked):
         at_once = max(1, asked.rows // (samples.stop - samples.start))
@@ -97,7 +97,7 @@ def packs(asked: Asked, count: int) -> Iterator[tuple[slice, slice]]:
             yield samples, slice(start, min(start + at_once, count))
 
 
-def spread(asked: Asked, samples: slice, changed: Array) -> tuple[dict[str, Array], Int64Array]:
+def spread(asked: HeatMapQuestion, samples: slice, changed: Array) -> tuple[dict[str, Array], Int64Array]:
     """Return a batch of changed samples (changes, samples, ...) with the other inputs repeated, and their samples.
 
     The rows go by change, then by sample.
@@ -112,7 +112,7 @@ def spread(asked: Asked, samples: slice, changed: Array) -> tuple[dict[str, Arra
     return batch, np.tile(np.arange(samples.start, samples.stop), times)
 
 
-def predict(asked: Asked) -> tuple[Float64Array, Int64Array | None]:
+def predict(asked: HeatMapQuestion) -> tuple[Float64Array, Int64Array | None]:
     """Return the score of each sample as it is, and its class."""
     answers = [
         asked.model.predict({name: values[part] for name, values in asked.arrays.items()})[asked.aim.output]
@@ -123,7 +123,7 @@ def predict(asked: Asked) -> tuple[Float64Array, Int64Array | None]:
     return asked.aim.scores(answer, np.arange(asked.count), targets), targets
 
 
-def differentiate(asked: Asked, wrt: str, part: slice) -> Answered:
+def differentiate(asked: HeatMapQuestion, wrt: str, part: slice) -> Answered:
     """Return the gradient of the scores of some samples by an input or a layer, with the scores themselves."""
     aim, batch = asked.aim, {name: values[part] for name, values in asked.arrays.items()}
     targets = None if aim.targets is None else aim.targets[part]

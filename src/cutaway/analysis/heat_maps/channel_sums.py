@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cutaway.analysis.counting import Counter
-from cutaway.analysis.heat_maps.asking import Asked, Found, blocks, differentiate
+from cutaway.analysis.heat_maps.asking import Found, HeatMapQuestion, blocks, differentiate
 from cutaway.analysis.heat_maps.place_layers import last_layer, likely_layer, placed
 from cutaway.analysis.heat_maps.resizing import resize
 from cutaway.arrays import Array
@@ -18,7 +18,7 @@ __all__ = ["Combine", "layer_maps"]
 Combine = Callable[..., Array]
 
 
-def layer_maps(asked: Asked, name: str | None, combine: Combine, *, signed: bool) -> Found:
+def layer_maps(asked: HeatMapQuestion, name: str | None, combine: Combine, *, signed: bool) -> Found:
     """Return maps by a layer, resized to the places of the input; the last layer with places where none is named."""
     counter = Counter(asked.progress, asked.count, "samples", "heat maps")
     layer = name or likely_layer(asked) or last_layer(asked).name

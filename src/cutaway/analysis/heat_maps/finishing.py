@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from cutaway.analysis.heat_maps.asking import Asked, Found
+from cutaway.analysis.heat_maps.asking import Found, HeatMapQuestion
 from cutaway.analysis.heat_maps.values import HeatMap
 from cutaway.arrays import BoolArray, Float32Array
 
 __all__ = ["finished"]
 
 
-def finished(asked: Asked, method: str, found: Found, baseline: str) -> tuple[HeatMap, ...]:
+def finished(asked: HeatMapQuestion, method: str, found: Found, baseline: str) -> tuple[HeatMap, ...]:
     """Return one `HeatMap` for each sample; `baseline` says in words what places were replaced by."""
     notes = tuple(note for note in (baseline, *found.notes) if note)
     values, told = _marked(asked, found)
@@ -46,7 +46,7 @@ def _unchanged(found: Found, i: int) -> tuple[str, ...]:
     return ("The score of the baseline is that of the sample, so completeness cannot be told.",)
 
 
-def _marked(asked: Asked, found: Found) -> tuple[Float32Array, list[tuple[str, ...]]]:
+def _marked(asked: HeatMapQuestion, found: Found) -> tuple[Float32Array, list[tuple[str, ...]]]:
     """Return maps that are NaN where the input is not finite, and for each sample what is not finite, in words."""
     maps = np.asarray(found.maps, np.float32)
     unknown = ~np.isfinite(asked.values)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from cutaway.analysis.heat_maps.asking import Asked, Found
+from cutaway.analysis.heat_maps.asking import Found, HeatMapQuestion
 from cutaway.analysis.heat_maps.channel_sums import layer_maps
 from cutaway.arrays import Array
 
 __all__ = ["grad_cam"]
 
 
-def grad_cam(asked: Asked) -> Found:
+def grad_cam(asked: HeatMapQuestion) -> Found:
     """Return maps by Grad-CAM. Of a class only what speaks for it is kept; of a loss both signs are."""
     return layer_maps(asked, asked.options.layer, weighed, signed=asked.aim.loss is not None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cutaway.analysis.counting import Counter
-from cutaway.analysis.heat_maps.asking import Asked, Found, blocks, differentiate
+from cutaway.analysis.heat_maps.asking import Found, HeatMapQuestion, blocks, differentiate
 from cutaway.analysis.heat_maps.channel_sums import layer_maps
 from cutaway.analysis.heat_maps.place_layers import embedding_layer
 from cutaway.arrays import Array
@@ -13,7 +13,7 @@ from cutaway.arrays import Array
 __all__ = ["input_gradient"]
 
 
-def input_gradient(asked: Asked) -> Found:
+def input_gradient(asked: HeatMapQuestion) -> Found:
     """Return maps of the gradient by the input.
 
     Of a class a map is the largest absolute gradient among the channels of a place, of a loss the sum of its
@@ -31,7 +31,7 @@ def input_gradient(asked: Asked) -> Found:
     return _by_input(asked)
 
 
-def _by_input(asked: Asked) -> Found:
+def _by_input(asked: HeatMapQuestion) -> Found:
     counter = Counter(asked.progress, asked.count, "samples", "heat maps")
     answers = []
     for part in blocks(asked):

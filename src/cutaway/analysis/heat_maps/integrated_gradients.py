@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from cutaway.analysis.counting import Counter
-from cutaway.analysis.heat_maps.asking import Asked, Found, packs, predict, spread
+from cutaway.analysis.heat_maps.asking import Found, HeatMapQuestion, packs, predict, spread
 from cutaway.arrays import Array, Float64Array, Int64Array
 from cutaway.errors import ConfigurationError
 
@@ -17,7 +17,7 @@ __all__ = ["integrated_gradients"]
 _MOST_STEPS = 1000
 
 
-def integrated_gradients(asked: Asked) -> Found:
+def integrated_gradients(asked: HeatMapQuestion) -> Found:
     """Return maps by integrated gradients, at the places of Gauss and Legendre, with their completeness."""
     steps = asked.options.steps
     if not 1 <= steps <= _MOST_STEPS:
@@ -39,7 +39,7 @@ def integrated_gradients(asked: Asked) -> Found:
     )
 
 
-def _mean_gradient(asked: Asked, difference: Array, targets: Int64Array | None) -> Array:
+def _mean_gradient(asked: HeatMapQuestion, difference: Array, targets: Int64Array | None) -> Array:
     """Return the gradients on the way, each weighed by the stretch of the way that it stands for."""
     aim, steps = asked.aim, asked.options.steps
     places, weights = _on_the_way(steps)
@@ -67,7 +67,7 @@ def _mean_gradient(asked: Asked, difference: Array, targets: Int64Array | None) 
     return total
 
 
-def _scores_at(asked: Asked, values: Array, targets: Int64Array | None) -> Float64Array:
+def _scores_at(asked: HeatMapQuestion, values: Array, targets: Int64Array | None) -> Float64Array:
     found = np.empty(asked.count)
     for samples, _ in packs(asked, 1):
         batch, rows = spread(asked, samples, values[samples][None])

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from cutaway.analysis.heat_maps.asking import Asked, Found
+from cutaway.analysis.heat_maps.asking import Found, HeatMapQuestion
 from cutaway.analysis.heat_maps.channel_sums import layer_maps
 from cutaway.arrays import Array
 
 __all__ = ["layer_cam"]
 
 
-def layer_cam(asked: Asked) -> Found:
+def layer_cam(asked: HeatMapQuestion) -> Found:
     """Return maps by LayerCAM: of a class by its positive gradients; of a loss by all, so that both signs are kept."""
     return layer_maps(asked, asked.options.layer, weighed, signed=asked.aim.loss is not None)
 

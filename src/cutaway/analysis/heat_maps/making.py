@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cutaway.analysis.heat_maps.aims import Aim, aim_at
-from cutaway.analysis.heat_maps.asking import Asked, Found, Options
+from cutaway.analysis.heat_maps.asking import Found, HeatMapQuestion, Options
 from cutaway.analysis.heat_maps.baselines import Baseline, baseline_of
 from cutaway.analysis.heat_maps.finishing import finished
 from cutaway.analysis.heat_maps.memory import MemoryEstimate, estimate
@@ -72,7 +72,7 @@ def heat_map(
     )
     removed, words = baseline_of(arrays[axes.name], axes, baseline) if way.baseline else (None, "")
     options = Options(layer, steps, window, stride, masks, seed)
-    asked = Asked(model, arrays, axes, aim, options, memory.rows, removed, progress)
+    asked = HeatMapQuestion(model, arrays, axes, aim, options, memory.rows, removed, progress)
     if layer is not None:
         layer_named(asked, layer)
     return finished(asked, method, _found(asked, way), words)
@@ -143,7 +143,7 @@ def layers_with_places(
     arrays = named_arrays(model, batch)
     axes = _axes(model, arrays, input)
     aim = Aim(model.outputs[0].name, None)
-    return tuple(one.name for one in place_layers(Asked(model, arrays, axes, aim, Options(), 1)))
+    return tuple(one.name for one in place_layers(HeatMapQuestion(model, arrays, axes, aim, Options(), 1)))
 
 
 def estimate_memory(
@@ -176,7 +176,7 @@ def _check(way: Method, *, layer: str | None, baseline: Baseline | None) -> None
         raise ConfigurationError(f"`baseline` has no meaning for {way.name!r}, which takes nothing away.")
 
 
-def _found(asked: Asked, way: Method) -> Found:
+def _found(asked: HeatMapQuestion, way: Method) -> Found:
     try:
         # NaN and infinities are told of in notes; a warning would say nothing more.
         with np.errstate(invalid="ignore", over="ignore"):

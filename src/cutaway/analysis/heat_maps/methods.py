@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cutaway.analysis.heat_maps.asking import Asked, Found
+from cutaway.analysis.heat_maps.asking import Found, HeatMapQuestion
 from cutaway.analysis.heat_maps.grad_cam import grad_cam
 from cutaway.analysis.heat_maps.input_gradient import input_gradient
 from cutaway.analysis.heat_maps.integrated_gradients import integrated_gradients
@@ -28,7 +28,7 @@ class Method:
     """
 
     name: str
-    make: Callable[[Asked], Found]
+    make: Callable[[HeatMapQuestion], Found]
     words: str
     gradients: bool = False
     by_input: bool = False

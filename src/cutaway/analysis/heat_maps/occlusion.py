@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from cutaway.analysis.counting import Counter
-from cutaway.analysis.heat_maps.asking import Asked, Found, packs, predict, spread
+from cutaway.analysis.heat_maps.asking import Found, HeatMapQuestion, packs, predict, spread
 from cutaway.analysis.heat_maps.places import InputAxes
 from cutaway.errors import ConfigurationError
 
@@ -17,7 +17,7 @@ __all__ = ["occlusion", "windows_of"]
 _SIDE_BY_SIDE = {1: 20, 2: 7, 3: 4}
 
 
-def occlusion(asked: Asked) -> Found:
+def occlusion(asked: HeatMapQuestion) -> Found:
     """Return maps of the mean fall of the score over the windows that cover a place, all channels of them at once."""
     axes = asked.axes
     windows, size, stride = windows_of(axes, asked.options.window, asked.options.stride)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from cutaway.analysis.heat_maps.asking import Asked
+from cutaway.analysis.heat_maps.asking import HeatMapQuestion
 from cutaway.arrays import Array
 from cutaway.errors import AnalysisUnavailable, LayerUnavailable
 from cutaway.models.description import Layer
@@ -35,13 +35,13 @@ class PlaceLayer:
         return (*self.shape[: self.axis - 1], *self.shape[self.axis :])
 
 
-def place_layers(asked: Asked) -> tuple[PlaceLayer, ...]:
+def place_layers(asked: HeatMapQuestion) -> tuple[PlaceLayer, ...]:
     """Return the layers that have as many axes of places as the input, and more than one place, in order."""
     found = list(_looked_at(asked, asked.model.layers))
     return tuple(layer for layer in found if max(layer.sizes) > 1)
 
 
-def last_layer(asked: Asked) -> PlaceLayer:
+def last_layer(asked: HeatMapQuestion) -> PlaceLayer:
     """Return the last layer with places that is not the output itself. Raises where there is none."""
     outputs = _output_shapes(asked)
     found = None
@@ -55,7 +55,7 @@ def last_layer(asked: Asked) -> PlaceLayer:
     return found
 
 
-def likely_layer(asked: Asked) -> str | None:
+def likely_layer(asked: HeatMapQuestion) -> str | None:
     """Return what `last_layer` most likely gives, without asking the model; None where that cannot be told."""
     rank = len(asked.axes.places) + 2
     if any(len(spec.shape) != 2 for spec in asked.model.outputs):
@@ -69,7 +69,7 @@ def likely_layer(asked: Asked) -> str | None:
     return None
 
 
-def layer_named(asked: Asked, name: str) -> Layer:
+def layer_named(asked: HeatMapQuestion, name: str) -> Layer:
     """Return what the model says of a layer. Raises `LayerUnavailable` where it has none of that name."""
     known = [layer.name for layer in asked.model.layers]
     if name not in known:
@@ -77,7 +77,7 @@ def layer_named(asked: Asked, name: str) -> Layer:
     return asked.model.layers[known.index(name)]
 
 
-def placed(asked: Asked, name: str, values: Array) -> PlaceLayer:
+def placed(asked: HeatMapQuestion, name: str, values: Array) -> PlaceLayer:
     """Return how the values of a named layer lie. Raises `AnalysisUnavailable` where they have no places."""
     layer = _placed(asked, layer_named(asked, name), values)
     if layer is None:
@@ -92,7 +92,7 @@ def placed(asked: Asked, name: str, values: Array) -> PlaceLayer:
     return layer
 
 
-def embedding_layer(asked: Asked) -> str:
+def embedding_layer(asked: HeatMapQuestion) -> str:
     """Return the first layer of floating-point numbers that has the tokens of a text on its axis of places."""
     for layer in _looked_at(asked, asked.model.layers):
         if layer.sizes == asked.axes.sizes:
@@ -104,7 +104,7 @@ def embedding_layer(asked: Asked) -> str:
     )
 
 
-def _looked_at(asked: Asked, layers: Sequence[Layer]) -> Iterator[PlaceLayer]:
+def _looked_at(asked: HeatMapQuestion, layers: Sequence[Layer]) -> Iterator[PlaceLayer]:
     """Go through the layers that may have places, as one sample shows them; a few, then ever more at once."""
     rank = len(asked.axes.places) + 2
     waiting = iter([layer for layer in layers if layer.shape is None or len(layer.shape) == rank])
@@ -130,7 +130,7 @@ def _declared(layer: Layer) -> PlaceLayer | None:
     return PlaceLayer(layer.name, layer.channel_axis % len(layer.shape), sizes)
 
 
-def _placed(asked: Asked, layer: Layer, values: Array) -> PlaceLayer | None:
+def _placed(asked: HeatMapQuestion, layer: Layer, values: Array) -> PlaceLayer | None:
     rank = values.ndim
     if rank != len(asked.axes.places) + 2 or values.dtype.kind != "f":
         return None
@@ -141,7 +141,7 @@ def _placed(asked: Asked, layer: Layer, values: Array) -> PlaceLayer | None:
     return PlaceLayer(layer.name, axis, values.shape[1:])
 
 
-def _input_channel(asked: Asked, otherwise: int) -> int:
+def _input_channel(asked: HeatMapQuestion, otherwise: int) -> int:
     """Return the channel axis of the input as the model has it, which may be another than it was given with."""
     declared = next(spec.channel_axis for spec in asked.model.inputs if spec.name == asked.axes.name)
     rank = len(asked.axes.shape)
@@ -150,7 +150,7 @@ def _input_channel(asked: Asked, otherwise: int) -> int:
     return asked.axes.channel if rank == 3 or declared is None else declared % rank
 
 
-def _values(asked: Asked, names: list[str]) -> dict[str, Array]:
+def _values(asked: HeatMapQuestion, names: list[str]) -> dict[str, Array]:
     """Ask for the values of layers of one sample; those that it does not go through are left out."""
     if not names:
         return {}
@@ -163,7 +163,7 @@ def _values(asked: Asked, names: list[str]) -> dict[str, Array]:
         return {name: values for each in names for name, values in _values(asked, [each]).items()}
 
 
-def _output_shapes(asked: Asked) -> set[tuple[int, ...]]:
+def _output_shapes(asked: HeatMapQuestion) -> set[tuple[int, ...]]:
     """Return the shapes of outputs that have places themselves: as a layer, such a one would only explain itself."""
     if all(0 < len(spec.shape) < 3 for spec in asked.model.outputs):
         return set()
@@ -171,7 +171,7 @@ def _output_shapes(asked: Asked) -> set[tuple[int, ...]]:
     return {values.shape[1:] for values in answers.values() if values.ndim > 2}
 
 
-def _without(asked: Asked) -> AnalysisUnavailable:
+def _without(asked: HeatMapQuestion) -> AnalysisUnavailable:
     places = " x ".join(map(str, asked.axes.sizes))
     known = ", ".join(repr(layer.name) for layer in asked.model.layers[:20]) or "none at all"
     return AnalysisUnavailable(

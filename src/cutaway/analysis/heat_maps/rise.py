@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cutaway.analysis.counting import Counter
-from cutaway.analysis.heat_maps.asking import Asked, Found, packs, predict, spread
+from cutaway.analysis.heat_maps.asking import Found, HeatMapQuestion, packs, predict, spread
 from cutaway.analysis.heat_maps.resizing import resize
 from cutaway.arrays import Array, Float32Array
 from cutaway.errors import ConfigurationError
@@ -43,7 +43,7 @@ class Masks:
         return masks
 
 
-def rise(asked: Asked) -> Found:
+def rise(asked: HeatMapQuestion) -> Found:
     """Return maps by RISE: how far the score lies above its mean over all masks where a place is left."""
     count = asked.options.masks
     if not 2 <= count <= _MOST_MASKS:
@@ -70,7 +70,7 @@ def rise(asked: Asked) -> Found:
     return Found(maps, scores, targets, signed=True, notes=(f"{count} random masks, seed {asked.options.seed}.",))
 
 
-def _masked(asked: Asked, samples: slice, masks: Float32Array) -> Array:
+def _masked(asked: HeatMapQuestion, samples: slice, masks: Float32Array) -> Array:
     """Return (masks, samples, ...): each sample behind each mask, the baseline showing where it is taken away."""
     values, removed = asked.values[samples], asked.removed[samples]
     share = masks[:, None]

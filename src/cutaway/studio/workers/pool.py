@@ -19,7 +19,7 @@ from cutaway.run.evaluations import Evaluation
 from cutaway.run.identity import Run
 from cutaway.run.layout import SOURCE_FILE
 from cutaway.studio.answers.errors import Refusal
-from cutaway.studio.workers.process import Answer, WorkerProcess
+from cutaway.studio.workers.process import WorkerAnswer, WorkerProcess
 
 __all__ = ["Lane", "State", "Workers"]
 
@@ -120,7 +120,7 @@ class Workers:
         *,
         lane: Lane = "model",
         seconds: float = ANSWER_SECONDS,
-    ) -> Answer:
+    ) -> WorkerAnswer:
         """Ask the worker of an evaluation, the last finished one by default, which is started where there is none.
 
         Raises what the worker met. A refusal says that it is busy, too slow (it is ended then), or that it crashed.
@@ -183,7 +183,7 @@ class Workers:
 
     def _ask(
         self, worker: _WorkerPlace, question: str, arguments: dict[str, Any], seconds: float, patience: float
-    ) -> Answer:
+    ) -> WorkerAnswer:
         with self._turn(worker, patience):
             try:
                 answer = self._answer(worker, question, arguments, seconds)
@@ -194,7 +194,7 @@ class Workers:
                 worker.state = State("ready", seconds=time.monotonic() - worker.began)
             return answer
 
-    def _answer(self, worker: _WorkerPlace, question: str, arguments: dict[str, Any], seconds: float) -> Answer:
+    def _answer(self, worker: _WorkerPlace, question: str, arguments: dict[str, Any], seconds: float) -> WorkerAnswer:
         process = worker.process
         if process is not None and process.lives:
             try:

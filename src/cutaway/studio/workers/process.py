@@ -13,14 +13,14 @@ from cutaway.errors import CutawayError
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.workers.values import from_plain, to_plain
 
-__all__ = ["Answer", "WorkerProcess"]
+__all__ = ["WorkerAnswer", "WorkerProcess"]
 
 _SHOWN_LINES = 8
 _SHOWN_CHARACTERS = 600
 _AGAIN = "Ask again: a new one is started. What it printed is in the terminal of `cutaway studio`."
 
 
-class Answer(NamedTuple):
+class WorkerAnswer(NamedTuple):
     """What a worker answered, and what users' code printed meanwhile."""
 
     value: Any
@@ -53,7 +53,7 @@ class WorkerProcess:
         """Whether it is still there."""
         return self._process.lives
 
-    def ask(self, question: str, arguments: dict[str, Any], seconds: float) -> Answer:
+    def ask(self, question: str, arguments: dict[str, Any], seconds: float) -> WorkerAnswer:
         """Ask, and return the answer. Raises what the worker met; a late one and a crash end it and are refusals."""
         self.doing, self.heard = "", False
         deadline = time.monotonic() + seconds
@@ -73,7 +73,7 @@ class WorkerProcess:
         printed = str(answer.get("printed") or "")
         if answer.get("ok") is not True:
             raise _met(answer.get("error"))
-        return Answer(from_plain(answer.get("value")), printed)
+        return WorkerAnswer(from_plain(answer.get("value")), printed)
 
     def kill(self) -> None:
         """End the process, also while another thread waits for its answer; `end` has to follow."""
