@@ -23,6 +23,7 @@ MODULES = (
     "cutaway.analysis",
     "cutaway.tensors",
     "cutaway.errors",
+    "cutaway.testing.adapters",
     "cutaway.testing.models",
     "cutaway.testing.rules",
     "cutaway.testing.storage",

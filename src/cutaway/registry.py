@@ -16,8 +16,9 @@ __all__ = ["BUILT_IN", "load", "names"]
 
 # A package of somebody else adds to a kind with an entry point of the group `cutaway.<kind>`; ours come first.
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
+    # Each a class of `cutaway.capture.adapter`: what a framework must bring so that its trainings can be watched.
     "frameworks": {
-        "torch": "cutaway.frameworks.torch.hook:Hook",
+        "torch": "cutaway.frameworks.torch.adapter:TorchAdapter",
     },
     # Each a class of `cutaway.analysis.population.contract`, in the order in which people ask.
     "analyses": {
