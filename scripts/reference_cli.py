@@ -44,7 +44,8 @@ def cli_page() -> str:
 
 
 def _walk(path: str, command: Any) -> Iterator[tuple[str, Any]]:
-    yield path, command
+    # A command whose options are declared elsewhere is asked for the one that has them.
+    yield path, command.with_options() if hasattr(command, "with_options") else command
     for name, inner in getattr(command, "commands", {}).items():
         yield from _walk(f"{path} {name}", inner)
 

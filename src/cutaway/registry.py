@@ -39,6 +39,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "outliers": "cutaway.analysis.built_in.outliers:Outliers",
         "to label": "cutaway.analysis.built_in.to_label:ToLabel",
         "insights": "cutaway.analysis.built_in.insights:InsightsOfAll",
+        "compare": "cutaway.analysis.built_in.compare:ComparedWithAnother",
     },
     # What a data set's entry file brings that a model file needs: `custom_layers(path) -> {name: class}`.
     "entries": {

@@ -65,6 +65,43 @@ def test_a_rule_of_one_file_looks_beside_ours(
     assert found == {"sick": {"LopsidedGradient"}, "healthy": set()}
 
 
+def test_an_analysis_of_one_file_is_made_asked_reported_and_a_job(
+    follow: Follower, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import subprocess
+    import sys
+
+    import torch
+
+    from cutaway.dataset import Dataset
+    from cutaway.evaluation import evaluate
+    from cutaway.run.jobs import new_job
+    from cutaway.studio.jobs.naming import analysis_of
+
+    follow.write("add-an-analysis.md", "long_vectors.py")
+    follow.install("add-an-analysis.md")
+    assert "long vectors" in registry.names("analyses")
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU(), torch.nn.Linear(3, 2)).eval()
+    inputs = np.random.default_rng(0).normal(size=(24, 4)).astype(np.float32)
+    run = evaluate(Dataset.from_arrays(inputs, np.arange(24) % 2), network, tmp_path / "run").run
+    path = str(tmp_path / "run")
+    job = new_job(run, "analyze", what=analysis_of("long_vectors"), evaluation=0, who="a test")
+    done = subprocess.run(
+        [sys.executable, "-m", "cutaway.studio.jobs.work", path, job.id], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    kept = list((tmp_path / "run" / "samples" / "0").glob("*long_vectors*.parquet"))
+    assert len(kept) == 1
+    everything = {one["analysis"]: one for one in asked(capsys, "analyze", path)["analyses"]}
+    assert everything["long vectors"]["tables"]["long vectors"]["rows"] == 5
+    (alone,) = asked(capsys, "analyze", path, "long-vectors", "--most", "3")["analyses"]
+    assert alone["tables"]["long vectors"]["rows"] == 3
+    assert "`--most` is for long-vectors" in asked(capsys, "analyze", path, "map", "--most", "3")["error"]
+    asked(capsys, "report", path, "--out", str(tmp_path / "report.html"))
+    assert "The longest vectors" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
 def test_a_visualizer_of_one_file_draws_the_previews(follow: Follower, tmp_path: Path) -> None:
     from cutaway.dataset import load_entry
     from cutaway.evaluation import evaluate

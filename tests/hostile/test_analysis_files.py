@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cutaway.analysis import Population, analyze
-from cutaway.analysis.population.candidates import RANKED
+from cutaway.analysis.population.applicability import ranked_analyses
 from cutaway.analysis.population.plotting import plot_heat_maps, previews_of
 from cutaway.cli import main
 from cutaway.errors import AnalysisUnavailable, BindingError, CutawayError, EvaluationError, ModelError
@@ -147,7 +147,7 @@ LIES_IN_A_RANKED_TABLE: dict[str, Callable[[pa.Table], pa.Table]] = {
 def test_a_ranked_table_that_no_analysis_gives_is_made_anew(
     made: Path, folder: Path, lie: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for kind in (*RANKED, "insights"):
+    for kind in (*(one.name for one in ranked_analyses()), "insights"):
         for path in evaluation_of(folder).path.glob(f"*.{kind}.*parquet"):
             rewritten(path, LIES_IN_A_RANKED_TABLE[lie])
     for words in (["fix", str(folder), "--dry-run"], ["analyze", str(folder), "insights"]):
@@ -358,7 +358,7 @@ def test_previews_that_are_none_cost_the_pictures_only(folder: Path, tmp_path: P
 
 def test_names_cannot_steer_the_terminal_or_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, _ = evaluated_kind("odd_names", tmp_path / "run")
-    for words in ([], ["map"], ["similar", "--sample", "training/\x1b[2Jred"], ["confusion"], ["distances"]):
+    for words in ([], ["map"], ["similar", "--sample", "training/\x1b[2Jred"], ["confusion"], ["class-distances"]):
         assert main(["analyze", str(folder), *words, "--out", str(tmp_path / "out")]) == 0
         captured = capsys.readouterr()
         assert "\x1b" not in captured.out + captured.err

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from cutaway.analysis.population.whole import AnalysisResult
+from cutaway.analysis.population.result import AnalysisResult
 from cutaway.analysis.report import Head, ReportContent
 from cutaway.cli import main
 from cutaway.run import Finding, Run, WriterId

@@ -17,13 +17,17 @@ if TYPE_CHECKING:
     from cutaway.analysis.mapping import Map
     from cutaway.analysis.neighbours.similar import Similar
     from cutaway.analysis.population.applicability import Applies
+    from cutaway.analysis.population.contract import Analysis, InReport, RankedAnalysis
+    from cutaway.analysis.population.options import option
     from cutaway.analysis.population.population import Population
-    from cutaway.analysis.population.whole import AnalysisResult, analyze
+    from cutaway.analysis.population.result import AnalysisResult
+    from cutaway.analysis.population.whole import analyze
     from cutaway.analysis.samples.dynamics import Dynamics
     from cutaway.analysis.samples.ranked import Ranked
     from cutaway.analysis.slice_tests import SliceTest, TestResult, parse_test, run_tests
 
 __all__ = [
+    "Analysis",
     "AnalysisResult",
     "Applies",
     "Comparison",
@@ -34,22 +38,26 @@ __all__ = [
     "Figure",
     "Filter",
     "HeatMap",
+    "InReport",
     "Insight",
     "Insights",
     "Map",
     "Population",
     "Ranked",
+    "RankedAnalysis",
     "Sanity",
     "Similar",
     "SliceTest",
     "TestResult",
     "analyze",
+    "option",
     "parse_test",
     "run_tests",
 ]
 
 # Imported when they are asked for: whoever needs one analysis, such as a worker of the studio, does not wait for all.
 _MODULES = {
+    "Analysis": "population.contract",
     "Applies": "population.applicability",
     "Comparison": "comparing",
     "Difference": "comparing",
@@ -59,17 +67,20 @@ _MODULES = {
     "Figure": "figures",
     "Filter": "filters",
     "HeatMap": "heat_maps.values",
+    "InReport": "population.contract",
     "Insight": "insights",
     "Insights": "insights",
     "Map": "mapping",
-    "AnalysisResult": "population.whole",
+    "AnalysisResult": "population.result",
     "Population": "population.population",
     "Ranked": "samples.ranked",
+    "RankedAnalysis": "population.contract",
     "Sanity": "heat_maps.values",
     "Similar": "neighbours.similar",
     "SliceTest": "slice_tests",
     "TestResult": "slice_tests",
     "analyze": "population.whole",
+    "option": "population.options",
     "parse_test": "slice_tests",
     "run_tests": "slice_tests",
 }

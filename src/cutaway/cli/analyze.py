@@ -1,50 +1,54 @@
-"""`cutaway analyze`: what a model sees in the samples of an evaluation."""
+"""`cutaway analyze`: what a model sees in the samples of an evaluation. Its options are those that analyses declare."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
-from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from cutaway.analysis import Population
-    from cutaway.cli.answering import Asked
+    from cutaway.analysis import AnalysisResult, Population
+    from cutaway.analysis.population.options import Option
+    from cutaway.evaluation.progress import Listener
 
-__all__ = ["QUESTIONS", "analyze"]
+    # The options of analyses by their names, each with the analyses that declare it.
+    _Owners = dict[str, list[tuple[str, Option]]]
 
-# Which options belong to which question; the others are for all.
-QUESTIONS = {
-    "map": ("method", "color", "size", "balance_by", "count"),
-    "similar": ("sample", "k", "region", "input_file"),
-    "heatmap": ("sample", "method", "target", "loss", "baseline", "sanity"),
-    "clusters": ("method", "count"),
-    "distances": ("sample",),
-    "units": ("sample", "top"),
-    "curve": ("x", "y", "by", "bins"),
-    "confusion": ("by",),
-    "batches": (),
-    "mislabeled": (),
-    "ambiguous": (),
-    "duplicates": (),
-    "leakage": (),
-    "outliers": (),
-    "to-label": ("method", "count"),
-    "insights": (),
-    "compare": ("other",),
-}
-# Options whose names are no names in Python.
-_SHOWN = {"input_file": "input", "other": "with"}
+__all__ = ["AnalyzeCommand", "analyze"]
+
+# Options of the command that an analysis may declare as its own: they then say what it is asked, not of which samples.
+SHARED = ("layer", "where")
 _Text = str | None
 
 
-def analyze(
+def analyze() -> None:
+    """Stand for the command in the list of all; `AnalyzeCommand` has the command itself."""
+
+
+class AnalyzeCommand(TyperCommand):
+    """`cutaway analyze`. Analyses are asked for their options when it is called: `cutaway --help` loads none."""
+
+    def with_options(self) -> Any:
+        """Return the command with the options of every analysis."""
+        app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+        app.command("analyze", context_settings={"help_option_names": ["-h", "--help"]})(_with_options())
+        return typer.main.get_command(app)
+
+    def make_context(self, *arguments: Any, **named: Any) -> Any:
+        """Parse the line as that command."""
+        return self.with_options().make_context(*arguments, **named)
+
+
+def analyze_run(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run with an evaluation: its folder, name or beginning.")],
     what: Annotated[
-        str | None,
-        typer.Argument(metavar="[WHAT]", help=f"One of {', '.join(QUESTIONS)}; by default all that applies."),
+        str | None, typer.Argument(metavar="[WHAT]", help="One analysis; by default all that applies.")
     ] = None,
     *,
     evaluation: Annotated[int | None, typer.Option(metavar="N", help="Which evaluation; by default the last.")] = None,
@@ -63,48 +67,6 @@ def analyze(
         list[str] | None,
         typer.Option(metavar="CONDITION", help="Only samples such as 'label = 4' or 'loss > 1.5'; again for more."),
     ] = None,
-    sample: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="similar, heatmap, distances, units: about this sample.")
-    ] = None,
-    method: Annotated[
-        _Text,
-        typer.Option(
-            metavar="NAME",
-            help="map: umap, tsne, pca. clusters: hdbscan, kmeans. heatmap: grad_cam, layer_cam, integrated_gradients, "
-            "input_gradient, occlusion, rise. to-label: mix, coreset, uncertainty.",
-        ),
-    ] = None,
-    k: Annotated[int, typer.Option("-k", "--k", metavar="N", min=1, help="similar: how many.")] = 20,
-    region: Annotated[
-        _Text, typer.Option(metavar="X,Y,X,Y", help="similar: to the samples in this box, or polygon, of the map.")
-    ] = None,
-    input_file: Annotated[
-        _Text, typer.Option("--input", metavar="FILE.npy", help="similar: to a new input, as the encoder gives one.")
-    ] = None,
-    target: Annotated[
-        list[str] | None, typer.Option(metavar="CLASS", help="heatmap: of this class; again for more.")
-    ] = None,
-    loss: Annotated[bool, typer.Option("--loss", help="heatmap: what raises and lowers the loss.")] = False,
-    baseline: Annotated[
-        _Text, typer.Option(metavar="NAME", help="heatmap: what a place holds when taken away: zero, mean, blur.")
-    ] = None,
-    sanity: Annotated[
-        bool, typer.Option("--sanity/--no-sanity", help="heatmap: compare with random maps, which takes longer.")
-    ] = True,
-    color: Annotated[_Text, typer.Option(metavar="COLUMN", help="map: colour by it; by default the label.")] = None,
-    size: Annotated[_Text, typer.Option(metavar="COLUMN", help="map: size by it; by default the loss.")] = None,
-    balance_by: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="map: as many samples of each value; needs --count.")
-    ] = None,
-    count: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="map, to-label: so many samples. clusters: how many, for kmeans."),
-    ] = None,
-    x: Annotated[_Text, typer.Option(metavar="COLUMN", help="curve: along this column.")] = None,
-    y: Annotated[_Text, typer.Option(metavar="COLUMN", help="curve: of this column; by default the loss.")] = None,
-    by: Annotated[_Text, typer.Option(metavar="COLUMN", help="curve, confusion: split by this column.")] = None,
-    bins: Annotated[int, typer.Option(metavar="N", min=1, help="curve: in so many bins.")] = 10,
-    top: Annotated[int, typer.Option(metavar="N", min=1, help="units: so many samples and classes of each.")] = 10,
     binding: Annotated[
         _Text, typer.Option(metavar="BINDING", help="The data set, where the run's own is elsewhere.")
     ] = None,
@@ -112,16 +74,13 @@ def analyze(
     trust: Annotated[
         bool, typer.Option("--trust", help="Open the model here, without limits: only for files that you made.")
     ] = False,
-    other: Annotated[
-        _Text, typer.Option("--with", metavar="RUN|MODEL", help="compare: with this run or model, on the same samples.")
-    ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Whatever is drawn at random repeats with it.")] = 0,
-    device: Annotated[_Text, typer.Option(metavar="cpu|cuda", help="Where maps are made; by default the GPU.")] = None,
     out: Annotated[
         _Text,
         typer.Option(metavar="DIR", help="Write every table as CSV and Parquet and every figure as PNG and HTML."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    **options: Any,
 ) -> int:
     """Show what the model sees, which samples to fix, and what is systematically wrong.
 
@@ -133,33 +92,34 @@ def analyze(
     cutaway analyze mnist map --subset validation --out maps          the validation map as PNG and HTML
     cutaway analyze mnist similar --sample validation/115 -k 20       the 20 nearest to one sample
     cutaway analyze mnist similar --sample test/4 --where 'label = 9' nearest among the nines
-    cutaway analyze mnist heatmap --sample test/4 --target 4 --target 9 --out maps
+    cutaway analyze mnist heat-maps --sample test/4 --target 4 --target 9 --out maps
     cutaway analyze mnist curve --x metadata.distance --by label      loss against a metadata column
     cutaway analyze mnist mislabeled --out labels                     which labels are likely wrong, with pictures
     cutaway analyze mnist insights                                    what the errors have in common, and what to do
     cutaway analyze mnist compare --with mnist-2                      flips for better and worse between two runs
     """
-    from cutaway.cli.answering import Asked
+    from cutaway.analysis.population.names import name_of
 
-    asked = Asked(
-        what=what, where=tuple(where or ()), samples=tuple(sample or ()), method=method, k=k, region=region,
-        input_file=input_file, targets=tuple(target or ()), layers=tuple(layer or ()), loss=loss,
-        baseline=baseline, sanity=sanity,
-        color=color, size=size, balance_by=tuple(balance_by or ()), count=count, x=x, y=y, by=by, bins=bins, top=top,
-        seed=seed, device=device, other=other,
-    )  # fmt: skip
-    _refuse_strangers(asked)
+    name = None if what is None else name_of(what)
+    owners = _owners()
+    declared = {one for one, found in owners.items() if any(owner == name for owner, _ in found)}
+    values = {**options, "layer": layer, "where": where}
+    asked = {one: value for one, value in values.items() if value not in (None, [], _default(owners[one]))}
+    _refuse_strangers(owners, declared, asked)
     opening = {
         "evaluation": evaluation, "subsets": subset or None, "space": space, "prediction": prediction, "model": model,
-        "trust": trust,
+        "trust": trust, "layers": () if "layer" in declared else tuple(layer or ()),
     }  # fmt: skip
-    with _population(run, asked, binding, opening) as population:
-        return _answered(population, asked, out, as_json=as_json)
+    with _population(run, binding, opening) as population:
+        chosen = population.where(*where) if where and "where" not in declared else population
+        given = {one: value for one, value in asked.items() if one in declared}
+        return _answered(chosen, name, given, seed, out, as_json=as_json)
 
 
-def _answered(population: Population, asked: Asked, out: str | None, *, as_json: bool) -> int:
-    from cutaway.cli.analyze_answers import answers
-    from cutaway.cli.analyze_pages import answers_object, print_answer, print_begin, print_end, save_answer
+def _answered(
+    population: Population, name: str | None, given: Mapping[str, Any], seed: int, out: str | None, *, as_json: bool
+) -> int:
+    from cutaway.cli.analyze_pages import parts_object, print_begin, print_end, print_part, save_part
     from cutaway.cli.output import Screen, emit_json
     from cutaway.cli.progress import shown_progress
 
@@ -168,58 +128,112 @@ def _answered(population: Population, asked: Asked, out: str | None, *, as_json:
     if not as_json:
         print_begin(screen, population)
     with shown_progress("analyze") as progress:
-        for answer in answers(population, asked, progress):
-            written, unsaid = ([], []) if out is None else save_answer(answer, out)
+        for part in _parts(population, name, given, seed, progress):
+            written, undrawn = ([], []) if out is None else save_part(part, out)
             files += written
-            found.append(replace(answer, notes=(*answer.notes, *unsaid)))
+            found.append(replace(part, notes=(*part.notes, *undrawn)))
             if not as_json:
-                print_answer(screen, found[-1])
+                print_part(screen, found[-1])
     if as_json:
-        emit_json(answers_object(population, found, files))
+        emit_json(parts_object(population, found, files))
     else:
-        print_end(screen, population, asked.what, files)
+        print_end(screen, population, name, files)
     return 0
 
 
-def _population(run: str, asked: Asked, binding: str | None, opening: dict[str, Any]) -> Population:
+def _parts(
+    population: Population, name: str | None, given: Mapping[str, Any], seed: int, progress: Listener | None
+) -> Iterator[AnalysisResult]:
+    from cutaway.analysis.population import whole
+
+    if name is not None:
+        yield whole.answer(population, name, given, seed=seed, progress=progress)
+        return
+    for part in whole.analyze(population, seed=seed, progress=progress):
+        yield replace(part, figures=whole.figures_of_part(population, part, seed=seed))
+
+
+def _population(run: str, binding: str | None, opening: dict[str, Any]) -> Population:
     from cutaway.analysis import Population
     from cutaway.cli.opening import open_run
     from cutaway.cli.progress import shown_progress
     from cutaway.dataset import load_entry
 
     with shown_progress("analyze") as progress:
-        return Population.open(
-            open_run(run),
-            # The layers of a heat map are the map's own.
-            layers=() if asked.what == "heatmap" else asked.layers,
-            dataset=None if binding is None else load_entry(binding).dataset(),
-            progress=progress,
-            **opening,
-        )
+        dataset = None if binding is None else load_entry(binding).dataset()
+        return Population.open(open_run(run), dataset=dataset, progress=progress, **opening)
 
 
-def _refuse_strangers(asked: Asked) -> None:
-    """Refuse a question that there is not, and options that belong to another one."""
-    if asked.what is not None and asked.what not in QUESTIONS:
-        raise ConfigurationError(
-            f"There is no analysis {asked.what!r}.",
-            hint=f"{did_you_mean(asked.what, QUESTIONS)} There are {', '.join(QUESTIONS)}.",
-        )
-    own = QUESTIONS[asked.what] if asked.what is not None else ()
-    for option, questions in _by_option().items():
-        if option not in own and _is_given(asked, option):
-            shown = _SHOWN.get(option, option.replace("_", "-"))
-            raise ConfigurationError(f"`--{shown}` is for {' and '.join(questions)}: put that after the run.")
+def _refuse_strangers(owners: _Owners, declared: set[str], asked: Mapping[str, Any]) -> None:
+    """Refuse options that belong to another analysis."""
+    from cutaway.analysis.population.names import command_name
+
+    for name, found in owners.items():
+        if name in asked and name not in (*declared, *SHARED):
+            commands = " and ".join(command_name(owner) for owner, _ in found)
+            raise ConfigurationError(f"`{found[0][1].flag}` is for {commands}: put that after the run.")
 
 
-def _by_option() -> dict[str, list[str]]:
-    options = dict.fromkeys(option for owned in QUESTIONS.values() for option in owned)
-    return {option: [what for what, owned in QUESTIONS.items() if option in owned] for option in options}
+def _owners() -> _Owners:
+    """Return the options that analyses declare, each with the names of those that do."""
+    from cutaway.analysis.population.applicability import analyses
+    from cutaway.analysis.population.options import options_of
+
+    found: _Owners = {}
+    for analysis in analyses():
+        for one in options_of(analysis.options):
+            found.setdefault(one.name, []).append((analysis.name, one))
+    return found
 
 
-def _is_given(asked: Asked, option: str) -> bool:
-    from cutaway.cli.answering import Asked
+def _default(owners: list[tuple[str, Option]]) -> Any:
+    """Return what an option is where it is not given; None where analyses differ, or take several values."""
+    defaults = [option.default for _, option in owners if not option.several]
+    return defaults[0] if defaults and all(one == defaults[0] for one in defaults) else None
 
-    field: dict[str, Any] = {"sample": "samples", "target": "targets"}
-    name = field.get(option, option)
-    return bool(getattr(asked, name) != getattr(Asked(), name))
+
+def _with_options() -> Callable[..., int]:
+    """Return the command as a function whose parameters are its own options, and those of every analysis."""
+    from cutaway.analysis.population.names import analysis_names, command_name
+
+    def command(**given: Any) -> int:
+        return analyze_run(**given)
+
+    words = ", ".join(command_name(name) for name in analysis_names())
+    about = typer.Argument(metavar="[WHAT]", help=f"One of {words}; by default all that applies.")
+    own = [
+        one.replace(annotation=Annotated[_Text, about]) if name == "what" else one
+        for name, one in inspect.signature(analyze_run, eval_str=True).parameters.items()
+        if one.kind is not inspect.Parameter.VAR_KEYWORD
+    ]
+    known = {one.name for one in own}
+    parameters = [*own, *(_parameter(name, owners, known) for name, owners in _owners().items() if name not in SHARED)]
+    command.__doc__ = analyze_run.__doc__
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return command
+
+
+def _parameter(name: str, owners: list[tuple[str, Option]], known: set[str]) -> inspect.Parameter:
+    """Return an option of the command: that of all analyses which declare it, its help saying what it is in each."""
+    from cutaway.analysis.population.names import command_name
+
+    first, one = owners[0]
+    if name in known:
+        raise ConfigurationError(f"The analysis {first!r} declares `{one.flag}`, which all analyses have already.")
+    words: dict[str, list[str]] = {}
+    for owner, option in owners:
+        if (option.kind, option.several) != (one.kind, one.several):
+            raise ConfigurationError(f"The analyses {first!r} and {owner!r} declare `{one.flag}` with different types.")
+        words.setdefault(option.help, []).append(command_name(owner))
+    text = " ".join(f"{', '.join(names)}: {about}" for about, names in words.items())
+    flags = one.flags or ((one.flag,) if one.kind is bool and not one.default else ())
+    about = typer.Option(*flags, metavar=one.metavar or None, min=one.least, help=text)
+    kind: Any = list[one.kind] if one.several else one.kind  # type: ignore[name-defined]
+    default = _default(owners)
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind if default is not None else kind | None, about],
+    )

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from rich.text import Text
 
+from cutaway.analysis.population.names import command_name
 from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.opening import shown_path
 from cutaway.cli.output import Screen, heading
@@ -21,10 +22,9 @@ from cutaway.errors import AnalysisUnavailable, StorageError
 from cutaway.run.exporting import write_csv
 
 if TYPE_CHECKING:
-    from cutaway.analysis import Population
-    from cutaway.cli.answering import Answer
+    from cutaway.analysis import AnalysisResult, Population
 
-__all__ = ["answers_object", "print_answer", "print_begin", "print_end", "save_answer"]
+__all__ = ["parts_object", "print_begin", "print_end", "print_part", "save_part"]
 
 MOST_ROWS = 20
 MOST_JSON_ROWS = 1_000
@@ -55,43 +55,44 @@ def print_begin(screen: Screen, population: Population) -> None:
     )
 
 
-def print_answer(screen: Screen, answer: Answer) -> None:
-    """Print one answer."""
+def print_part(screen: Screen, part: AnalysisResult) -> None:
+    """Print what one analysis says."""
     screen.line()
-    if answer.reason:
-        screen.line(heading(answer.title, f"does not apply: {answer.reason}"))
+    if part.reason:
+        screen.line(heading(part.title or part.analysis, f"does not apply: {part.reason}"))
         return
-    screen.line(heading(answer.title))
-    for line in answer.words:
+    screen.line(heading(part.title or part.analysis))
+    for line in part.words:
         screen.line(f"  {_short(line, MOST_LINE)}")
-    if answer.shown is not None:
-        _print_rows(screen, answer.tables[answer.shown])
-    for note in answer.notes[:MOST_NOTES]:
+    if part.shown is not None:
+        _print_rows(screen, part.tables[part.shown])
+    for note in part.notes[:MOST_NOTES]:
         screen.line(f"  {_short(note, MOST_LINE)}", style="dim")
-    if len(answer.notes) > MOST_NOTES:
-        screen.line(f"  and {len(answer.notes) - MOST_NOTES} more notes in --json", style="dim")
+    if len(part.notes) > MOST_NOTES:
+        screen.line(f"  and {len(part.notes) - MOST_NOTES} more notes in --json", style="dim")
 
 
-def print_end(screen: Screen, population: Population, what: str | None, files: Sequence[Path]) -> None:
+def print_end(screen: Screen, population: Population, analysis: str | None, files: Sequence[Path]) -> None:
     """Say where things went, and what can be asked next."""
     screen.line()
     run = "" if population.origin is None else population.origin.evaluation.run.name
     pairs: list[tuple[Cell, Cell]] = []
     if files:
         pairs.append(("written", f"{len(files)} files in {shown_path(files[0].parent)}"))
-    elif what is None and population.origin is not None:
+    elif analysis is None and population.origin is not None:
         pairs.append(("kept in", shown_path(population.origin.evaluation.path)))
     if not files:
-        again = f"cutaway analyze {printable(run)}{'' if what is None else f' {what} ...'} --out DIR"
+        what = "" if analysis is None else f" {command_name(analysis)} ..."
+        again = f"cutaway analyze {printable(run)}{what} --out DIR"
         pairs.append(("files", f"{again} writes tables and figures"))
-    if what is None and len(population) > 1:
+    if analysis is None and len(population) > 1:
         sample = shlex.quote(printable(_hardest(population)))
         pairs.append(("next", f"cutaway analyze {printable(run)} similar --sample {sample}"))
     screen.pairs(pairs)
 
 
-def answers_object(population: Population, answers: Sequence[Answer], files: Sequence[Path]) -> dict[str, Any]:
-    """Return answers as JSON values; long tables are cut, and say how long they are."""
+def parts_object(population: Population, parts: Sequence[AnalysisResult], files: Sequence[Path]) -> dict[str, Any]:
+    """Return parts as JSON values; long tables are cut, and say how long they are."""
     origin = population.origin
     about: dict[str, Any] = {}
     if origin is not None:
@@ -104,12 +105,12 @@ def answers_object(population: Population, answers: Sequence[Answer], files: Seq
     return {
         **about,
         "samples": len(population),
-        "analyses": [_object(one) for one in answers],
+        "analyses": [_object(one) for one in parts],
         "files": [shown_path(path) for path in files],
     }
 
 
-def save_answer(answer: Answer, folder: str) -> tuple[list[Path], list[str]]:
+def save_part(part: AnalysisResult, folder: str) -> tuple[list[Path], list[str]]:
     """Write every table as CSV and Parquet and every figure as PNG and HTML.
 
     Parquet holds every cell as it is; in CSV, what a spreadsheet would run is text (`exporting` says how).
@@ -122,26 +123,26 @@ def save_answer(answer: Answer, folder: str) -> tuple[list[Path], list[str]]:
     unsaid: list[str] = []
     try:
         into.mkdir(parents=True, exist_ok=True)
-        for name, table in answer.tables.items():
-            stem = into / _stem(answer.name, name)
+        for name, table in part.tables.items():
+            stem = into / _stem(part.analysis, name)
             write_csv(table, stem.with_name(f"{stem.name}.csv"))
             pq.write_table(table, stem.with_name(f"{stem.name}.parquet"))
             written += [stem.with_name(f"{stem.name}.csv"), stem.with_name(f"{stem.name}.parquet")]
-        for name, draw in answer.figures.items():
+        for name, draw in part.figures.items():
             try:
                 figure = draw()
             except AnalysisUnavailable as error:
                 unsaid.append(f"No figure {name!r}: {error.reason}")
                 continue
-            written += [figure.save(into / f"{_stem(answer.name, name)}.{ending}") for ending in ("png", "html")]
+            written += [figure.save(into / f"{_stem(part.analysis, name)}.{ending}") for ending in ("png", "html")]
     except OSError as error:
         raise StorageError(f"Cannot write to {folder!r}: {error.strerror or error}.", path=folder) from error
     return written, unsaid
 
 
-def _stem(answer: str, name: str) -> str:
+def _stem(analysis: str, name: str) -> str:
     """Return the name of a file without its ending: the analysis, and what it is of where that is another word."""
-    words = answer if name == answer else f"{answer}.{name}"
+    words = analysis if name == analysis else f"{analysis}.{name}"
     plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", words)[:MOST_NAME]
     # A slash is where an id has its subset; other ids that would become one name, or a long one, are told apart.
     told = words.replace("/", "_").replace(" ", "_")
@@ -188,17 +189,17 @@ def _short(text: str, most: int) -> str:
     return printable(text if len(text) <= most else f"{text[: most - 1]}…")
 
 
-def _object(answer: Answer) -> dict[str, Any]:
+def _object(part: AnalysisResult) -> dict[str, Any]:
     return {
-        "analysis": answer.name,
-        "title": answer.title,
-        "applies": not answer.reason,
-        "reason": answer.reason or None,
-        "words": list(answer.words),
-        "notes": list(answer.notes),
+        "analysis": part.analysis,
+        "title": part.title or part.analysis,
+        "applies": not part.reason,
+        "reason": part.reason or None,
+        "words": list(part.words),
+        "notes": list(part.notes),
         "tables": {
             name: {"rows": table.num_rows, "first": table.slice(0, MOST_JSON_ROWS).to_pylist()}
-            for name, table in answer.tables.items()
+            for name, table in part.tables.items()
         },
     }
 

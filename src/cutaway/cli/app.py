@@ -46,7 +46,9 @@ app.command("control", short_help="Ask a running training to stop, pause, save o
 app.command("tensors", short_help="Show what every tensor of a run did, also live.")(tensors.tensors)
 app.command("check", short_help="Try a binding, and a model with it, before using them.")(check.check)
 app.command("evaluate", short_help="Evaluate a model on every sample of a data set.")(evaluate.evaluate)
-app.command("analyze", short_help="Show what a model sees in the samples of an evaluation.")(analyze.analyze)
+app.command(
+    "analyze", cls=analyze.AnalyzeCommand, short_help="Show what a model sees in the samples of an evaluation."
+)(analyze.analyze)
 app.command("test", short_help="Say whether a model reaches what was asked of it, slice by slice.")(test.judge)
 app.command("fix", short_help="Correct labels beside the data, retrain, and say what it bought.")(fix.fix)
 app.command("report", short_help="Write what is known about a run as one page.")(report.report)

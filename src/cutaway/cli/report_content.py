@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from cutaway.analysis.population.whole import AnalysisResult
+from cutaway.analysis.population.result import AnalysisResult
 from cutaway.analysis.report import Drawn, Fix, Head, ReportContent, ReportSeries, ReportTest, scores_of, small_figure
 from cutaway.analysis.report.cards import Room
+from cutaway.analysis.report.sections import shown_as
 from cutaway.cli.run_facts import Facts, show_facts
 from cutaway.errors import CutawayError
 from cutaway.run.findings import Finding
@@ -28,10 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["gather"]
 
-# Of parts that have a figure for each subset or column, so many are drawn, the first of them.
-MOST_FIGURES = {"map": 1, "clusters": 1, "confusion": 1, "batches": 1, "curve": 3}
 FIGURE_SIZE = (1000, 620)
-PICTURED = ("mislabeled", "ambiguous", "leakage", "duplicates", "outliers", "to label", "insights")
 
 
 @dataclass
@@ -107,7 +105,8 @@ def _fill(found: _Samples, population: Population, run: Run, seed: int, progress
 def _figures(population: Population, part: AnalysisResult, seed: int) -> list[Drawn]:
     from cutaway.analysis.population.whole import figures_of_part
 
-    most = MOST_FIGURES.get(part.analysis, 0)
+    # Of parts that have a figure for each subset or column, the first ones are drawn.
+    most = shown_as(part.analysis).figures
     if not most:
         return []
     each = figures_of_part(population, part, seed=seed)
@@ -133,7 +132,7 @@ def _pictured(parts: Iterable[AnalysisResult]) -> dict[str, None]:
     """Return the ids of the samples that a report may show, in the order of the sections."""
     ids: dict[str, None] = {}
     for part in parts:
-        if part.analysis not in PICTURED or not part.tables:
+        if not shown_as(part.analysis).cards or not part.tables:
             continue
         table = next(iter(part.tables.values())).slice(0, Room().cards)
         for column in ("sample", "other"):

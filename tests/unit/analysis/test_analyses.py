@@ -13,7 +13,7 @@ from cutaway.analysis.population.whole import figures_of_part
 
 TOY = """
 import pyarrow as pa
-from cutaway.analysis.population.contract import Analysis, AnalysisResult
+from cutaway.analysis import Analysis, AnalysisResult
 
 class Norms(Analysis):
     name = "norms"

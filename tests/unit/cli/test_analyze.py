@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from cutaway.analysis import counting
+from cutaway.analysis.population.names import analysis_names, command_name, name_of
 from cutaway.cli import progress as shown
-from cutaway.cli.analyze import QUESTIONS
 from cutaway.cli.analyze_pages import _stem
 from cutaway.evaluation import Progress
 from tests.unit.analysis.kinds import KINDS, evaluated_kind
@@ -24,9 +24,10 @@ SAMPLE = ("--sample", "training/0")
 ASKED: dict[str, tuple[str, ...]] = {
     "map": ("--method", "pca"),
     "similar": SAMPLE,
-    "heatmap": SAMPLE,
+    "heat-maps": SAMPLE,
+    "loss-heat-maps": SAMPLE,
     "clusters": ("--method", "kmeans", "--count", "3"),
-    "distances": SAMPLE,
+    "class-distances": SAMPLE,
     "units": SAMPLE,
     "curve": ("--x", "metadata.size"),
     "confusion": ("--by", "subset"),
@@ -40,10 +41,11 @@ ASKED: dict[str, tuple[str, ...]] = {
     "insights": (),
     "compare": ("--with", "animals"),
 }
+COMMANDS = [command_name(name) for name in analysis_names()]
 # What has no picture: the units of one sample, insights, and where nothing was found.
 NO_FIGURE = ("units", "insights", "leakage")
 # What needs another run: a training or a model that can be asked, samples without a label, a model that learned.
-ASKED_ELSEWHERE = ("heatmap", "batches", "to-label", "mislabeled")
+ASKED_ELSEWHERE = ("heat-maps", "loss-heat-maps", "batches", "to-label", "mislabeled")
 
 
 @pytest.fixture
@@ -88,10 +90,10 @@ def test_everything_that_applies_is_said_and_the_rest_with_why(cutaway: Cutaway,
 
 
 def test_every_question_is_asked_here() -> None:
-    assert set(ASKED) == set(QUESTIONS)
+    assert set(ASKED) == set(COMMANDS)
 
 
-@pytest.mark.parametrize("what", [one for one in QUESTIONS if one not in ASKED_ELSEWHERE])
+@pytest.mark.parametrize("what", [one for one in COMMANDS if one not in ASKED_ELSEWHERE])
 def test_every_question_has_words_json_and_files(cutaway: Cutaway, run: str, home: Path, what: str) -> None:
     code, out, err = cutaway("analyze", run, what, *ASKED[what])
     assert (code, err) == (0, "")
@@ -100,7 +102,7 @@ def test_every_question_has_words_json_and_files(cutaway: Cutaway, run: str, hom
     answer = json.loads(out)
     assert (code, answer["ok"], answer["samples"]) == (0, True, 90)
     [only] = answer["analyses"]
-    assert (only["analysis"], only["applies"]) == (what, True)
+    assert (only["analysis"], only["applies"]) == (name_of(what), True)
     code, out, _ = cutaway("analyze", run, what, *ASKED[what], "--out", "files")
     endings = {path.suffix for path in (home / "files").iterdir()}
     assert {".csv", ".parquet"} <= endings
@@ -141,8 +143,8 @@ def test_what_to_label_next_comes_with_an_estimate(cutaway: Cutaway, home: Path)
     code, out, err = cutaway("analyze", "animals", "to-label", "--count", "5", "--method", "coreset", "--json")
     assert code == 0, err
     [answer] = json.loads(out)["analyses"]
-    assert answer["tables"]["to-label"]["rows"] == 5
-    assert all(one["sample"].startswith("unlabeled/") for one in answer["tables"]["to-label"]["first"])
+    assert answer["tables"]["to label"]["rows"] == 5
+    assert all(one["sample"].startswith("unlabeled/") for one in answer["tables"]["to label"]["first"])
 
 
 def test_nothing_to_label_is_said_with_what_to_do(cutaway: Cutaway, run: str) -> None:
@@ -191,7 +193,7 @@ def test_what_to_compare_with_must_be_there(cutaway: Cutaway, run: str) -> None:
 
 
 def test_the_model_and_the_data_set_come_back_for_heat_maps(cutaway: Cutaway, bound: str, home: Path) -> None:
-    code, out, err = cutaway("analyze", bound, "heatmap", *SAMPLE, "--target", "0", "--target", "2", "--out", "maps")
+    code, out, err = cutaway("analyze", bound, "heat-maps", *SAMPLE, "--target", "0", "--target", "2", "--out", "maps")
     assert code == 0, err
     assert out.count("integrated_gradients of class") == 2
     assert len(list((home / "maps").glob("*.png"))) == 1
@@ -228,8 +230,8 @@ def test_units_of_a_sample_say_when_the_model_is_not_there(cutaway: Cutaway, run
         (["similar", "--input", "nowhere.npy"], "nowhere.npy"),
         (["similar", "--sample", "training/0", "--where", "labl = ant"], "Did you mean 'label'"),
         (["similar", "--sample", "training/0", "--where", "label"], "label"),
-        (["heatmap"], "needs `--sample`"),
-        (["heatmap", "--sample", "training/0"], "no file brings it back"),
+        (["heat-maps"], "needs `--sample`"),
+        (["heat-maps", "--sample", "training/0"], "no file brings it back"),
         (["curve"], "`curve` needs `--x`"),
         (["curve", "--x", "metadata.siz"], "Did you mean 'metadata.size'"),
         (["map", "--balance-by", "label"], "needs `--count`"),
@@ -242,7 +244,7 @@ def test_units_of_a_sample_say_when_the_model_is_not_there(cutaway: Cutaway, run
         (["--prediction", "otput"], "Did you mean 'output'"),
         (["--evaluation", "7"], "has no evaluation 7"),
         (["--layer", "conv1"], "no file brings it back"),
-        (["batches"], "recorded neither"),
+        (["batches"], "holds an evaluation only"),
     ],
 )
 def test_what_is_wrong_is_said_in_words(cutaway: Cutaway, run: str, words: list[str], said: str) -> None:
@@ -269,7 +271,7 @@ def test_every_kind_ends_in_words(cutaway: Cutaway, home: Path, name: str) -> No
         [],
         ["map"],
         ["clusters"],
-        ["distances"],
+        ["class-distances"],
         ["units"],
         ["confusion"],
         ["curve", "--x", "metadata.size"],
@@ -313,9 +315,9 @@ def test_tables_are_the_same_in_csv_and_parquet(cutaway: Cutaway, run: str, home
 
 def test_files_of_two_samples_are_two() -> None:
     assert _stem("similar", "similar") == "similar"
-    assert _stem("heatmap", "validation/3") == "heatmap.validation_3"
-    assert _stem("heatmap", "a b") == "heatmap.a_b"
-    names = {_stem("heatmap", one) for one in ("ä", "ö", "a:b", "a;b", "x" * 10_000, "x" * 10_001)}
+    assert _stem("heat maps", "validation/3") == "heat_maps.validation_3"
+    assert _stem("heat maps", "a b") == "heat_maps.a_b"
+    names = {_stem("heat maps", one) for one in ("ä", "ö", "a:b", "a;b", "x" * 10_000, "x" * 10_001)}
     assert len(names) == 6
     assert max(map(len, names)) < 100
 

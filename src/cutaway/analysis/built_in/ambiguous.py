@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from cutaway.analysis.population.applicability import no_labels, too_few
-from cutaway.analysis.population.contract import RankedAnalysis
+from cutaway.analysis.population.contract import InReport, RankedAnalysis
 from cutaway.analysis.samples import Samples
 from cutaway.analysis.samples.ranked import Ranked
 from cutaway.evaluation.progress import Listener
@@ -21,6 +23,8 @@ class Ambiguous(RankedAnalysis):
     """Samples between classes: their neighbours, or the model, do not agree what they are."""
 
     name = "ambiguous"
+    in_report = InReport("Ambiguous samples", cards=2, figures=0)
+    columns = dict.fromkeys(("between", "subset"), pa.string())
 
     def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""

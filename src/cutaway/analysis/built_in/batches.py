@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cutaway.analysis.population.contract import Analysis, AnalysisResult, Draw
+from cutaway.analysis.population.contract import Analysis, InReport
+from cutaway.analysis.population.result import AnalysisResult, Draw
 from cutaway.analysis.samples import Samples
 from cutaway.evaluation.progress import Listener
 
@@ -19,6 +20,7 @@ class BatchesOfTraining(Analysis):
     """Loss and accuracy against the batches of the training."""
 
     name = "batches"
+    in_report = InReport("Loss and accuracy over the batches", section="training")
 
     def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from cutaway.analysis.population.contract import MOST_SAID, Analysis, AnalysisResult, Draw
+from cutaway.analysis.population.contract import MOST_IN_WORDS, Analysis, InReport
+from cutaway.analysis.population.options import option
+from cutaway.analysis.population.result import AnalysisResult, Draw
 from cutaway.analysis.samples import LOSS, Samples
-from cutaway.errors import AnalysisUnavailable
+from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
@@ -21,10 +24,22 @@ if TYPE_CHECKING:
 __all__ = ["CurvesOfMetadata"]
 
 
+@dataclass(frozen=True)
+class CurveOptions:
+    """What a curve can be asked with."""
+
+    x: str | None = option(metavar="COLUMN", help="along this column.")
+    y: str | None = option(metavar="COLUMN", help="of this column; by default the loss.")
+    by: str | None = option(metavar="COLUMN", help="split by this column.")
+    bins: int = option(10, metavar="N", least=1, help="in so many bins.")
+
+
 class CurvesOfMetadata(Analysis):
     """The loss, or the first metric, against every metadata column; the strongest first."""
 
     name = "curve"
+    options = CurveOptions
+    in_report = InReport("What the loss goes with", section="explained", figures=3)
 
     def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""
@@ -53,7 +68,29 @@ class CurvesOfMetadata(Analysis):
                 promote_options="permissive",
             )
         }
-        return AnalysisResult("curve", tuple(one.words() for one in found[:MOST_SAID]), tables, tuple(map(str, unsaid)))
+        return AnalysisResult(
+            "curve", tuple(one.words() for one in found[:MOST_IN_WORDS]), tables, tuple(map(str, unsaid))
+        )
+
+    def answer(
+        self, population: Population, options: CurveOptions, seed: int, progress: Listener | None
+    ) -> AnalysisResult:
+        """Return one curve."""
+        from cutaway.analysis.population.plotting import plot_curve
+
+        if options.x is None:
+            columns = [name for name in population.table.column_names if name.startswith("metadata.")]
+            raise ConfigurationError(f"`curve` needs `--x`, a column such as {', '.join(columns[:5]) or 'label'}.")
+        found = population.curve(options.x, options.y or LOSS, bins=options.bins, by=options.by)
+        return AnalysisResult(
+            self.name,
+            (found.words(),),
+            {"curve": found.table},
+            found.notes,
+            title=f"{found.y} against {found.x}",
+            figures={"curve": lambda: plot_curve(found)},
+            shown="curve",
+        )
 
     def figures(self, population: Population, part: AnalysisResult, seed: int) -> dict[str, Draw]:
         """Return a figure of each curve."""

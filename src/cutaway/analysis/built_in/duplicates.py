@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cutaway.analysis.doubles.columns import PAIR_COLUMNS
 from cutaway.analysis.population.applicability import no_pairs
-from cutaway.analysis.population.contract import RankedAnalysis
+from cutaway.analysis.population.contract import InReport, RankedAnalysis
 from cutaway.analysis.samples import Samples
 from cutaway.analysis.samples.ranked import Ranked
 from cutaway.evaluation.progress import Listener
@@ -21,6 +22,8 @@ class Duplicates(RankedAnalysis):
     """Samples that are there twice, or nearly."""
 
     name = "duplicates"
+    in_report = InReport("Duplicates", cards=2, figures=0)
+    columns = PAIR_COLUMNS
 
     def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""

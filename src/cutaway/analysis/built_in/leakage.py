@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cutaway.analysis.doubles.columns import PAIR_COLUMNS
 from cutaway.analysis.population.applicability import no_pairs
-from cutaway.analysis.population.contract import RankedAnalysis
+from cutaway.analysis.population.contract import InReport, RankedAnalysis
 from cutaway.analysis.samples import SUBSET, Samples
 from cutaway.analysis.samples.ranked import Ranked
 from cutaway.errors import AnalysisUnavailable
@@ -24,6 +25,8 @@ class Leakage(RankedAnalysis):
     """Samples of one subset that are in another one too, or nearly."""
 
     name = "leakage"
+    in_report = InReport("Leakage between subsets", cards=2, figures=0)
+    columns = PAIR_COLUMNS
 
     def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""

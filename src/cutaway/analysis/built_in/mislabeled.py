@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from cutaway.analysis.population.applicability import no_labels
-from cutaway.analysis.population.contract import RankedAnalysis
+from cutaway.analysis.population.contract import InReport, RankedAnalysis
 from cutaway.analysis.samples import LABEL, Samples
 from cutaway.analysis.samples.ranked import Ranked
 from cutaway.evaluation.progress import Listener
@@ -21,6 +23,8 @@ class Mislabeled(RankedAnalysis):
     """Samples whose label is likely wrong."""
 
     name = "mislabeled"
+    in_report = InReport("Labels that look wrong", cards=1, figures=0)
+    columns = dict.fromkeys(("subset", "label", "suggested"), pa.string())
 
     def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""

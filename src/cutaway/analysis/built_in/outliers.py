@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+import pyarrow as pa
 
 from cutaway.analysis.population.applicability import too_few
-from cutaway.analysis.population.contract import RankedAnalysis
+from cutaway.analysis.population.contract import InReport, RankedAnalysis
 from cutaway.analysis.samples import Samples
 from cutaway.analysis.samples.ranked import Ranked
 from cutaway.evaluation.progress import Listener
@@ -21,6 +23,8 @@ class Outliers(RankedAnalysis):
     """Samples that lie away from all that the model was trained on."""
 
     name = "outliers"
+    in_report = InReport("Outliers", cards=2, figures=0)
+    columns: ClassVar = {**dict.fromkeys(("distance", "usual", "p"), pa.float64()), "subset": pa.string()}
 
     def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""

@@ -26,10 +26,10 @@ from cutaway.arrays import BoolArray, Int64Array
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.evaluation.progress import Listener
 
-__all__ = ["find_insights"]
+__all__ = ["SUMMARISED", "find_insights"]
 
 # The ranked tables that are summarised, and what their insights are called.
-RANKED = {
+SUMMARISED = {
     "mislabeled": "mislabeled-samples",
     "ambiguous": "ambiguous",
     "duplicates": "duplication",
@@ -106,7 +106,7 @@ def _not_looked_for(samples: Samples, by: Judged | None, ranked: Mapping[str, Ra
         notes.append(f"No domain-gap: it takes two subsets of {FEWEST} samples, and there is {large or 'none'}.")
     if not describing(samples):
         notes.append("No metadata-explains-loss: these samples have no metadata.")
-    missing = [kind for name, kind in RANKED.items() if name not in ranked]
+    missing = [kind for name, kind in SUMMARISED.items() if name not in ranked]
     if missing:
         notes.append(f"No {listed(missing)}: their tables of samples were not given, or do not apply.")
     return notes
@@ -118,8 +118,8 @@ def _check(samples: Samples, nearest: Nearest, clusters: Int64Array | None, rank
     if clusters is not None and len(clusters) != len(samples):
         raise ConfigurationError(f"There are {len(samples)} samples, but clusters of {len(clusters)}.")
     for name in ranked:
-        if name not in RANKED:
+        if name not in SUMMARISED:
             raise ConfigurationError(
                 f"There is no ranked table {name!r}.",
-                hint=f"{did_you_mean(name, RANKED)} There are {listed(list(RANKED))}.",
+                hint=f"{did_you_mean(name, SUMMARISED)} There are {listed(list(SUMMARISED))}.",
             )

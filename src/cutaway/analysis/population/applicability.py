@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cutaway import registry
-from cutaway.analysis.population.contract import Analysis
+from cutaway.analysis.population.contract import Analysis, RankedAnalysis
+from cutaway.analysis.population.names import analysis_names, name_of
 from cutaway.analysis.samples import LABEL, Samples
 from cutaway.run.evaluated import EvaluatedPopulation
 
@@ -13,11 +14,13 @@ __all__ = [
     "Applies",
     "all_the_same",
     "analyses",
+    "analysis_named",
     "no_class_distances",
     "no_labels",
     "no_model",
     "no_pairs",
     "no_vector",
+    "ranked_analyses",
     "too_few",
     "what_applies",
 ]
@@ -38,9 +41,18 @@ class Applies:
 
 def analyses() -> list[Analysis]:
     """Return every analysis, ours in the order in which people ask, then those of other packages."""
-    ours = list(registry.BUILT_IN["analyses"])
-    others = [name for name in registry.names("analyses") if name not in ours]
-    return [registry.load("analyses", name)() for name in (*ours, *others)]
+    return [registry.load("analyses", name)() for name in analysis_names()]
+
+
+def analysis_named(word: str) -> Analysis:
+    """Return the analysis that a word names, spelled with spaces, hyphens or underscores."""
+    found: Analysis = registry.load("analyses", name_of(word))()
+    return found
+
+
+def ranked_analyses() -> list[RankedAnalysis]:
+    """Return those that rank samples."""
+    return [one for one in analyses() if isinstance(one, RankedAnalysis)]
 
 
 def what_applies(samples: Samples, origin: EvaluatedPopulation | None) -> list[Applies]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pyarrow as pa
 
-from cutaway import registry
 from cutaway.analysis.neighbours.nearest import Nearest
+from cutaway.analysis.population.applicability import analysis_named, ranked_analyses
 from cutaway.analysis.population.contract import RankedAnalysis
 from cutaway.analysis.population.kept_ranked import kept_nearest, kept_ranked
 from cutaway.analysis.samples import Samples
@@ -31,10 +31,7 @@ if TYPE_CHECKING:
     from cutaway.analysis.samples.origin import Origin
     from cutaway.run import Run
 
-__all__ = ["RANKED", "Candidates"]
-
-RANKED = ("mislabeled", "ambiguous", "duplicates", "leakage", "outliers")
-"""The questions that rank the samples that are there; `ranked` answers each with words and notes."""
+__all__ = ["Candidates"]
 
 
 class Candidates:
@@ -81,12 +78,13 @@ class Candidates:
         return self.ranked("outliers", seed=seed, progress=progress).table
 
     def ranked(self, question: str, *, seed: int = 0, progress: Listener | None = None) -> Ranked:
-        """Return the answer to one of these questions with its words and notes: `RANKED` lists them."""
-        asked = registry.load("analyses", question)()
+        """Return the answer of an analysis that ranks samples, with its words and notes."""
+        asked = analysis_named(question)
         if not isinstance(asked, RankedAnalysis):
-            raise ConfigurationError(f"{question!r} ranks no samples.", hint=f"Ask for {', '.join(RANKED)}.")
+            there = [one.name for one in ranked_analyses()]
+            raise ConfigurationError(f"{question!r} ranks no samples.", hint=f"Ask for {', '.join(there)}.")
         settings = _settings(self.samples, seed)
-        return kept_ranked(self.keeping, question, settings, self.samples, lambda: asked.rank(self, seed, progress))
+        return kept_ranked(self.keeping, asked, settings, self.samples, lambda: asked.rank(self, seed, progress))
 
     def nearest(self, progress: Listener | None = None) -> Nearest:
         """Return the nearest other samples of every sample."""
@@ -129,18 +127,18 @@ class Candidates:
                 record_insights(self.keeping, found)
             return Ranked(insight_table(found), tuple(one.words for one in found), found.notes)
 
-        return kept_ranked(self.keeping, "insights", _settings(self.samples, seed), self.samples, make)
+        return kept_ranked(self.keeping, analysis_named("insights"), _settings(self.samples, seed), self.samples, make)
 
     def find_insights(self, *, seed: int = 0, progress: Listener | None = None) -> Insights:
         """Return insights as values: kind, words, conditions, figures, what to do."""
-        from cutaway.analysis.insights import find_insights
+        from cutaway.analysis.insights import SUMMARISED, find_insights
 
         ranked = {}
-        for question in RANKED:
+        for analysis in ranked_analyses():
             # What does not apply is no insight; `applies()` says why.
-            found = _where_it_applies(self, question, seed, progress)
+            found = _where_it_applies(self, analysis.name, seed, progress) if analysis.name in SUMMARISED else None
             if found is not None:
-                ranked[question] = found
+                ranked[analysis.name] = found
         return find_insights(
             self.samples,
             self.nearest(progress),

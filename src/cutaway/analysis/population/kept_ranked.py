@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis.neighbours import Index
 from cutaway.analysis.neighbours.nearest import NEAREST, Nearest, nearest_of
+from cutaway.analysis.population.names import file_name
 from cutaway.analysis.samples import Samples
 from cutaway.analysis.samples.origin import Origin
 from cutaway.analysis.samples.ranked import Ranked
 from cutaway.evaluation.progress import Listener
-from cutaway.run.evaluated.kept import is_ranked
+
+if TYPE_CHECKING:
+    from cutaway.analysis.population.contract import Analysis
 
 __all__ = ["kept_nearest", "kept_ranked"]
 
@@ -22,12 +25,17 @@ _NEAREST = "nearest"
 
 
 def kept_ranked(
-    origin: Origin | None, kind: str, settings: Mapping[str, Any], samples: Samples, make: Callable[[], Ranked]
+    origin: Origin | None,
+    analysis: Analysis,
+    settings: Mapping[str, Any],
+    samples: Samples,
+    make: Callable[[], Ranked],
 ) -> Ranked:
-    """Return what a run keeps of a question about samples; where it keeps nothing of the same, make it and keep it."""
+    """Return what a run keeps of an analysis; where it keeps nothing of the same, make it and keep it."""
     if origin is None:
         return make()
-    found = _read(origin, kind, settings, samples)
+    kind = file_name(analysis.name)
+    found = _read(origin, analysis, settings, samples)
     if found is not None:
         return found
     made = make()
@@ -51,9 +59,9 @@ def kept_nearest(
     return found
 
 
-def _read(origin: Origin, kind: str, settings: Mapping[str, Any], samples: Samples) -> Ranked | None:
-    held = origin.kept(kind, settings)
-    if held is None or not is_ranked(held.table, kind, pa.array(samples.ids, pa.string()), samples.classes):
+def _read(origin: Origin, analysis: Analysis, settings: Mapping[str, Any], samples: Samples) -> Ranked | None:
+    held = origin.kept(file_name(analysis.name), settings)
+    if held is None or not analysis.is_own(held.table, pa.array(samples.ids, pa.string()), samples.classes):
         return None
     words, notes = (held.about.get(one) for one in ("words", "notes"))
     if not all(isinstance(one, list) and all(isinstance(text, str) for text in one) for one in (words, notes)):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeGuard
+from typing import Any
 
-from cutaway.analysis.population.applicability import analyses
-from cutaway.analysis.population.contract import Analysis, AnalysisResult, Draw
+from cutaway.analysis.population.applicability import analyses, analysis_named
+from cutaway.analysis.population.kept_parts import kept_or_made
+from cutaway.analysis.population.options import with_options
 from cutaway.analysis.population.population import Population
-from cutaway.analysis.samples.origin import Origin
+from cutaway.analysis.population.result import AnalysisResult, Draw
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
 
-__all__ = ["AnalysisResult", "analyze", "figures_of_part"]
+__all__ = ["analyze", "answer", "figures_of_part"]
 
 
 def analyze(
@@ -21,55 +22,29 @@ def analyze(
     """Yield every analysis of a population as it is done, or one alone; those that do not apply with the reason."""
     for analysis in analyses():
         name = analysis.name
-        if analysis.of_single_samples or only not in (None, name):
+        if only not in (None, name) or (analysis.asked_alone and (only is None or not analysis.prepares)):
             continue
         reason = analysis.why_not(population.samples, population.origin)
         if reason:
             yield AnalysisResult(name, reason=reason)
             continue
         try:
-            yield _kept_or_made(population, analysis, seed, progress)
+            yield kept_or_made(population, analysis, seed, progress)
         except AnalysisUnavailable as error:
             yield AnalysisResult(name, reason=error.reason.removesuffix("."))
 
 
-def _kept_or_made(population: Population, analysis: Analysis, seed: int, progress: Listener | None) -> AnalysisResult:
-    origin = population.keeping
-    if origin is None or analysis.kept_by_population:
-        return analysis.make(population, seed, progress)
-    kind = analysis.name.replace(" ", "_")
-    settings = analysis.settings(population, seed, progress)
-    part = _kept(origin, analysis, kind, settings)
-    if part is not None:
-        return part
-    part = analysis.make(population, seed, progress)
-    main, *rest = part.tables
-    for table in rest:
-        origin.keep(f"{kind}_{table}", settings, part.tables[table])
-    # Last, since it says that the others are there.
-    origin.keep(kind, settings, part.tables[main], part.notes, words=list(part.words), tables=rest)
-    return part
-
-
-def _kept(origin: Origin, analysis: Analysis, kind: str, settings: Mapping[str, Any]) -> AnalysisResult | None:
-    """Return a part that was kept whole; None where something of it is missing, or is not as it was written."""
-    held = origin.kept(kind, settings)
-    if held is None:
-        return None
-    words, notes, rest = (held.about.get(one) for one in ("words", "notes", "tables"))
-    if not (_are_words(words) and _are_words(notes) and _are_words(rest)):
-        return None
-    tables = {analysis.name: held.table}
-    for table in rest:
-        other = origin.kept(f"{kind}_{table}", settings) if table in analysis.further else None
-        if other is None:
-            return None
-        tables[table] = other.table
-    return AnalysisResult(analysis.name, tuple(words), tables, tuple(notes))
-
-
-def _are_words(value: Any) -> TypeGuard[list[str]]:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+def answer(
+    population: Population,
+    name: str,
+    options: Mapping[str, Any] | None = None,
+    *,
+    seed: int = 0,
+    progress: Listener | None = None,
+) -> AnalysisResult:
+    """Return the answer of one analysis to what it is asked with, options by their names, and its figures."""
+    analysis = analysis_named(name)
+    return analysis.answer(population, with_options(analysis.name, analysis.options, options or {}), seed, progress)
 
 
 def figures_of_part(population: Population, part: AnalysisResult, *, seed: int = 0) -> dict[str, Draw]:

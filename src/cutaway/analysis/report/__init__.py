@@ -15,6 +15,7 @@ __all__ = [
     "ReportSeries",
     "ReportTest",
     "Score",
+    "Series",
     "checked_picture",
     "make_report",
     "scores_of",

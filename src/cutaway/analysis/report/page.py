@@ -10,7 +10,7 @@ from pathlib import Path
 from cutaway.analysis.figures.page import fill, policy
 from cutaway.analysis.report.cards import Room
 from cutaway.analysis.report.pictures import Album
-from cutaway.analysis.report.sections import SECTIONS
+from cutaway.analysis.report.sections import sections
 from cutaway.analysis.report.summary import interval_words, percent, summary_of, suspected, value_words
 from cutaway.analysis.report.tables import facts_list, folded
 from cutaway.analysis.report.texts import html
@@ -57,7 +57,7 @@ def make_report(content: ReportContent, *, made: datetime, version: str, most_by
 
 
 def _page(content: ReportContent, album: Album, room: Room, foot: str) -> str:
-    filled = {name: (title, section(content, album, room)) for name, (title, section) in SECTIONS.items()}
+    filled = {name: (title, section(content, album, room)) for name, (title, section) in sections().items()}
     shown = {name: both for name, both in filled.items() if both[1]}
     style = _asset("report.css")
     head = content.head

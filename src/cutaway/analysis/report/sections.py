@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 
 import pyarrow as pa
 
 from cutaway.analysis.figures.words import number, sentence
-from cutaway.analysis.population.whole import AnalysisResult
+from cutaway.analysis.population.applicability import analyses, analysis_named
+from cutaway.analysis.population.contract import InReport
+from cutaway.analysis.population.names import command_name
+from cutaway.analysis.population.result import AnalysisResult
 from cutaway.analysis.report.cards import Room, gallery, pairs
 from cutaway.analysis.report.drawing import interval, line
 from cutaway.analysis.report.insight_list import insight_list
@@ -28,7 +32,7 @@ from cutaway.analysis.report.values import Drawn, ReportContent, ReportSeries, R
 from cutaway.run.findings import Finding
 from cutaway.wording import counted
 
-__all__ = ["SECTIONS", "Section", "notes_of"]
+__all__ = ["Section", "notes_of", "sections", "shown_as"]
 
 Section = Callable[[ReportContent, Album, Room], str]
 MOST_FINDINGS = 40
@@ -62,8 +66,8 @@ def insights(content: ReportContent, album: Album, room: Room) -> str:
     return insight_list(table, album, room) + _tables(part, room)
 
 
-def ranked(analysis: str, part_of_room: int = 1) -> Section:
-    """Return the section of one ranked table, with pictures: `1 / part_of_room` of the cards that there is room for."""
+def cards(analysis: str) -> Section:
+    """Return the section of one ranked table, with pictures of the samples that it begins with."""
 
     def section(content: ReportContent, album: Album, room: Room) -> str:
         part = content.part(analysis)
@@ -73,11 +77,24 @@ def ranked(analysis: str, part_of_room: int = 1) -> Section:
         if not table.num_rows:
             return _words(part, room) or "<p>None was found.</p>"
         show = pairs if "other" in table.column_names else gallery
-        most = max(room.cards // part_of_room, 1)
-        less = replace(room, cards=_suspects(table, most) if analysis == "mislabeled" else most)
+        most = max(room.cards // shown_as(analysis).cards, 1)
+        less = replace(room, cards=_suspects(table, most) if "suggested" in table.column_names else most)
         return _words(part, room) + show(table, album, less) + _tables(part, room)
 
     return section
+
+
+def together(section: str) -> Section:
+    """Return the section of all analyses that are shown there: words, figures, and tables folded away."""
+
+    def told(content: ReportContent, _: Album, room: Room) -> str:
+        return "".join(
+            _analysis(content, one.name, room)
+            for one in analyses()
+            if one.in_report.section == section and not one.in_report.cards
+        )
+
+    return told
 
 
 def results(content: ReportContent, _: Album, room: Room) -> str:
@@ -90,25 +107,10 @@ def results(content: ReportContent, _: Album, room: Room) -> str:
     return rows_table("Results", [*heads, ("95 % interval", True), (scale, True)], rows, "scores") if rows else ""
 
 
-def confused(content: ReportContent, _: Album, room: Room) -> str:
-    """Which classes are taken for which."""
-    return _analysis(content, "confusion", room)
-
-
-def maps(content: ReportContent, _: Album, room: Room) -> str:
-    """Where the samples lie, and the clusters that they make."""
-    return _analysis(content, "map", room) + _analysis(content, "clusters", room)
-
-
-def explained(content: ReportContent, _: Album, room: Room) -> str:
-    """What the loss goes with, how far samples are from their class, and what single units answer to."""
-    return "".join(_analysis(content, one, room) for one in ("curve", "class distances", "units"))
-
-
-def training(content: ReportContent, _: Album, room: Room) -> str:
+def training(content: ReportContent, album: Album, room: Room) -> str:
     """The numbers of the training as small charts, and loss and accuracy over its batches."""
     charts = "".join(map(_chart, content.series[: room.cards]))
-    return (f'<ul class="charts">{charts}</ul>' if charts else "") + _analysis(content, "batches", room)
+    return (f'<ul class="charts">{charts}</ul>' if charts else "") + together("training")(content, album, room)
 
 
 def tests(content: ReportContent, _: Album, room: Room) -> str:
@@ -158,9 +160,10 @@ def _analysis(content: ReportContent, analysis: str, room: Room) -> str:
     if part is None:
         return ""
     inside = _words(part, room) + _figures(content, (analysis,), room)
-    # Tables of a row for each sample are read as files, not here.
-    tables = "" if analysis in ("map", "clusters", "class distances") else _tables(part, room)
-    title = f"<h3>{html(_TITLES[analysis])}</h3>" if analysis in _TITLES else ""
+    shown = shown_as(analysis)
+    tables = _tables(part, room) if shown.tables else ""
+    # A section that has one analysis only, by the name of it, has its title already.
+    title = "" if shown.section == analysis else f"<h3>{html(shown.title or analysis)}</h3>"
     return f"{title}{inside}{tables}" if inside + tables else ""
 
 
@@ -249,31 +252,35 @@ def _lines(lines: Sequence[str], room: Room, kind: str) -> str:
     return f'<ul class="said {kind}">{shown}</ul>{rest}' if shown else ""
 
 
-_TITLES = {
-    "map": "Where the samples lie",
-    "clusters": "Clusters",
-    "curve": "What the loss goes with",
-    "class distances": "Distances to the classes",
-    "units": "What single units answer to",
-    "batches": "Loss and accuracy over the batches",
-}
-# By the name of its anchor: the title, and what makes it. In the order in which a reader should meet them.
-SECTIONS: dict[str, tuple[str, Section]] = {
+def sections() -> dict[str, tuple[str, Section]]:
+    """Return by the name of its anchor the title of each section, and what makes it: as a reader should meet them."""
+    ranked = {
+        command_name(one.name): (one.in_report.title or one.name, cards(one.name))
+        for one in analyses()
+        if one.in_report.cards and one.in_report.section not in _FIRST
+    }
+    return {**_FIRST, **ranked, **_LAST}
+
+
+@cache
+def shown_as(analysis: str) -> InReport:
+    """Return how an analysis is shown in a report."""
+    return analysis_named(analysis).in_report
+
+
+_FIRST: dict[str, tuple[str, Section]] = {
     "damage": ("What is damaged", damage),
     "results": ("Results", results),
     "findings": ("Findings", findings),
     "insights": ("What is systematically wrong", insights),
-    "mislabeled": ("Labels that look wrong", ranked("mislabeled")),
-    "ambiguous": ("Ambiguous samples", ranked("ambiguous", 2)),
-    "leakage": ("Leakage between subsets", ranked("leakage", 2)),
-    "duplicates": ("Duplicates", ranked("duplicates", 2)),
-    "outliers": ("Outliers", ranked("outliers", 2)),
-    "to-label": ("What to label next", ranked("to label")),
+}
+_LAST: dict[str, tuple[str, Section]] = {
     "tests": ("Tests on slices", tests),
     "fixes": ("What was fixed", fixes),
-    "confusion": ("Which classes are taken for which", confused),
-    "maps": ("The map of the samples", maps),
-    "explained": ("What the model goes by", explained),
+    "confusion": ("Which classes are taken for which", together("confusion")),
+    "maps": ("The map of the samples", together("maps")),
+    "explained": ("What the model goes by", together("explained")),
+    "further": ("Further analyses", together("further")),
     "training": ("Training", training),
     "missing": ("What does not apply, and why", missing),
     "limits": ("What limits this report", limits),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cutaway.analysis.population.whole import AnalysisResult
+from cutaway.analysis.population.result import AnalysisResult
 from cutaway.run.findings import Finding
 
 __all__ = ["Drawn", "Fix", "Head", "ReportContent", "ReportSeries", "ReportTest", "Score"]

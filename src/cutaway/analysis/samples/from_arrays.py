@@ -119,8 +119,8 @@ def _predicted(
     if answers is None:
         return found
     number = {name: i for i, name in enumerate(classes)}
-    known = np.array([one is not None for one in answers]) & good
-    target = np.array([0 if one is None else number[one] for one in answers])
+    known = np.array([one is not None for one in answers], np.bool_) & good
+    target = np.array([0 if one is None else number[one] for one in answers], np.intp)
     losses = np.abs(np.log(np.maximum(chances[np.arange(len(chances)), target], SMALLEST)))
     right = [one == other if fine else None for one, other, fine in zip(answers, predicted, known, strict=True)]
     return {**found, CORRECT: pa.array(right, pa.bool_()), LOSS: pa.array(losses, pa.float32(), mask=~known)}

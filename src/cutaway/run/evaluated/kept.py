@@ -7,7 +7,7 @@ that it must have. Everything else counts as not made.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,37 +19,28 @@ from cutaway.run.analyses import KeptTable
 from cutaway.run.evaluated.columns import SAMPLE
 from cutaway.run.evaluated.population import EvaluatedPopulation
 
-__all__ = ["MAP", "METHODS", "is_map", "is_ranked", "map_digest", "map_kind", "map_positions", "problem_of"]
+__all__ = ["MAP", "METHODS", "has_ids", "is_map", "is_ranked", "map_digest", "map_kind", "map_positions", "problem_of"]
 
 # What the table of a map is called; those of other methods have the method's name.
-MAP, _INSIGHTS = "map", "insights"
+MAP = "map"
 METHODS = ("umap", "tsne", "pca")
 _CLUSTERS, _CLUSTER_TYPES = "clusters", {"cluster": pa.int64(), "distance": pa.float32()}
-# What whoever reads a ranked table counts on beside sample, score and reason.
-_TEXT, _NUMBER, _COUNT = pa.string(), pa.float64(), pa.int64()
-_PAIRS = {"other": _TEXT, "kind": _TEXT, "distance": _NUMBER, "subset": _TEXT, "other_subset": _TEXT, "group": _COUNT}
-_RANKED: dict[str, dict[str, pa.DataType]] = {
-    "mislabeled": dict.fromkeys(("subset", "label", "suggested"), _TEXT),
-    "ambiguous": {"between": _TEXT, "subset": _TEXT},
-    "duplicates": _PAIRS,
-    "leakage": _PAIRS,
-    "outliers": {"distance": _NUMBER, "usual": _NUMBER, "p": _NUMBER, "subset": _TEXT},
-    _INSIGHTS: {
-        **dict.fromkeys(("kind", "where", "subset", "measure", "action", "buys", "also"), _TEXT),
-        "count": _COUNT,
-        "share": _NUMBER,
-    },
-}
-# No more insights than this are ever told.
-_MOST_INSIGHTS = 10_000
+_TEXT, _NUMBER = pa.string(), pa.float64()
 
 
 def problem_of(
-    population: EvaluatedPopulation, kind: str, held: KeptTable, ids: pa.Array, its_map: Callable[[], KeptTable | None]
+    population: EvaluatedPopulation,
+    kind: str,
+    held: KeptTable,
+    ids: pa.Array,
+    *,
+    its_map: Callable[[], KeptTable | None],
+    is_of_these: Callable[[str, pa.Table], bool],
 ) -> str:
     """Return why a table that was kept does not count; empty where it does.
 
-    `ids` are those of the population's samples; `its_map` returns its map, which clusters have to be of.
+    `ids` are those of the population's samples; `its_map` returns its map, which clusters have to be of; `is_of_these`
+    says whether a table of a kind is about these samples, which its analysis knows.
     """
     table = held.table
     if not population.is_own(kind, held.about):
@@ -58,16 +49,7 @@ def problem_of(
         return "it has a column twice"
     if kind == _CLUSTERS:
         return _problem_of_clusters(table, held.about["settings"], ids, its_map)
-    return "" if _is_of_these(kind, table, ids, population.answer.classes) else "it is not about these samples"
-
-
-def _is_of_these(kind: str, table: pa.Table, ids: pa.Array, classes: Sequence[str]) -> bool:
-    """Whether a table has the samples that one of its kind has; tables of something else have none to compare."""
-    if kind in map(map_kind, METHODS):
-        return is_map(table) and _has_ids(table, ids)
-    if kind in _RANKED:
-        return is_ranked(table, kind, ids, classes)
-    return kind != "class_distances" or _has_ids(table, ids)
+    return "" if is_of_these(kind, table) else "it is not about these samples"
 
 
 def _problem_of_clusters(
@@ -75,7 +57,7 @@ def _problem_of_clusters(
 ) -> str:
     if any(name not in table.column_names or table[name].type != kind for name, kind in _CLUSTER_TYPES.items()):
         return "it does not have the columns of clusters"
-    if not _has_ids(table, ids):
+    if not has_ids(table, ids):
         return "it is not about these samples"
     there = its_map()
     if there is None or settings.get("map") != map_digest(map_positions(there.table)):
@@ -83,7 +65,8 @@ def _problem_of_clusters(
     return ""
 
 
-def _has_ids(table: pa.Table, ids: pa.Array) -> bool:
+def has_ids(table: pa.Table, ids: pa.Array) -> bool:
+    """Whether a table has a row for each of these samples, in their order."""
     if SAMPLE not in table.column_names or table[SAMPLE].type != ids.type:
         return False
     return bool(table[SAMPLE].equals(pa.chunked_array([ids])))
@@ -112,11 +95,13 @@ def map_positions(table: pa.Table) -> Float32Array:
         return np.stack([np.asarray(table[axis].to_numpy(), np.float32) for axis in ("x", "y")], axis=1)
 
 
-def is_ranked(table: pa.Table, kind: str, ids: pa.Array, classes: Sequence[str]) -> bool:
-    """Whether a table is one that this question gives about these samples, and nobody else's under our name."""
+def is_ranked(
+    table: pa.Table, columns: Mapping[str, pa.DataType], ids: pa.Array, classes: Sequence[str], *, once: bool = True
+) -> bool:
+    """Whether a table ranks these samples and has these columns beside; `once` if it names each once at most."""
     if table.column_names[:3] != ["sample", "score", "reason"]:
         return False
-    wanted = {"sample": _TEXT, "score": _NUMBER, "reason": _TEXT, **_RANKED.get(kind, {})}
+    wanted = {"sample": _TEXT, "score": _NUMBER, "reason": _TEXT, **columns}
     types = dict(zip(table.column_names, table.schema.types, strict=True))
     if any(types.get(name) != kept or table[name].null_count for name, kept in wanted.items()):
         return False
@@ -126,9 +111,7 @@ def is_ranked(table: pa.Table, kind: str, ids: pa.Array, classes: Sequence[str])
     rows = pc.index_in(table["sample"], value_set=ids)
     if rows.null_count or not _are_known(table, ids, classes):
         return False
-    if kind == _INSIGHTS:
-        return bool(table.num_rows <= _MOST_INSIGHTS)
-    return not table.num_rows or int(np.bincount(rows.to_numpy()).max()) == 1
+    return not once or not table.num_rows or int(np.bincount(rows.to_numpy()).max()) == 1
 
 
 def _are_known(table: pa.Table, ids: pa.Array, classes: Sequence[str]) -> bool:

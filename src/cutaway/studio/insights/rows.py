@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cutaway.analysis.insights import SUMMARISED
 from cutaway.analysis.samples import LOSS, SUBSET, Samples
 from cutaway.analysis.slice_tests import conditions_of, insight_test_of
 from cutaway.arrays import IndexArray
@@ -25,14 +26,8 @@ __all__ = ["insights_of"]
 
 MOST_INSIGHTS = 200
 MOST_SAMPLES = 12
-# Kinds that no condition tells: the table that ranks the samples that they are about.
-_RANKED = {
-    "mislabeled-samples": "mislabeled",
-    "data-leakage": "leakage",
-    "duplication": "duplicates",
-    "out-of-distribution": "outliers",
-    "ambiguous": "ambiguous",
-}
+# Kinds that no condition tells, each with the table that ranks the samples that they are about.
+_RANKED = {kind: analysis for analysis, kind in SUMMARISED.items()}
 
 
 def insights_of(loaded: Loaded) -> InsightsAnswer:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from cutaway.analysis.population.applicability import analyses
 from cutaway.analysis.population.population import Population
-from cutaway.analysis.population.whole import AnalysisResult, analyze
+from cutaway.analysis.population.result import AnalysisResult
+from cutaway.analysis.population.whole import analyze
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, StorageError
 from cutaway.evaluation import evaluate
 from cutaway.evaluation.reopening import reopen
@@ -19,7 +20,6 @@ from cutaway.run.evaluated import chosen_evaluation
 from cutaway.run.identity import Run
 from cutaway.run.jobs import Job
 from cutaway.studio.flips.kept import keep_comparison
-from cutaway.studio.jobs.naming import SIMILAR
 from cutaway.studio.jobs.telling import Teller
 
 __all__ = ["do"]
@@ -42,11 +42,6 @@ def do(run: Run, job: Job, teller: Teller, other: Path | None) -> None:
 def _analyze(run: Run, job: Job, teller: Teller) -> None:
     teller.begin("reading samples")
     with Population.open(run, evaluation=job.evaluation) as population:
-        if job.what == SIMILAR:
-            teller.begin(SIMILAR)
-            population.index(progress=teller.listen)
-            _require_kept(population)
-            return
         stages = [job.what] if job.what else _stages()
         teller.begin(stages[0])
         for number, part in enumerate(analyze(population, only=job.what or None, progress=teller.listen), 1):
@@ -60,7 +55,7 @@ def _analyze(run: Run, job: Job, teller: Teller) -> None:
 
 def _stages() -> list[str]:
     """Return what each analysis is called while it is made, in the order in which `analyze` makes them."""
-    names = [one.name for one in analyses() if not one.of_single_samples]
+    names = [one.name for one in analyses() if not one.asked_alone]
     return [f"{name} ({number} of {len(names)})" for number, name in enumerate(names, 1)]
 
 

@@ -4,46 +4,26 @@ from __future__ import annotations
 
 import shlex
 
-from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.analysis.population.names import command_name, name_of
+from cutaway.errors import ConfigurationError
 
-__all__ = ["ANALYSES", "SIMILAR", "analysis_of", "command_of"]
-
-SIMILAR = "similar"
-# As `cutaway.analysis` names them, each with the word of `cutaway analyze`. Loading that module takes seconds.
-ANALYSES = {
-    "map": "map",
-    "clusters": "clusters",
-    "class distances": "distances",
-    "units": "units",
-    "curve": "curve",
-    "confusion": "confusion",
-    "batches": "batches",
-    "mislabeled": "mislabeled",
-    "ambiguous": "ambiguous",
-    "duplicates": "duplicates",
-    "leakage": "leakage",
-    "outliers": "outliers",
-    "to label": "to-label",
-    "insights": "insights",
-    SIMILAR: "similar",
-}
-_SAME = {"distances": "class distances", "similar index": SIMILAR, "similars": SIMILAR, "index": SIMILAR}
+__all__ = ["analysis_of", "command_of"]
 
 
 def analysis_of(what: str) -> str:
-    """Return the analysis that a word names, an empty one for all. Raises `ConfigurationError` for other words.
+    """Return the analysis that a word names. Raises `ConfigurationError` for other words, and for what no job makes.
 
-    >>> analysis_of("to-label"), analysis_of("distances"), analysis_of("class_distances")
-    ('to label', 'class distances', 'class distances')
+    >>> analysis_of("to-label"), analysis_of("class_distances")
+    ('to label', 'class distances')
     """
-    name = " ".join(what.replace("-", " ").replace("_", " ").split()).lower()
-    name = _SAME.get(name, name)
-    if name and name not in ANALYSES:
-        listed = ", ".join(ANALYSES)
+    from cutaway.analysis.population.applicability import analysis_named  # it takes long to import
+
+    found = analysis_named(name_of(what))
+    if found.asked_alone and not found.prepares:
         raise ConfigurationError(
-            f"There is no analysis {what!r}.", hint=f"{did_you_mean(name, list(ANALYSES))} It is of {listed}."
+            f"No job makes {what!r} of all samples: `cutaway analyze RUN {command_name(found.name)}`"
         )
-    return name
+    return found.name
 
 
 def command_of(kind: str, run: str, what: str, evaluation: int, other: str) -> str:
@@ -53,7 +33,7 @@ def command_of(kind: str, run: str, what: str, evaluation: int, other: str) -> s
     "cutaway analyze 'my run' to-label --evaluation 1"
     """
     if kind == "analyze":
-        words = [ANALYSES[what]] if what else []
+        words = [command_name(what)] if what else []
     elif kind == "compare":
         words = ["compare", "--with", other]
     else:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.population.applicability import what_applies
+from cutaway.analysis.population.applicability import analysis_named, what_applies
+from cutaway.analysis.population.names import file_name
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SUBSET, Samples
 from cutaway.run.analyses import is_analysed
 from cutaway.run.evaluated.columns import ERROR
@@ -27,9 +28,6 @@ from cutaway.studio.previews import has_pictures
 from cutaway.studio.wire.population import AnalysisRow, EvaluationRow, PopulationColumn, PopulationDetail
 
 __all__ = ["population_detail"]
-
-# They are asked for one sample at a time, and not kept for all.
-_ASKED_EACH = ("similar", "heat maps", "loss heat maps")
 
 
 def population_detail(loaded: Loaded, scores: Scores) -> PopulationDetail:
@@ -86,14 +84,14 @@ def _analyses(loaded: Loaded, columns: Sequence[PopulationColumn]) -> list[Analy
             reason=one.reason,
         )
         for one in what_applies(_outline(loaded, columns), loaded.population)
-        if one.analysis not in _ASKED_EACH
+        if not analysis_named(one.analysis).asked_alone
     ]
 
 
 def _is_made(loaded: Loaded, analysis: str) -> bool:
     if analysis == "map":
         return any(loaded.map(method) is not None for method in METHODS)
-    return loaded.is_made(analysis.replace(" ", "_"))
+    return loaded.is_made(file_name(analysis))
 
 
 def _outline(loaded: Loaded, columns: Sequence[PopulationColumn]) -> Samples:

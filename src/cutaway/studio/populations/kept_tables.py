@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
+from cutaway.analysis.population.applicability import analyses
+from cutaway.analysis.population.names import file_name
 from cutaway.run.analyses import KeptTable, read_table
 from cutaway.run.evaluated import EvaluatedPopulation
-from cutaway.run.evaluated.kept import MAP, problem_of
+from cutaway.run.evaluated.kept import MAP, METHODS, problem_of
 
 __all__ = ["KeptTables"]
 
@@ -56,9 +58,22 @@ class KeptTables:
         if held is None:
             reason = "it cannot be read"
         else:
-            reason = problem_of(population, kind, held, self._ids(), lambda: self.table(MAP))
+            reason = problem_of(
+                population,
+                kind,
+                held,
+                self._ids(),
+                its_map=lambda: self.table(MAP),
+                is_of_these=self._is_of_these,
+            )
         if reason:
             words = kind.replace("_", " ")
             self._reasons[kind] = f"What was kept of {words!r} is left out: {reason}. Make it again."
             return None
         return held
+
+    def _is_of_these(self, kind: str, table: pa.Table) -> bool:
+        """Whether a table has the samples that one of its kind has; tables of something else have none to compare."""
+        name = MAP if kind in METHODS else kind
+        made = next((one for one in analyses() if file_name(one.name) == name), None)
+        return made is None or made.is_own(table, self._ids(), self._population.answer.classes)

@@ -70,7 +70,8 @@ def sample_heat_maps(
         if refusal.code != "too-slow":
             raise
         chosen = f" --method {shlex.quote(method)}" if method else ""
-        command = f"cutaway analyze {loaded.run.name} heatmap --sample {shlex.quote(sample)}{chosen}"
+        what = "loss-heat-maps" if loss else "heat-maps"
+        command = f"cutaway analyze {loaded.run.name} {what} --sample {shlex.quote(sample)}{chosen}"
         raise Refusal(504, "too-slow", refusal.error, f"In a terminal it may take its time: `{command}`.") from refusal
     return HeatMapAnswer(**{**found, "maps": [heat_map_row(one) for one in found["maps"]]})
 

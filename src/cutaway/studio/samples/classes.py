@@ -21,7 +21,7 @@ def classes_of(loaded: Loaded, row: int, label: str | None) -> tuple[list[ClassS
     likely = _probabilities(loaded, row, notes)
     far = _distances(loaded, row)
     if loaded.classes and far is None:
-        command = f"`cutaway analyze {loaded.run.name} distances`"
+        command = f"`cutaway analyze {loaded.run.name} class-distances`"
         notes.append(f"How far the classes are was not analysed: {command} does that.")
     return class_rows(loaded.classes, likely, far, label), notes
 

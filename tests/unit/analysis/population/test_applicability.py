@@ -69,7 +69,7 @@ LEFT_OUT: dict[str, dict[str, str]] = {
 ONLY_WHEN_ASKED = {"batches", "curve", "mislabeled", "to label"}
 ANALYSES = {
     "map", "similar", "clusters", "class distances", "units", "curve", "confusion", "heat maps", "loss heat maps",
-    "batches", "mislabeled", "ambiguous", "duplicates", "leakage", "outliers", "to label", "insights",
+    "batches", "mislabeled", "ambiguous", "duplicates", "leakage", "outliers", "to label", "insights", "compare",
 }  # fmt: skip
 
 

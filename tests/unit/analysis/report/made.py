@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cutaway.analysis.population.whole import AnalysisResult
+from cutaway.analysis.population.result import AnalysisResult
 from cutaway.analysis.report import Drawn, Fix, Head, Made, ReportContent, ReportSeries, ReportTest, Score, make_report
 from cutaway.run import Finding
 from tests.unit.analysis.figures.made import png

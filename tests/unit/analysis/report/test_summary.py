@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from cutaway.analysis.population.whole import AnalysisResult
+from cutaway.analysis.population.result import AnalysisResult
 from cutaway.analysis.report import Head, ReportContent, Score, scores_of
 from cutaway.analysis.report.drawing import interval, line, share
 from cutaway.analysis.report.summary import ends_of, interval_words, percent, summary_of, suspected

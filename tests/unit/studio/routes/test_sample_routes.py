@@ -93,7 +93,7 @@ def test_facts_say_where_a_number_lies_among_all_and_texts_have_no_rank(asked: A
 
 def test_what_was_not_analysed_is_said_with_the_command_that_does_it(asked: Asked) -> None:
     told = asked.data("digits", "/sample", sample="training/12")
-    assert any("`cutaway analyze digits distances`" in note for note in told["notes"])
+    assert any("`cutaway analyze digits class-distances`" in note for note in told["notes"])
     assert any("`cutaway analyze digits duplicates`" in note for note in told["notes"])
     assert (told["cluster"], told["cluster_words"], told["twins"]) == (None, "", [])
     assert told["x"] is not None
