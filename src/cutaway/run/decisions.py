@@ -7,13 +7,13 @@ back, where only what it rejects still counts. All changes are made one after th
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from cutaway.errors import StorageError
+from cutaway.run.file_stamp import stamp_of
 from cutaway.run.identity import Run
 from cutaway.run.overlays import LABEL, Correction, Overlay, overlay_path, read_overlay, replace_overlay
 
@@ -78,12 +78,8 @@ def read_decisions(run: Run) -> Decisions:
 def decisions_stamp(run: Run) -> object:
     """Return what changes when decisions do; None where nothing was ever decided."""
     path = overlay_path(run, STUDIO)
-    found = []
-    for one in (path, _aside(path)):
-        with contextlib.suppress(OSError):
-            there = one.stat()
-            found.append((str(one), there.st_mtime_ns, there.st_size, there.st_ino))
-    return tuple(found) or None
+    stamps = [(str(one), stamp_of(one)) for one in (path, _aside(path))]
+    return tuple(one for one in stamps if one[1] is not None) or None
 
 
 def write_decisions(run: Run, decisions: Decisions) -> Overlay | None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from cutaway.errors import ConfigurationError, RunDamaged, RunExists, RunFormatError, RunNotFound, StorageError
 from cutaway.run.documents import read_config, read_document, write_document, write_yaml
+from cutaway.run.file_stamp import FileStamp
 from cutaway.run.findings import Finding, findings_from_table
 from cutaway.run.layout import CONFIG_FILE, CONTROL, LEASES, OVERLAY_FILE, RUN_FILE, SAMPLES, SOURCE_FILE, TRACE, WATCH
 from cutaway.run.leases import CHIEF, Lease, RunState, free_attempt, refuse_live_writer, training_states
@@ -48,7 +49,7 @@ class Run:
         self.storage = storage or LocalStorage(path)
         self.identity = identity
         self.damage = damage or []
-        self._identity_seen: tuple[int, int, int] | None = None
+        self._identity_seen: FileStamp | None = None
         self._attempts: list[Attempt] | None = None
 
     def __repr__(self) -> str:
@@ -146,8 +147,7 @@ class Run:
     def attempts(self) -> list[Attempt]:
         """Return the attempts so far, read again when `run.json` has changed."""
         try:
-            stat = (self.path / RUN_FILE).stat()
-            seen = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
+            seen = FileStamp.of(self.path / RUN_FILE)
             if seen != self._identity_seen or self._attempts is None:
                 self.identity = read_document(self.storage, RUN_FILE)
                 self._identity_seen = seen

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from cutaway.run.file_stamp import FileStamp, stamp_of
 from cutaway.run.identity import Run
 from cutaway.run.layout import PREVIEWS
 from cutaway.studio.answers.errors import Refusal
@@ -22,7 +23,7 @@ MOST_OF_SEVERAL = 64 << 10
 # So many files of previews are remembered by which sample lies where.
 MOST_FILES = 8
 
-_Key = tuple[str, int, int]
+_Key = tuple[str, FileStamp]
 _Places = dict[str, tuple[int, int]]
 
 
@@ -68,11 +69,10 @@ class SamplePreviews:
         return {sample for path in _files(run) for sample in samples & self._places(path).keys()}
 
     def _places(self, path: Path) -> _Places:
-        try:
-            stat = path.stat()
-        except OSError:
+        stamp = stamp_of(path)
+        if stamp is None:
             return {}
-        key = (str(path), stat.st_mtime_ns, stat.st_size)
+        key = (str(path), stamp)
         with self._guard:
             if key in self._known:
                 self._known.move_to_end(key)

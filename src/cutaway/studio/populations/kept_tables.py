@@ -11,6 +11,7 @@ from cutaway.analysis.population.names import file_name
 from cutaway.run.analyses import KeptTable, read_table
 from cutaway.run.evaluated import EvaluatedPopulation
 from cutaway.run.evaluated.kept import MAP, METHODS, problem_of
+from cutaway.run.file_stamp import stamp_of
 
 __all__ = ["KeptTables"]
 
@@ -31,11 +32,7 @@ class KeptTables:
 
     def stamp(self, kind: str) -> object:
         """Return what changes when the file of a kind does; None where there is none."""
-        try:
-            there = self._population.name(kind).file(self._population.evaluation, "parquet").stat()
-        except OSError:
-            return None
-        return there.st_mtime_ns, there.st_size, there.st_ino
+        return stamp_of(self._population.name(kind).file(self._population.evaluation, "parquet"))
 
     def table(self, kind: str) -> KeptTable | None:
         """Return what was kept of a kind, where it is of this evaluation."""

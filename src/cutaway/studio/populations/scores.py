@@ -13,6 +13,7 @@ from cutaway.errors import CutawayError
 from cutaway.run.evaluated import chosen_evaluation, open_evaluated
 from cutaway.run.evaluated.columns import CORRECT
 from cutaway.run.evaluations import Evaluation
+from cutaway.run.file_stamp import FileStamp, stamp_of
 from cutaway.run.layout import SOURCE_FILE
 
 __all__ = ["Scores"]
@@ -25,17 +26,17 @@ class Scores:
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._known: OrderedDict[tuple[str, int], float | None] = OrderedDict()
+        self._known: OrderedDict[tuple[str, FileStamp], float | None] = OrderedDict()
 
     def accuracy(self, evaluation: Evaluation, column: Callable[[str], pa.ChunkedArray] | None = None) -> float | None:
         """Return the share of samples that are read as they are labelled; None where nothing says it.
 
         `column` gives columns of an evaluation that is open already: its files are not read again.
         """
-        try:
-            key = (str(evaluation.path), (evaluation.path / SOURCE_FILE).stat().st_mtime_ns)
-        except OSError:
+        stamp = stamp_of(evaluation.path / SOURCE_FILE)
+        if stamp is None:
             return None
+        key = (str(evaluation.path), stamp)
         with self._guard:
             if key in self._known:
                 return self._known[key]

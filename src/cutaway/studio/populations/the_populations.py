@@ -8,11 +8,11 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from pathlib import Path
 
 from cutaway.errors import EvaluationError
 from cutaway.run.evaluated import EvaluatedPopulation, chosen_evaluation, open_evaluated
 from cutaway.run.evaluations import Evaluation, evaluations
+from cutaway.run.file_stamp import FileStamp
 from cutaway.run.identity import Run
 from cutaway.run.layout import SOURCE_FILE, SPACES_FILE
 from cutaway.studio.answers.errors import Refusal
@@ -25,7 +25,7 @@ MOST_LOADED = 3
 _DOCUMENTS = (SOURCE_FILE, SPACES_FILE)
 
 _Key = tuple[str, int]
-_Stamp = tuple[tuple[str, int, int, int], ...]
+_Stamp = tuple[tuple[str, FileStamp], ...]
 
 
 class Populations:
@@ -96,12 +96,7 @@ def _population(evaluation: Evaluation) -> EvaluatedPopulation:
 def _stamp(evaluation: Evaluation) -> _Stamp:
     """Return what changes when the samples do; what analyses keep beside them does not belong to it."""
     return tuple(
-        (path.name, *_state(path))
+        (path.name, FileStamp.of(path))
         for path in sorted(evaluation.path.iterdir())
         if path.name in _DOCUMENTS or (path.suffix == ".parquet" and "." not in path.stem)
     )
-
-
-def _state(path: Path) -> tuple[int, int, int]:
-    there = path.stat()
-    return there.st_mtime_ns, there.st_size, there.st_ino

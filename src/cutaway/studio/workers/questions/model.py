@@ -24,6 +24,7 @@ from cutaway.evaluation.wiring import first_sample
 from cutaway.models import Limits, load
 from cutaway.run.evaluated import chosen_evaluation
 from cutaway.run.evaluations import Evaluation
+from cutaway.run.file_stamp import FileStamp, stamp_of
 from cutaway.run.identity import Run
 from cutaway.studio.workers.questions.describing import described, uploads_of
 from cutaway.studio.workers.questions.heat_maps import first_map, model_choices, sample_heat_maps
@@ -52,7 +53,7 @@ class OpenedModel:
     def __init__(self, run: str, evaluation: int, tells: Tells) -> None:
         self._evaluation: Evaluation = chosen_evaluation(Run.open(run), evaluation)
         self._tells = tells
-        self._entry_stamp: tuple[int, int] | None = None
+        self._entry_stamp: FileStamp | None = None
         self._limits = Limits(threads=min(_MOST_THREADS, os.cpu_count() or 1))
         self.questions: dict[str, Callable[[Mapping[str, Any]], Any]] = {
             "bind": self._bind,
@@ -66,7 +67,7 @@ class OpenedModel:
     @property
     def is_stale(self) -> bool:
         """Whether the binding's file changed since it was opened: somebody works on it, and looks what it does."""
-        return "_bound" in vars(self) and self._entry_stamp != _stamp(self._entry)
+        return "_bound" in vars(self) and self._entry_stamp != stamp_of(self._entry)
 
     @cached_property
     def _entry(self) -> Path | None:
@@ -77,7 +78,7 @@ class OpenedModel:
     def _bound(self) -> tuple[Dataset, list[str]]:
         name = "" if self._entry is None else self._entry.name
         self._tells.doing(f"opening the binding {name!r}" if name else "looking for the binding")
-        self._entry_stamp = _stamp(self._entry)
+        self._entry_stamp = stamp_of(self._entry)
         return reopen_dataset(self._evaluation)
 
     @cached_property
@@ -171,11 +172,3 @@ class OpenedModel:
         reopened = self._reopened
         self._tells.doing("asking the model about the file")
         return tried(self._population, reopened, arguments)
-
-
-def _stamp(entry: Path | None) -> tuple[int, int] | None:
-    try:
-        there = None if entry is None else entry.stat()
-    except OSError:
-        return None
-    return None if there is None else (there.st_mtime_ns, there.st_size)
