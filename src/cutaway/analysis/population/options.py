@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -41,14 +41,14 @@ class NoOptions:
 
 
 def option(
-    default: Any = MISSING, *, help: str, metavar: str = "", flags: tuple[str, ...] = (), least: int | None = None
+    default: Any = None, *, help: str, metavar: str = "", flags: tuple[str, ...] = (), least: int | None = None
 ) -> Any:
     """Return a field of a dataclass of options: without a default None, or nothing given where it takes several.
 
     `flags` are its spellings in a command, where they are not its name; `least` is the least number that it takes.
     """
     about = {"help": help, "metavar": metavar, "flags": flags, "least": least}
-    return field(default=None if default is MISSING else default, metadata=about)
+    return field(default=default, metadata=about)
 
 
 def options_of(kind: type) -> tuple[Option, ...]:
