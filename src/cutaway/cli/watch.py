@@ -141,7 +141,7 @@ def _actions(rules: Sequence[str], texts: Sequence[str]) -> dict[str, list[Actio
             parsed = parse_action_words(text)
         except ConfigurationError as error:
             hint = did_you_mean(head, rules) if equals else ""
-            raise ConfigurationError(f"{error}{hint}") from error
+            raise ConfigurationError(error.message, hint=f"{error.hint}{hint}") from error
         for rule in rules:
             found[rule] += parsed
     return found

@@ -36,7 +36,9 @@ def _run_at(other: str | Path) -> Run | None:
     try:
         return find_run(str(other))
     except RunNotFound as error:
-        raise ConfigurationError(f"{error} There is no model file {str(other)!r} either.") from error
+        raise ConfigurationError(
+            error.message, hint=f"{error.hint} There is no model file {str(other)!r} either."
+        ) from error
 
 
 def _evaluated(origin: Origin | None, model: Path, progress: Listener | None) -> Run:
