@@ -48,7 +48,9 @@ def test_every_package_is_on_the_map() -> None:
     assert sorted(rows) == PACKAGES
 
 
-@pytest.mark.parametrize("what", ["a rule", "a metric", "a visualizer", "a model format", "a storage"])
+@pytest.mark.parametrize(
+    "what", ["a rule", "an analysis", "a metric", "a visualizer", "a model format", "a framework", "a storage"]
+)
 def test_whatever_can_be_added_has_its_page_and_its_test(what: str) -> None:
     row = re.search(rf"(?m)^\| {what} \|.*$", section("Where to add"))
     assert row, f"the map does not say where {what} is added"
@@ -56,7 +58,7 @@ def test_whatever_can_be_added_has_its_page_and_its_test(what: str) -> None:
     assert len([one for one in links if "how-to/" in one]) == 1
     assert [one for one in links if not (PAGE.parent / one).exists()] == []
     page = next(Path(one).name for one in links if "how-to/" in one)
-    tests = (ROOT / "tests" / "docs").glob("test_*.py")
+    tests = [*(ROOT / "tests" / "docs").glob("test_*.py"), *(ROOT / "tests" / "contract").glob("test_*.py")]
     assert any(f'"{page}"' in path.read_text(encoding="utf-8") for path in tests), f"no test follows {page}"
 
 
