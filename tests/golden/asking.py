@@ -26,7 +26,7 @@ __all__ = ["COMMANDS", "ROUTES", "AskedStudio", "answers_of", "studio_over"]
 RUNS = ("trained", "digits", "digits-wide")
 TRAINED = ("trained", "digits")
 SAMPLE, TENSOR = "validation/3", "Sequential_first.weight"
-ANALYSES = ("clusters", "distances", "units", "confusion", "batches", "mislabeled", "ambiguous")
+ANALYSES = ("clusters", "class-distances", "units", "confusion", "batches", "mislabeled", "ambiguous")
 MORE_ANALYSES = ("duplicates", "leakage", "outliers", "to-label", "insights")
 COMMANDS = [
     "runs list .",
@@ -44,7 +44,7 @@ COMMANDS = [
     "analyze digits curve --x metadata.brightness --by label",
     *(f"analyze digits {name}" for name in (*ANALYSES, *MORE_ANALYSES)),
     f"analyze digits similar --sample {SAMPLE} -k 5",
-    f"analyze digits heatmap --sample {SAMPLE} --binding {{binding}} --no-sanity",
+    f"analyze digits heat-maps --sample {SAMPLE} --binding {{binding}} --no-sanity",
     "analyze digits compare --with digits-wide",
     "test digits",
     "test digits --list",

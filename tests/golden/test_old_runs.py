@@ -15,8 +15,13 @@ from tests.golden.asking import COMMANDS, ROUTES, TRAINED, answers_of
 
 HERE = Path(__file__).parent
 OLD: dict[str, Any] = json.loads((HERE / "answers.json").read_text(encoding="utf-8"))
-# What of an answer was changed on purpose since, by its place in it: a pattern, and why.
-CHANGED: dict[str, str] = {}
+# What analyses were called in a command, and in its answer: the registry's names are the only ones now.
+OLD_WORDS = {"class-distances": "distances", "heat-maps": "heatmap"}
+NEW_NAMES = {"distances": "class distances", "heatmap": "heat maps", "to-label": "to label"}
+# What else of an answer was changed on purpose, by its place in it.
+CHANGED = {
+    "cutaway analyze digits batches": ".answer.analyses[0].title",  # an analysis bears its name, as all others did
+}
 ASKED = [
     *(f"cutaway {one}" for one in COMMANDS),
     *(f"trial of {one}" for one in TRAINED),
@@ -36,7 +41,11 @@ def answers(runs: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("asked", ASKED)
 def test_an_old_run_is_answered_for_as_it_was(answers: dict[str, Any], asked: str) -> None:
-    assert not list(differences(answers[asked], OLD[asked]))
+    before = asked
+    for new, old in OLD_WORDS.items():
+        before = before.replace(f"analyze digits {new}", f"analyze digits {old}")
+    found = differences(answers[asked], in_new_names(OLD[before]))
+    assert [one for one in found if not one.startswith(CHANGED.get(asked, "nothing"))] == []
 
 
 def test_reading_an_old_run_changes_none_of_its_files(runs: Path, answers: dict[str, Any]) -> None:
@@ -63,10 +72,17 @@ def test_the_golden_files_name_no_place_of_the_machine_that_made_them() -> None:
     assert [path for path in (*files, HERE / "answers.json") if named.search(path.read_bytes())] == []
 
 
+def in_new_names(answer: Any) -> Any:
+    """Return an old answer with its analyses called as they are now."""
+    if isinstance(answer, dict):
+        return {NEW_NAMES.get(key, key): in_new_names(held) for key, held in answer.items()}
+    if isinstance(answer, list):
+        return [in_new_names(held) for held in answer]
+    return NEW_NAMES.get(answer, answer) if isinstance(answer, str) else answer
+
+
 def differences(new: Any, old: Any, where: str = "") -> list[str]:
     """Return where two answers differ; floats may differ by what another machine's rounding makes of them."""
-    if where in CHANGED:
-        return []
     if isinstance(new, dict) and isinstance(old, dict):
         names = sorted({*new, *old})
         return [told for one in names for told in differences(new.get(one, ...), old.get(one, ...), f"{where}.{one}")]
