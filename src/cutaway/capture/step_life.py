@@ -87,12 +87,13 @@ class StepLife:
 
     def count(self, *, attend: bool = True) -> None:
         """Count a step of which nothing is recorded."""
-        self.counter.take(self.mode)
+        step, _ = self.counter.take(self.mode)
         self._ended = None
-        if self.counter.step >= self._wakes_at:
+        if step + 1 >= self._wakes_at:
             self._set_idle(0)
-        if attend and self.requests is not None and self.requests.mail.waiting:
-            self.requests.attend()
+        requests = self.requests
+        if attend and requests is not None and requests.mail.waiting:
+            requests.attend()
 
     def late_record(self) -> StepRecord | None:
         """Return a record for more of the step that ended last, for the queue; None if it was not recorded."""

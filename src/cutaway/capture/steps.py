@@ -55,9 +55,9 @@ class StepCounter:
 
     def take(self, mode: ModeKeys) -> tuple[int, int]:
         """Return the numbers of a step that begins: over all modes, and within its own."""
-        step, mode_step = self.step, self._mode_steps[mode]
-        self.step += 1
-        self._mode_steps[mode] += 1
+        step, mode_steps = self.step, self._mode_steps
+        mode_step = mode_steps[mode]
+        self.step, mode_steps[mode] = step + 1, mode_step + 1
         self.newest = (step, mode, mode_step)
         return step, mode_step
 

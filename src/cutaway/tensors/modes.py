@@ -23,6 +23,9 @@ class ModeKeys(Enum):
     PREDICT = 3
     GLOBAL = 4
 
+    # Every step of a training looks its mode up; Enum's own hash is a call of Python each time.
+    __hash__ = object.__hash__
+
     @classmethod
     def parse(cls, mode: str | ModeKeys) -> ModeKeys:
         """Return the mode of that name, in any case; a ModeKeys comes back as it is."""

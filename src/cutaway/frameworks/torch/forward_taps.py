@@ -31,10 +31,15 @@ class ForwardTaps:
 
     def _before_forward(self, module: torch.nn.Module, *inputs: Any) -> None:
         loop, steps = self._loop, self._steps
-        if len(loop.optimizers) > 1:
+        if loop.is_shared:
             self._attend_late()
         if steps.idle:
-            self._before_idle_forward(module)
+            plain = module.training and steps.may_train and loop.optimizers and torch.is_grad_enabled()
+            if plain and not loop.gradients.on_parameters:
+                # An update will count the step. This case must cost next to nothing, so it is asked for here.
+                loop.passes, loop.last_update = False, None
+            else:
+                self._before_idle_forward(module)
             return
         if loop.is_repeated():
             return
@@ -61,20 +66,14 @@ class ForwardTaps:
 
     def _before_idle_forward(self, module: torch.nn.Module) -> None:
         """Count a step that is not recorded, unless an update will."""
-        loop = self._loop
-        trains = module.training and self._steps.may_train and torch.is_grad_enabled()
-        gradients = loop.gradients
-        if trains and loop.optimizers and not gradients.on_parameters:
-            # The plain case, which must cost next to nothing.
-            loop.passes, loop.last_update = False, None
-            return
+        loop, gradients = self._loop, self._loop.gradients
         if gradients.on_parameters and gradients.hear_outputs:
             # The forward is seen, so parameters need not call for it.
             gradients.untap_parameters()
         if loop.is_repeated():
             return
         # The step that this forward began stays unrecorded, even where the next one no longer is.
-        loop.passes = not loop.optimizers or not trains
+        loop.passes = not (loop.optimizers and module.training and loop.wants_gradients())
         loop.last_update = None
         if loop.passes:
             self._steps.count()

@@ -30,6 +30,7 @@ class TrainingLoop:
         self.model = WatchedModel(hook, taps, self.is_repeated)
         self.gradients = GradientTaps(hook, self._on_gradient)
         self.optimizers: list[torch.optim.Optimizer] = []
+        self.is_shared = False  # whether several optimizers update what one step has computed
         self.scaler: torch.amp.GradScaler | None = None
         self.last_update: torch.optim.Optimizer | None = None  # whose update ended the last step, until a forward
         self.batch_samples: list[str | None] | None = None  # those that the last forward got

@@ -27,17 +27,20 @@ class OptimizerTaps:
         """Follow the updates of one more optimizer."""
         loop = self._loop
         loop.optimizers.append(optimizer)
+        loop.is_shared = len(loop.optimizers) > 1
         before = Tap(loop.hook, self._before_update, "the optimizer")
         after = Tap(loop.hook, self._after_update, "the optimizer")
         taps.add(lambda: optimizer.register_step_pre_hook(before))
         taps.keep(optimizer.register_step_post_hook(after))
         groups = [{key: value for key, value in g.items() if key != "params"} for g in optimizer.param_groups]
-        name = "optimizer" if len(loop.optimizers) == 1 else f"optimizer_{len(loop.optimizers)}"
+        name = f"optimizer_{len(loop.optimizers)}" if loop.is_shared else "optimizer"
         loop.hook.set_config({name: {"class": type(optimizer).__name__, "groups": groups}})
 
     def _before_update(self, optimizer: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         loop, steps = self._loop, self._steps
-        if steps.idle or loop.passes or self._shares_step(optimizer):
+        last = loop.last_update
+        if steps.idle or loop.passes or (last is not None and last is not optimizer):
+            # The last: another optimizer's update has ended this step already.
             return
         if loop.in_closure:
             # The last update did not come to its end: its closure raised.
@@ -61,20 +64,17 @@ class OptimizerTaps:
         """Whether the gradients of the update that begins were recorded, will be, or must not be."""
         return self._loop.awaits_update or self._loop.in_closure or not self._steps.may_train
 
-    def _shares_step(self, optimizer: torch.optim.Optimizer) -> bool:
-        """Whether an update belongs to a step that another optimizer's update has ended already."""
-        return self._loop.last_update is not None and self._loop.last_update is not optimizer
-
     def _after_update(self, optimizer: Any, *_: Any) -> None:
         loop, steps = self._loop, self._steps
-        if loop.passes or self._shares_step(optimizer):
+        last = loop.last_update
+        if loop.passes or (last is not None and last is not optimizer):
             # Counted already: by the forward of a model that is trained as it is evaluated, or by another optimizer.
             return
         loop.last_update = optimizer
         # Other optimizers may yet update what this step has computed; by the next forward they have.
-        is_alone = len(loop.optimizers) == 1
+        attend = not loop.is_shared
         if steps.idle:
-            steps.count(attend=is_alone)
+            steps.count(attend=attend)
             return
         record, loop.in_closure, loop.awaits_update = steps.record, False, False
         if record is None:
@@ -87,7 +87,7 @@ class OptimizerTaps:
         if record.wanted and "optimizer_variables" in loop.hook.selection.names:
             for one in loop.optimizers:
                 self._offer_state(record, one)
-        steps.end(attend=is_alone)
+        steps.end(attend=attend)
 
     def _offer_state(self, record: StepRecord, optimizer: torch.optim.Optimizer) -> None:
         names, variables = self._loop.model.parameter_names(), self._loop.hook.collections.get("optimizer_variables")
