@@ -10,9 +10,10 @@ from typing import Any
 import hypothesis
 import pytest
 
-# A machine that is busy with other things is slow: how long an example takes says nothing.
-hypothesis.settings.register_profile("quick", max_examples=30, deadline=None)
-hypothesis.settings.register_profile("full", max_examples=200, deadline=None)
+# A machine that is busy with other things is slow: how long an example takes, or making one, says nothing.
+UNTIMED: Any = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+hypothesis.settings.register_profile("quick", max_examples=30, **UNTIMED)
+hypothesis.settings.register_profile("full", max_examples=200, **UNTIMED)
 hypothesis.settings.load_profile(os.environ.get("CUTAWAY_EXAMPLES", "quick"))
 
 BROWSER = "tests/browser/"
