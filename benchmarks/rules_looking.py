@@ -41,9 +41,9 @@ def look(folder: Path) -> Looked:
     opened = time.perf_counter()
     spent = {id(rule): _timed(rule) for rule in rules}
     with Watcher(trial, rules) as watcher:
-        rounds = list(watcher.rounds(follow=False))
+        looks = list(watcher.looks(follow=False))
     end = time.perf_counter()
-    standing = [{**one.to_dict(), "seconds": sum(spent[id(one.rule)])} for one in rounds[-1].watched]
+    standing = [{**one.to_dict(), "seconds": sum(spent[id(one.rule)])} for one in looks[-1].watched]
     found = [(finding.code, int(finding.where.get("step", -1))) for finding in run.findings()]
     return Looked(opened - begin, end - begin, standing, found)
 

@@ -191,7 +191,8 @@ def test_a_run_full_of_bombs_has_a_report_within_bounded_memory(run: Path) -> No
     append_findings(writer, [Finding(text[:200], "error", text, where={text: text}) for text in TEXTS])
     writer.close()
     code = (
-        "import resource, sys; from cutaway.analysis import whole; from cutaway.cli import main; import pyarrow as pa;"
+        "import resource, sys; import pyarrow as pa;"
+        "from cutaway.analysis.population import whole; from cutaway.cli import main;"
         "ids = [f'training/{row}' for row in range(60)];"
         "table = pa.table({'sample': ids, 'score': [0.5] * 60, 'reason': ids});"
         "whole.analyze = lambda *_, **__: [whole.AnalysisResult('outliers', tables={'outliers': table})];"
@@ -212,7 +213,7 @@ def test_a_run_full_of_bombs_has_a_report_within_bounded_memory(run: Path) -> No
 def test_previews_that_cannot_be_read_cost_the_pictures_only(
     run: Path, cut: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cutaway.analysis import whole
+    from cutaway.analysis.population import whole
 
     kept = [one for one in whole.analyses() if one.name == "confusion"]
     monkeypatch.setattr(whole, "analyses", lambda: kept)

@@ -19,7 +19,7 @@ from cutaway.errors import ConfigurationError, CutawayError, ModelNotFound, RunD
 from cutaway.studio.answers.errors import answer_errors
 
 ALL = [getattr(errors, name) for name in errors.__all__ if isinstance(getattr(errors, name), type)]
-PATH = "/home/somebody/secret/place.parquet"
+PATH = "/srv/secret/place.parquet"
 
 
 def made(kind: type[CutawayError]) -> CutawayError:
@@ -68,7 +68,7 @@ def test_the_command_shows_message_and_hint_whole_and_the_server_no_folder(
         f"Error: {error.message}",
         *([error.hint] * bool(error.hint)),
     ]
-    assert "/home/somebody" not in " ".join(error.without_folders())
+    assert "/srv/secret" not in " ".join(error.without_folders())
 
 
 def test_a_route_answers_with_the_fields() -> None:

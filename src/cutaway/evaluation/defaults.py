@@ -76,9 +76,9 @@ def default_metric(pair: Pair) -> str | None:
 def loss_of_training(training: SavedTraining) -> str | None:
     """Return which of our losses a model was trained with, where it carried one and it is one of ours.
 
-    >>> loss_of_training(Training(loss="sparse_categorical_crossentropy"))
+    >>> loss_of_training(SavedTraining(loss="sparse_categorical_crossentropy"))
     'CategoricalCrossentropy'
-    >>> loss_of_training(Training(loss={"class_name": "BinaryCrossentropy", "config": {"from_logits": True}}))
+    >>> loss_of_training(SavedTraining(loss={"class_name": "BinaryCrossentropy", "config": {"from_logits": True}}))
     'BinaryCrossentropyFromLogits'
     """
     loss: Any = training.loss

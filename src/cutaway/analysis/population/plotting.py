@@ -162,7 +162,7 @@ def plot_curve(curve: Curve) -> Figure:
 
 def plot_confusion(confusion: ConfusionCounts) -> Figure:
     """Return which classes are taken for which."""
-    return confusion_figure(confusion.pairs, confusion.classes, title="ConfusionCounts", words=confusion.words())
+    return confusion_figure(confusion.pairs, confusion.classes, title="Confusion", words=confusion.words())
 
 
 def plot_batches(batches: BatchCurves) -> Figure:

@@ -43,7 +43,7 @@ _TOKENS = 20_000
 def render_html(leap_object: leap.LeapObject) -> str:
     """Return a whole page that shows what a visualizer returned.
 
-    >>> "&lt;b&gt;" in render_html(LeapText(["<b>"]))
+    >>> "&lt;b&gt;" in render_html(leap.LeapText(["<b>"]))
     True
     """
     body = _BODIES.get(type(leap_object))

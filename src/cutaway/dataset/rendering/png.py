@@ -26,7 +26,7 @@ def render_png(leap_object: leap.LeapObject) -> bytes:
     """Return a picture for a person, as the bytes of a PNG file; of a video an animated one, ten frames a second.
 
     >>> import numpy as np
-    >>> render_png(LeapImage(np.zeros((28, 28, 1), np.uint8)))[1:4]
+    >>> render_png(leap.LeapImage(np.zeros((28, 28, 1), np.uint8)))[1:4]
     b'PNG'
     """
     _refuse_other_types(leap_object)

@@ -28,7 +28,7 @@ Data = dict[str, Any]
 def typed_data(leap_object: leap.LeapObject) -> Data:
     """Return what a visualizer returned as plain data: dictionaries, lists, texts and numbers.
 
-    >>> typed_data(LeapText(["a", "b"]))
+    >>> typed_data(leap.LeapText(["a", "b"]))
     {'type': 'Text', 'tokens': ['a', 'b'], 'heatmap': None}
     """
     make = _MAKERS.get(type(leap_object))

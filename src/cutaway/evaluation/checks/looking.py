@@ -119,8 +119,11 @@ def function_of_column(column: str, declared: Sequence[MetadataField]) -> str:
 def spread_positions(length: int, count: int, seed: int) -> list[int]:
     """Return positions to look at: the first, the last, and some between, the same for the same seed.
 
-    >>> pick(3, 10, 0), pick(0, 10, 0), pick(1000, 4, 0)[0], pick(1000, 4, 0)[-1], len(pick(1000, 4, 0))
-    ([0, 1, 2], [], 0, 999, 4)
+    >>> spread_positions(3, 10, 0), spread_positions(0, 10, 0)
+    ([0, 1, 2], [])
+    >>> few = spread_positions(1000, 4, 0)
+    >>> few[0], few[-1], len(few)
+    (0, 999, 4)
     """
     if length <= count:
         return list(range(length))

@@ -17,7 +17,7 @@ def training_of(config: Any) -> SavedTraining:
     """Return the loss, the optimizer and the metrics of a `compile_config`, or of the `training_config` of a .h5.
 
     >>> training_of({"optimizer": "adam", "loss": "mse", "metrics": ["mae"]})
-    Training(loss='mse', optimizer={'name': 'adam'}, metrics=('mae',))
+    SavedTraining(loss='mse', optimizer={'name': 'adam'}, metrics=('mae',))
     """
     if not isinstance(config, Mapping):
         return SavedTraining()

@@ -234,14 +234,14 @@ def _decide_all(run: Path, samples: list[str]) -> None:
 
 class TestAnEvaluationThatWasMadeWithAnOverlay:
     @pytest.fixture
-    def again(self, asked: Asked, run: Path, made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    def again(self, asked: Asked, run: Path, evaluated_once: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         """Accept two corrections, and evaluate with them."""
         for sample in ("training/0", "training/1"):
             _decide(asked, sample, "accept")
         path = overlays(Run.open(run))[0].path
         assert path is not None
         monkeypatch.setenv(OVERLAY_VARIABLE, str(path))
-        evaluate(load_entry(made.parent.parent / "binding" / "leap_binder.py").dataset(), None, run)
+        evaluate(load_entry(evaluated_once.parent.parent / "binding" / "leap_binder.py").dataset(), None, run)
         monkeypatch.delenv(OVERLAY_VARIABLE)
         return run
 
