@@ -2,7 +2,8 @@
 
 A page is run from top to bottom in an empty folder. Names carry over from one Python block to the next. A block with a
 title (```` ```python title="train.py" ````) is written to that file. In ```` ```console ```` blocks the lines after `$`
-that start `cutaway`, `python` or `torchrun` are run; one that ends in `&` runs on while the page goes on.
+that start `cutaway`, `python` or `torchrun` are run; one that ends in `&` runs on while the page goes on. `cutaway`
+commands that are waited for, about a hundred, are forked from a process that has imported torch already.
 """
 
 import os
@@ -21,6 +22,7 @@ from sybil.parsers.markdown.lexers import RawFencedCodeBlockLexer
 
 from cutaway.capture.current import live_hooks
 from scripts.requirements import ROOT
+from tests.nursery import Nursery
 
 PROGRAMS = ("cutaway", "python", "torchrun")
 SECONDS = 120
@@ -46,7 +48,8 @@ class TitledBlockParser:
 class Shell:
     """Runs the commands of one page, and ends what it left running."""
 
-    def __init__(self) -> None:
+    def __init__(self, nursery: Nursery, output: Path) -> None:
+        self._nursery, self._output = nursery, output
         self._background: list[tuple[str, subprocess.Popen[str]]] = []
         folder = Path(sys.executable).parent
         self._environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
@@ -61,6 +64,9 @@ class Shell:
 
     def _run(self, words: list[str]) -> None:
         stays = words[-1] == "&"
+        if words[0] == "cutaway" and not stays:
+            self._fork(words)
+            return
         command = words[:-1] if stays else words
         process = subprocess.Popen(
             command, env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -70,6 +76,15 @@ class Shell:
             self._let_it_start(process)
         else:
             self._finish(shlex.join(command), process)
+
+    def _fork(self, words: list[str]) -> None:
+        child = self._nursery.start(
+            "command", words=words[1:], folder=str(Path.cwd()), environment=self._environment, output=str(self._output)
+        )
+        codes = child.reports()
+        child.wait()
+        output = self._output.read_text(encoding="utf-8")
+        assert codes == [0], f"`{shlex.join(words)}` ended with {codes or 'a signal'}:\n{output}"
 
     @staticmethod
     def _let_it_start(process: subprocess.Popen[str]) -> None:
@@ -95,8 +110,16 @@ class Shell:
         assert process.returncode == 0, f"`{command}` ended with {process.returncode}:\n{output}"
 
 
+@pytest.fixture(scope="session")
+def warm_commands() -> Iterator[Nursery]:
+    with Nursery("tests.docs.commands") as nursery:
+        yield nursery
+
+
 @pytest.fixture
-def run_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], int]]:
+def run_page(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, warm_commands: Nursery
+) -> Iterator[Callable[[Path], int]]:
     """Run every example of a page and return how many there were."""
     for name in [name for name in os.environ if name.startswith(("CUTAWAY", "SMDEBUG"))]:
         monkeypatch.delenv(name)
@@ -106,7 +129,7 @@ def run_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
     # As in an interpreter that was started there: a page may import the files that it writes.
     monkeypatch.syspath_prepend(tmp_path)
     imported = set(sys.modules)
-    shell = Shell()
+    shell = Shell(warm_commands, tmp_path_factory.mktemp("output") / "output.txt")
     parsers = [PythonCodeBlockParser(), TitledBlockParser(), CodeBlockParser("console", shell.evaluate), SkipParser()]
     sybil = Sybil(parsers, path=str(ROOT))
 

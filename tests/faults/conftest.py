@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cutaway.run import Run
-from tests.faults.nursery import Nursery
+from tests.nursery import Nursery
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ import pytest
 from cutaway.evaluation import Evaluation, evaluations
 from cutaway.run import Run
 from tests.faults.analysis_jobs import SIZES
-from tests.faults.nursery import Nursery
+from tests.nursery import Nursery
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.faults

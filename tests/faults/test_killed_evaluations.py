@@ -12,7 +12,7 @@ import pytest
 from cutaway.evaluation import Evaluation, evaluations
 from cutaway.run import Run, RunState
 from tests.faults.jobs import EVALUATED
-from tests.faults.nursery import Nursery
+from tests.nursery import Nursery
 
 pytestmark = pytest.mark.faults
 

@@ -21,7 +21,7 @@ from cutaway.run.decisions import read_decisions
 from cutaway.run.layout import TESTS_FILE
 from cutaway.run.selections import selections
 from cutaway.run.slice_tests import read_tests
-from tests.faults.nursery import Nursery
+from tests.nursery import Nursery
 from tests.unit.studio.a_population import make
 from tests.unit.studio.one_run import Asked, studio_of
 

@@ -17,7 +17,7 @@ from cutaway.run.findings import stamped
 from cutaway.run.schemas import FINDINGS
 from cutaway.testing.rules import ScriptedRun
 from cutaway.trial import Trial, liveness
-from tests.faults.nursery import Nursery
+from tests.nursery import Nursery
 
 pytestmark = pytest.mark.faults
 

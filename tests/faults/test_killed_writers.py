@@ -13,7 +13,7 @@ from cutaway.run.schemas import STATISTICS, STEPS, TENSORS
 from cutaway.run.segments import RawPlace
 from cutaway.trial import overview
 from tests.faults.jobs import tensor_of
-from tests.faults.nursery import Child, Nursery
+from tests.nursery import Child, Nursery
 
 pytestmark = pytest.mark.faults
 

@@ -13,7 +13,7 @@ import pytest
 from cutaway.errors import RunLocked
 from cutaway.run import Run, RunState
 from tests.faults.jobs import LOST, WON
-from tests.faults.nursery import Child, Nursery
+from tests.nursery import Child, Nursery
 
 pytestmark = pytest.mark.faults
 

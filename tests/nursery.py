@@ -75,8 +75,8 @@ class Nursery:
 
     def __init__(self, jobs: str = "tests.faults.jobs") -> None:
         self._socket, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [sys.executable, "-m", "tests.faults.nursery", str(other.fileno()), jobs]
-        root = Path(__file__).parents[2]
+        command = [sys.executable, "-m", "tests.nursery", str(other.fileno()), jobs]
+        root = Path(__file__).parents[1]
         self._process = subprocess.Popen(command, pass_fds=[other.fileno()], cwd=root)
         other.close()
 
