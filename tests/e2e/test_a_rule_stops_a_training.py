@@ -56,7 +56,7 @@ def test_a_rule_in_another_process_stops_the_training_cleanly(
     said, _ = training.communicate(timeout=240)
     table, _ = watcher.communicate(timeout=60)
     assert training.returncode == 0
-    assert "stopped at" in said
+    assert "stopped at" in said, table
     assert "cleaned up" in said
     assert watcher.returncode == 1, "an exploded tensor is an error"
     assert "ExplodingTensor" in table

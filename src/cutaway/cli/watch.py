@@ -111,18 +111,21 @@ def _is_bad(watcher: Watcher, least: Severity | None) -> bool:
 
 
 def _open_run_to_watch(text: str, *, follow: bool) -> Run:
-    """Open the run; with `follow` wait for one that does not exist yet."""
+    """Open the run; with `follow` wait for one that does not exist yet, or in which nobody writes yet."""
     said = False
     while True:
         try:
-            return open_run(text)
+            run = open_run(text)
+            # A run that has not begun is not running either, and the watch would end at once.
+            if not follow or run.has_begun():
+                return run
         except RunNotFound:
             if not follow:
                 raise
-            if not said:
-                typer.echo(f"Waiting for the run {text!r} to begin; Ctrl-C ends.", err=True)
-                said = True
-            time.sleep(WAIT_SECONDS)
+        if not said:
+            typer.echo(f"Waiting for the run {text!r} to begin; Ctrl-C ends.", err=True)
+            said = True
+        time.sleep(WAIT_SECONDS)
 
 
 def _actions(rules: Sequence[str], texts: Sequence[str]) -> dict[str, list[Action]]:

@@ -205,6 +205,10 @@ class Run:
         steps = self.table(STEPS).read(columns=["step"])["step"]
         return 0 if len(steps) == 0 else max(steps.to_pylist()) + 1
 
+    def has_begun(self) -> bool:
+        """Say whether anybody wrote in it yet: a moment passes between the folder and the first lease in it."""
+        return "state" in self.identity or bool(self.attempts()) or any(True for _ in self.storage.list(LEASES))
+
     def state(self) -> RunState:
         """Say what became of the training of this run, or where there was none, of its evaluation."""
         trained = training_states([self.storage])[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import subprocess
 import sys
 import threading
@@ -153,6 +154,28 @@ def test_follow_waits_for_the_run_and_ends_with_it(
     assert "Waiting for the run" in err
     assert json.loads(first)["code"] == "VanishingGradient"
     assert json.loads("\n".join(rest))["state"] == "finished"
+
+
+def test_follow_waits_where_the_run_is_there_but_its_training_has_not_begun(
+    home: Path, cutaway: Cutaway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, folder, opened = sick_run(healthy=5, sick=5), home / "runs" / "late", list[Run]()
+
+    def made_and_then_begun(text: str) -> Run:
+        if not opened:
+            opened.append(Run.create(folder))
+        elif len(opened) == 1:
+            shutil.rmtree(folder)
+            script.begin(folder)
+            script.end()
+            opened.append(open_run(text))
+        return opened[-1]
+
+    monkeypatch.setattr("cutaway.cli.watch.open_run", made_and_then_begun)
+    monkeypatch.setattr("cutaway.cli.watch.WAIT_SECONDS", 0.01)
+    _, out, err = cutaway("watch", "runs/late", *ONE, "--follow", "--json")
+    assert "Waiting for the run" in err
+    assert json.loads(out.splitlines()[0])["code"] == "VanishingGradient"
 
 
 def test_in_a_log_each_finding_is_a_line_at_once(home: Path, cutaway: Cutaway) -> None:
