@@ -1,4 +1,5 @@
-"""For a framework whose users know a hook by a class of its own: that class is a front, with an `AdaptedHook` inside.
+"""For a framework whose users know a hook by a class of its own: that class is a front, with an `AdaptedHook` inside as
+its `adapted`.
 
 What all hooks can do a front forwards, a line for each; signatures and descriptions are the `AdaptedHook`'s.
 
@@ -11,20 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from cutaway.capture.hook import AdaptedHook
 
-__all__ = ["Front", "forwarded", "forwarded_property"]
+__all__ = ["forwarded", "forwarded_property"]
 
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
-
-
-class Front(Protocol):
-    """A public hook of a framework."""
-
-    adapted: AdaptedHook
 
 
 def forwarded(
