@@ -13,6 +13,7 @@ from cutaway.analysis.figures.chart import Chart, Numbers, Panel, Series, Spots
 from cutaway.analysis.figures.figure import Figure
 from cutaway.analysis.figures.palettes import MOST_COLOURS
 from cutaway.analysis.figures.words import number, said, sentence
+from cutaway.analysis.samples.samples import doubles_of
 from cutaway.arrays import Float64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.wording import counted
@@ -127,7 +128,7 @@ def batches_figure(table: pa.Table, *, title: str = "", words: str = "") -> Figu
         raise AnalysisUnavailable("loss and accuracy against batches", "no batch has a finite loss or accuracy.")
     axis = "step" if "step" in table.column_names else "batch"
     table = table.sort_by(axis)
-    steps = _doubles(table, axis)
+    steps = doubles_of(table[axis])
     each = math.ceil(len(steps) / MOST_SPOTS)
     window = max(1, round(len(steps) * SMOOTHED))
     x = _pooled(steps, each)[0]
@@ -144,23 +145,19 @@ def batches_figure(table: pa.Table, *, title: str = "", words: str = "") -> Figu
 
 
 def _has_numbers(table: pa.Table, name: str) -> bool:
-    return name in table.column_names and bool(np.isfinite(_doubles(table, name)).any())
+    return name in table.column_names and bool(np.isfinite(doubles_of(table[name])).any())
 
 
 def _raw_and_smoothed(table: pa.Table, name: str, *, right: bool, each: int, window: int) -> list[Series]:
-    raw = _doubles(table, name)
+    raw = doubles_of(table[name])
     known = f"{name}_smoothed"
-    line = _doubles(table, known) if known in table.column_names else _smoothed(raw, window)
+    line = doubles_of(table[known]) if known in table.column_names else _smoothed(raw, window)
     colour = 0 if name == "loss" else 1
     mean, low, high = (tuple(one.tolist()) for one in _pooled(raw, each))
     behind = Series(f"{name} raw", mean, colour, faint=True, right=right)
     if each > 1:
         behind = replace(behind, low=low, high=high)
     return [behind, Series(name, tuple(_pooled(line, each)[0].tolist()), colour, right=right)]
-
-
-def _doubles(table: pa.Table, name: str) -> Float64Array:
-    return np.asarray(table[name].cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(), np.float64)
 
 
 def _pooled(values: Float64Array, each: int) -> tuple[Float64Array, Float64Array, Float64Array]:

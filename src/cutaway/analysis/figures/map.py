@@ -17,8 +17,9 @@ from cutaway.analysis.figures.point_map import PointMap
 from cutaway.analysis.figures.previews import choose_previews
 from cutaway.analysis.figures.words import number
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE
+from cutaway.analysis.samples.samples import column_of
 from cutaway.arrays import Array, BoolArray, Float32Array, IndexArray, Int64Array
-from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.errors import ConfigurationError
 from cutaway.wording import counted
 
 __all__ = ["map_figure"]
@@ -51,7 +52,7 @@ def map_figure(
     places = _positions(positions, table)
     shown = [name for name in (SAMPLE, LABEL, PREDICTION, CORRECT, LOSS) if name in table.column_names]
     for name in (*hover, *((color,) if color else ()), *((size,) if size else ())):
-        _known(name, table)
+        column_of(table, name)
         shown += [] if name in shown else [name]
     rows, notes = _drawn_rows(places, table, selected)
     part, places = table.select(shown).take(pa.array(rows)), places[rows]
@@ -82,14 +83,6 @@ def _positions(positions: Array, table: pa.Table) -> Float32Array:
     if SAMPLE not in table.column_names:
         raise ConfigurationError(f"`table` must have a column {SAMPLE!r}, but has {', '.join(table.column_names)}.")
     return places.astype(np.float32)
-
-
-def _known(name: str, table: pa.Table) -> None:
-    known = table.column_names
-    if name not in known:
-        raise ConfigurationError(
-            f"There is no column {name!r}.", hint=f"{did_you_mean(name, known)} There are {', '.join(known)}."
-        )
 
 
 def _has(table: pa.Table, name: str) -> bool:

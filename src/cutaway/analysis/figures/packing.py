@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from cutaway.analysis.samples.samples import doubles_of
 from cutaway.arrays import Array
 from cutaway.errors import ConfigurationError
 
@@ -57,9 +58,9 @@ def pack_column(name: str, column: pa.ChunkedArray) -> dict[str, Any]:
 
 
 def _numbers(column: pa.ChunkedArray) -> Array:
-    values = column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()
+    values = doubles_of(column)
     if pa.types.is_floating(column.type) and column.type.bit_width <= 32:
         return np.asarray(values, np.float32)
     if pa.types.is_integer(column.type) and column.null_count == 0 and np.abs(values).max(initial=0) < 2**31:
         return np.asarray(values, np.int32)
-    return np.asarray(values, np.float64)
+    return values

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.filters.condition import CLUSTER, Filter, plain_operator
+from cutaway.analysis.samples.samples import column_of
 from cutaway.arrays import BoolArray
-from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.errors import ConfigurationError
 
 __all__ = ["known_column", "rows_where"]
 
@@ -31,22 +32,17 @@ def rows_where(table: pa.Table, filters: Iterable[Filter]) -> BoolArray:
     return mask
 
 
-def known_column(table: pa.Table, name: str) -> str:
-    """Return a column's name where there is one. Raises with the nearest names where there is none."""
-    known = table.column_names
-    if name in known:
-        return name
-    if name == CLUSTER:
+def known_column(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """Return a column. Raises where there is none, with the nearest names, or with how clusters come to be one."""
+    if name == CLUSTER and name not in table.column_names:
         raise ConfigurationError(
             "There is no column 'cluster' yet.", hint="Find clusters first, and add what they are."
         )
-    raise ConfigurationError(
-        f"There is no column {name!r}.", hint=f"{did_you_mean(name, known)} There are {', '.join(known)}."
-    )
+    return column_of(table, name)
 
 
 def _matching(table: pa.Table, condition: Filter) -> BoolArray:
-    column = table[known_column(table, condition.column)]
+    column = known_column(table, condition.column)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     operator, negated = plain_operator(condition.operator)

@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cutaway.analysis.samples.samples import column_of
 from cutaway.arrays import BoolArray, Float64Array, IndexArray, Int64Array
-from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.errors import ConfigurationError
 
 __all__ = ["Balance", "balance", "balanced_rows"]
 
@@ -70,12 +71,7 @@ def balance(table: pa.Table, by: str | Sequence[str], count: int, *, seed: int =
 
 def _codes(table: pa.Table, name: str) -> tuple[_Ints, list[str]]:
     """Return a number for each row that says which value it has, and what was done to get there."""
-    if name not in table.column_names:
-        known = table.column_names
-        raise ConfigurationError(
-            f"There is no column {name!r}.", hint=f"{did_you_mean(name, known)} There are {', '.join(known)}."
-        )
-    column = table[name].combine_chunks()
+    column = column_of(table, name).combine_chunks()
     if pa.types.is_nested(column.type):
         raise ConfigurationError(
             f"Column {name!r} holds {column.type}.", hint="Balance by a column with one value each."

@@ -16,7 +16,7 @@ from cutaway.arrays import Array, BoolArray, Float32Array, Float64Array, IndexAr
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.run.evaluated.columns import SAMPLE
 
-__all__ = ["Samples"]
+__all__ = ["Samples", "column_of", "doubles_of"]
 
 
 # From so many samples the mean and the spread of each unit are estimated.
@@ -87,12 +87,7 @@ class Samples:
 
     def column(self, name: str) -> pa.ChunkedArray:
         """Return a column. Raises with the nearest names where there is none."""
-        known = self.table.column_names
-        if name not in known:
-            raise ConfigurationError(
-                f"There is no column {name!r}.", hint=f"{did_you_mean(name, known)} There are {', '.join(known)}."
-            )
-        return self.table[name]
+        return column_of(self.table, name)
 
     def numbers(self, name: str) -> Float64Array:
         """Return a column of numbers or of yes and no, NaN where there is no value."""
@@ -101,7 +96,7 @@ class Samples:
             pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_boolean(column.type)
         ):
             raise ConfigurationError(f"Column {name!r} holds {column.type}, but numbers are needed.")
-        return np.asarray(column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(), np.float64)
+        return doubles_of(column)
 
     def take(self, rows: IndexArray | BoolArray) -> Self:
         """Return some of the rows, by position or by mask."""
@@ -125,3 +120,18 @@ class Samples:
     ) -> Self:
         """Return samples of arrays in memory; `Population.from_arrays` says what each is."""
         return cls(*samples_of_arrays(latents, labels, probabilities, columns))
+
+
+def column_of(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """Return a column of a table. Raises with the nearest names where there is none."""
+    known = table.column_names
+    if name not in known:
+        raise ConfigurationError(
+            f"There is no column {name!r}.", hint=f"{did_you_mean(name, known)} There are {', '.join(known)}."
+        )
+    return table[name]
+
+
+def doubles_of(column: pa.ChunkedArray) -> Float64Array:
+    """Return a column of numbers, or of yes and no, as float64, NaN where there is no value."""
+    return np.asarray(column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(), np.float64)
