@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
+from cutaway.analysis.figures.figure import Content
 from cutaway.analysis.figures.painting import paint_grid, plain
 from cutaway.analysis.figures.palettes import DARK, LIGHT
 from cutaway.analysis.figures.words import clean, number
@@ -65,16 +66,13 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Chart:
+class Chart(Content):
     """Panels above one another that share their axis."""
 
     spots: Spots
     panels: tuple[Panel, ...]
 
-    @property
-    def scripts(self) -> tuple[str, ...]:
-        """The scripts of the page."""
-        return ("chart_scales.js", "chart.js")
+    scripts = ("chart_scales.js", "chart.js")
 
     @property
     def has_bands(self) -> bool:
@@ -159,13 +157,7 @@ class Chart:
 
     def data(self) -> dict[str, Any]:
         """Return spots and panels as JSON, None for NaN."""
-        spots = {
-            "label": self.spots.label,
-            "x": self.spots.x,
-            "texts": self.spots.texts,
-            "widths": self.spots.widths,
-            "named": self.spots.named,
-        }
+        spots = asdict(self.spots)
         panels = [
             {
                 "label": panel.label,
@@ -189,16 +181,8 @@ def _with_interval(series: Series, place: int) -> str:
 
 
 def _series_data(series: Series) -> dict[str, Any]:
-    return {
-        "name": series.name,
-        "y": _nullable(series.y),
-        "low": _nullable(series.low),
-        "high": _nullable(series.high),
-        "colour": series.colour,
-        "kind": series.kind,
-        "faint": series.faint,
-        "right": series.right,
-    }
+    numbers = {"y": _nullable(series.y), "low": _nullable(series.low), "high": _nullable(series.high)}
+    return {**asdict(series), **numbers}
 
 
 def _nullable(values: Numbers | None) -> list[float | None] | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.figures.figure import Figure
+from cutaway.analysis.figures.figure import Content, Figure
 from cutaway.analysis.figures.painting import plain
 from cutaway.analysis.figures.palettes import LIGHT
 from cutaway.analysis.figures.words import clean, sentence
@@ -88,17 +88,12 @@ def _pairs(counts: Array | pa.Table, names: list[str]) -> tuple[Int64Array, Int6
 
 
 @dataclass(frozen=True)
-class Matrix:
+class Matrix(Content):
     """Counts of pairs. `of_others` says that the last row and column stand for many classes."""
 
     names: tuple[str, ...]
     counts: Int64Array
     of_others: bool = False
-
-    @property
-    def scripts(self) -> tuple[str, ...]:
-        """None: the table says it all."""
-        return ()
 
     @cached_property
     def shares(self) -> Float64Array:
@@ -178,7 +173,3 @@ class Matrix:
         said = f"{counted(count, 'sample')} of {self.names[row]} read as {self.names[column]}, {share:.1%} of its row"
         kind = f"{self._tint(row, column)} m{self._steps(row, column)}"
         return f'<td class="{kind}" title="{escape(clean(said))}">{count:,}</td>'
-
-    def data(self) -> None:
-        """Return nothing: there is no script."""
-        return

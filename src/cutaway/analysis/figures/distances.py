@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cutaway.analysis.figures.figure import Figure
+from cutaway.analysis.figures.figure import Content, Figure
 from cutaway.analysis.figures.painting import paint_grid, plain
 from cutaway.analysis.figures.palettes import LIGHT
 from cutaway.analysis.figures.pictures import pixels_of
@@ -73,7 +73,7 @@ def _caption(bars: Bars, classes: int) -> str:
 
 
 @dataclass(frozen=True)
-class Bars:
+class Bars(Content):
     """Distances, nearest first, and a picture where there is one."""
 
     names: tuple[str, ...]
@@ -82,11 +82,6 @@ class Bars:
     prediction: str | None
     preview: bytes | None
     sample: str
-
-    @property
-    def scripts(self) -> tuple[str, ...]:
-        """None: the table says it all."""
-        return ()
 
     def _mark(self, name: str) -> str:
         if name == self.label:
@@ -136,7 +131,3 @@ class Bars:
         heads = '<th scope="col">class</th><td></td><th scope="col">distance</th><td></td>'
         table = f'<table class="bars"><thead><tr>{heads}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
         return f'<div class="beside">{image}{table}</div>'
-
-    def data(self) -> None:
-        """Return nothing: there is no script."""
-        return

@@ -25,13 +25,14 @@ class Content(Protocol):
     """What a figure shows, as frozen values that can be drawn in two ways.
 
     `paint` draws on an empty matplotlib figure. `body` is HTML with every text escaped; `data`, where it is not None,
-    is what can be written as JSON and is handed to `scripts`, names of files among the assets, in the page.
+    is what can be written as JSON and is handed to `scripts`, names of files among the assets, in the page. Where the
+    HTML says it all there are neither.
     """
 
     @property
     def scripts(self) -> tuple[str, ...]:
-        """The scripts that bring the page to life; none where the HTML says it all."""
-        ...
+        """The scripts that bring the page to life."""
+        return ()
 
     def paint(self, canvas: Canvas) -> None:
         """Draw on a figure of matplotlib that has a title and a caption already."""
@@ -43,7 +44,7 @@ class Content(Protocol):
 
     def data(self) -> dict[str, Any] | None:
         """Return what the scripts draw."""
-        ...
+        return None
 
 
 @dataclass(frozen=True)

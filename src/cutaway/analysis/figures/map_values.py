@@ -10,6 +10,7 @@ import pyarrow as pa
 from cutaway.analysis.figures.packing import is_number, texts
 from cutaway.analysis.figures.palettes import MOST_COLOURS, NO_VALUE, OTHER
 from cutaway.analysis.figures.words import natural_order
+from cutaway.analysis.samples.samples import doubles_of
 from cutaway.arrays import Float32Array, Float64Array, UInt8Array
 
 __all__ = ["Classes", "Name", "Ramp", "Sizes", "class_names", "colours_of", "sizes_of"]
@@ -30,6 +31,15 @@ class Classes:
     others: int
     other_count: int
     none_count: int
+
+    def entries(self) -> list[tuple[int, str, int]]:
+        """Return what a legend lists: code, name and count of each class, of the others, and of those without any."""
+        found = [(code, name, self.counts[code]) for code, name in enumerate(self.names)]
+        if self.others:
+            found.append((OTHER, f"{self.others:,} more", self.other_count))
+        if self.none_count:
+            found.append((NO_VALUE, "no value", self.none_count))
+        return found
 
 
 @dataclass(frozen=True)
@@ -91,7 +101,7 @@ def colours_of(name: str, column: pa.ChunkedArray) -> Classes | Ramp:
 
 
 def _ramp(name: str, column: pa.ChunkedArray) -> Ramp:
-    values = _numbers(column)
+    values = doubles_of(column)
     finite = np.isfinite(values)
     # Ends at the outermost hundredths: one far value would leave a single colour for all others.
     low, high = _ends(values[finite])
@@ -103,16 +113,12 @@ def _ramp(name: str, column: pa.ChunkedArray) -> Ramp:
 
 def sizes_of(name: str, column: pa.ChunkedArray) -> Sizes:
     """Return the sizes of a column of numbers; a sample without a value is as small as the smallest."""
-    values = _numbers(column)
+    values = doubles_of(column)
     low, high = _ends(values[np.isfinite(values)])
     span = high - low or 1.0
     share = np.clip((np.nan_to_num(values, nan=low, posinf=high, neginf=low) - low) / span, 0, 1)
     # The eye compares areas.
     return Sizes(name, np.rint(np.sqrt(share) * 255).astype(np.uint8), low, high)
-
-
-def _numbers(column: pa.ChunkedArray) -> Float64Array:
-    return np.asarray(column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy(), np.float64)
 
 
 def _ends(values: Float64Array) -> tuple[float, float]:

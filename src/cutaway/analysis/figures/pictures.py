@@ -26,8 +26,14 @@ def is_small_png(data: bytes) -> bool:
     """
     if not data.startswith(_SIGNATURE) or len(data) < 33 or data[8:16] != b"\0\0\0\rIHDR":
         return False
-    width, height = struct.unpack(">II", data[16:24])
-    return bool(0 < width * height <= MOST_PIXELS)
+    width, height = _size(data)
+    return 0 < width * height <= MOST_PIXELS
+
+
+def _size(png: bytes) -> tuple[int, int]:
+    """Return how wide and how high a PNG is, as its header says."""
+    width, height = struct.unpack(">II", png[16:24])
+    return int(width), int(height)
 
 
 def pixels_of(picture: Picture) -> Array | None:
@@ -64,17 +70,11 @@ def _as_bytes(array: Array) -> Array:
 
 def extent_of(picture: Picture | None) -> tuple[int, int]:
     """Return how wide and how high a picture is; 0 and 0 for what is none."""
-    from PIL import Image, UnidentifiedImageError
-
-    if picture is None or not isinstance(picture, bytes):
-        return (0, 0) if picture is None else (picture.shape[1], picture.shape[0])
-    if not is_small_png(picture):
+    if picture is None:
         return 0, 0
-    try:
-        with Image.open(io.BytesIO(picture), formats=("PNG",)) as opened:
-            return opened.size
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError):
-        return 0, 0  # as above
+    if not isinstance(picture, bytes):
+        return picture.shape[1], picture.shape[0]
+    return _size(picture) if is_small_png(picture) else (0, 0)
 
 
 def png_of(picture: Picture) -> bytes | None:

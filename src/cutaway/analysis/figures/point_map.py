@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from cutaway.analysis.figures.figure import Content
 from cutaway.analysis.figures.map_values import Classes, Name, Ramp, Sizes
 from cutaway.analysis.figures.packing import pack, pack_column
 from cutaway.analysis.figures.painting import plain
-from cutaway.analysis.figures.palettes import DARK, LIGHT, NO_VALUE, OTHER, Theme, shades
+from cutaway.analysis.figures.palettes import DARK, LIGHT, NO_VALUE, Theme, shades
 from cutaway.analysis.figures.previews import Previews
 from cutaway.analysis.figures.words import clean, number
 from cutaway.analysis.samples import SAMPLE
@@ -32,7 +33,7 @@ NARROWEST = 4.5
 
 
 @dataclass(frozen=True)
-class PointMap:
+class PointMap(Content):
     """Points in the order of drawing; `table` has the columns that a page shows for one."""
 
     positions: Float32Array
@@ -45,10 +46,7 @@ class PointMap:
     names: tuple[Name, ...]
     previews: Previews
 
-    @property
-    def scripts(self) -> tuple[str, ...]:
-        """The scripts of the page."""
-        return ("raster.js", "map_view.js", "map.js")
+    scripts = ("raster.js", "map_view.js", "map.js")
 
     @property
     def radius(self) -> float:
@@ -135,26 +133,17 @@ class PointMap:
             bar.set_label(plain(self.colours.column), color=LIGHT.ink)
             bar.ax.tick_params(colors=LIGHT.muted, labelsize=9)
             bar.outline.set_visible(False)
-        handles = self._colour_handles() + self._other_handles(canvas.dpi)
+        handles = self._handles(canvas.dpi)
         if handles and canvas.get_figwidth() >= NARROWEST:
             title = plain(self.colours.column) if isinstance(self.colours, Classes) else None
             canvas.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=9, title=title)
 
-    def _colour_handles(self) -> list[Any]:
-        if not isinstance(self.colours, Classes):
-            return []
-        named = [
-            _dot(LIGHT.classes[place], f"{plain(name, 22)}  ({count:,})")
-            for place, (name, count) in enumerate(zip(self.colours.names, self.colours.counts, strict=True))
-        ]
-        if self.colours.others:
-            named.append(_dot(LIGHT.other, f"{self.colours.others:,} more  ({self.colours.other_count:,})"))
-        if self.colours.none_count:
-            named.append(_dot(LIGHT.none, f"no value  ({self.colours.none_count:,})"))
-        return named
-
-    def _other_handles(self, dpi: float) -> list[Any]:
+    def _handles(self, dpi: float) -> list[Any]:
+        colours = self._shades(LIGHT)
         handles = []
+        if isinstance(self.colours, Classes):
+            entries = self.colours.entries()
+            handles = [_dot(colours[code], f"{plain(name, 22)}  ({count:,})") for code, name, count in entries]
         if self.wrong.any():
             handles.append(_dot("white", f"read wrongly  ({int(self.wrong.sum()):,})", edge=LIGHT.ink))
         if self.sizes is not None and self.sizes.high > self.sizes.low:
@@ -202,15 +191,8 @@ class PointMap:
             return None
         if isinstance(self.colours, Ramp):
             return {"low": self.colours.low, "high": self.colours.high, "none": self.colours.none_count}
-        entries = [
-            {"code": place, "name": name, "count": count}
-            for place, (name, count) in enumerate(zip(self.colours.names, self.colours.counts, strict=True))
-        ]
-        if self.colours.others:
-            entries.append({"code": OTHER, "name": f"{self.colours.others:,} more", "count": self.colours.other_count})
-        if self.colours.none_count:
-            entries.append({"code": NO_VALUE, "name": "no value", "count": self.colours.none_count})
-        return {"entries": entries}
+        entries = self.colours.entries()
+        return {"entries": [{"code": code, "name": name, "count": count} for code, name, count in entries]}
 
 
 def _rgb(colour: str) -> tuple[float, float, float]:

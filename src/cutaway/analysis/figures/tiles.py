@@ -10,6 +10,7 @@ from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Literal
 
+from cutaway.analysis.figures.figure import Content
 from cutaway.analysis.figures.painting import move_frame, plain
 from cutaway.analysis.figures.palettes import LIGHT
 from cutaway.analysis.figures.pictures import Picture, extent_of, pixels_of, png_of
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-__all__ = ["Group", "Tile", "Tiles"]
+__all__ = ["Group", "Mark", "Tile", "Tiles"]
 
 WIDTH, MARGIN = 1000, 116
 # Larger pictures are drawings, not pixels to be told apart.
 LARGE = 160
+Mark = Literal["", "first", "wrong"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Tile:
     picture: Picture | None
     title: str = ""
     lines: tuple[str, ...] = ()
-    mark: Literal["", "first", "wrong"] = ""
+    mark: Mark = ""
 
 
 @dataclass(frozen=True)
@@ -49,16 +51,11 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Tiles:
+class Tiles(Content):
     """Groups of tiles, `columns` to a row."""
 
     groups: tuple[Group, ...]
     columns: int = 7
-
-    @property
-    def scripts(self) -> tuple[str, ...]:
-        """None: the pictures and their words are HTML."""
-        return ()
 
     @cached_property
     def _aspect(self) -> float:
@@ -164,7 +161,3 @@ class Tiles:
             shown = f'<img alt="Picture: {name}" src="data:image/png;base64,{b64encode(png).decode()}">'
         lines = "".join(f"<span>{escape(clean(line))}</span>" for line in tile.lines)
         return f'<li class="tile{kinds}">{shown}{f"<b>{name}</b>" if name else ""}{lines}</li>'
-
-    def data(self) -> None:
-        """Return nothing: there is no script."""
-        return
