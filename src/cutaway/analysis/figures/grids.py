@@ -1,24 +1,25 @@
-"""Grids of samples as figures: similar samples, what drives each unit, and heat maps beside their sample."""
+"""Grids of samples as figures: similar and ranked ones, what drives each unit, and heat maps beside their sample."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 
 from cutaway.analysis.figures.figure import Figure
 from cutaway.analysis.figures.pictures import extent_of
-from cutaway.analysis.figures.tiles import Group, Tile, Tiles
+from cutaway.analysis.figures.tiles import Group, Mark, Tile, Tiles
 from cutaway.analysis.figures.words import number, said, sentence
 from cutaway.analysis.samples import CORRECT, LABEL, PREDICTION, SAMPLE
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.wording import counted
 
-__all__ = ["heat_map_figure", "similar_figure", "units_figure"]
+__all__ = ["heat_map_figure", "ranked_figure", "similar_figure", "units_figure"]
 
 # A page of more pictures is scrolled, not read.
 MOST_TILES, MOST_UNITS, MOST_ROWS = 100, 40, 40
+MOST_RANKED, MOST_PAIRS = 60, 30
 
 
 def similar_figure(
@@ -56,16 +57,20 @@ def _labels_in_words(table: pa.Table) -> str:
     return f" Labels: {', '.join(f'{counts[one]} of {one}' for one in most)}{rest}."
 
 
-def _sample_tile(row: dict[str, Any], previews: Mapping[str, bytes], mark: Literal["", "first"] = "") -> Tile:
-    lines = [f"{name} {said(row[name])}" for name in (LABEL, PREDICTION) if row.get(name) is not None]
+def _sample_tile(row: dict[str, Any], previews: Mapping[str, bytes], mark: Mark = "") -> Tile:
+    lines = _values(row, LABEL, PREDICTION)
     if row.get("distance") is not None:
         lines.append(f"distance {number(row['distance'])}")
-    return Tile(
-        previews.get(str(row[SAMPLE])),
-        str(row[SAMPLE]),
-        tuple(lines),
-        mark or ("wrong" if row.get(CORRECT) is False else ""),
-    )
+    return _tile(row[SAMPLE], previews, lines, mark or ("wrong" if row.get(CORRECT) is False else ""))
+
+
+def _tile(sample: object, previews: Mapping[str, bytes], lines: Sequence[str], mark: Mark = "") -> Tile:
+    return Tile(previews.get(str(sample)), str(sample), tuple(lines), mark)
+
+
+def _values(row: dict[str, Any], *names: str) -> list[str]:
+    """Return a line for each of these columns that has a value."""
+    return [f"{name} {said(row[name])}" for name in names if row.get(name) is not None]
 
 
 def units_figure(
@@ -104,8 +109,7 @@ def units_figure(
 
 
 def _driver_tile(row: dict[str, Any], previews: Mapping[str, bytes]) -> Tile:
-    label = [f"{LABEL} {said(row[LABEL])}"] if row.get(LABEL) is not None else []
-    return Tile(previews.get(str(row[SAMPLE])), str(row[SAMPLE]), (*label, f"value {number(row['value'])}"))
+    return _tile(row[SAMPLE], previews, [*_values(row, LABEL), f"value {number(row['value'])}"])
 
 
 def _answers(classes: pa.Table | None) -> dict[Any, str]:
@@ -145,3 +149,40 @@ def heat_map_figure(
     shown += " A dashed frame: no better than a random map." if doubtful else ""
     shown += f" {MOST_ROWS} of {len(samples):,} samples are shown." if len(samples) > MOST_ROWS else ""
     return Figure(title, f"{shown} {sentence(words)}".strip(), content, height=content.height)
+
+
+def ranked_figure(table: pa.Table, previews: Mapping[str, bytes], *, title: str = "", words: str = "") -> Figure:
+    """Return ranked samples as pictures, the highest score first; where `other` names another sample, side by side.
+
+    `table` begins with `sample`, `score` and `reason`. `previews` are PNG by the id of the sample.
+    """
+    if table.column_names[:3] != [SAMPLE, "score", "reason"]:
+        raise ConfigurationError(f"A ranked table begins with sample, score, reason, but has {table.column_names[:3]}.")
+    if not table.num_rows:
+        raise AnalysisUnavailable("figure", "nothing was found that could be shown.")
+    pairs = "other" in table.column_names
+    most = MOST_PAIRS if pairs else MOST_RANKED
+    rows = table.slice(0, most).to_pylist()
+    if pairs:
+        groups = [Group((_ranked_tile(row, previews), _other_tile(row, previews)), words=_why(row)) for row in rows]
+        content = Tiles(tuple(groups), columns=4)
+    else:
+        content = Tiles((Group(tuple(_ranked_tile(row, previews) for row in rows), "Highest score first"),))
+    cut = f" {most} of {table.num_rows:,} are shown." if table.num_rows > most else ""
+    shown = f"{counted(table.num_rows, 'sample')}.{cut} {sentence(words)}"
+    return Figure(title, shown.strip(), content, height=content.height)
+
+
+def _ranked_tile(row: dict[str, Any], previews: Mapping[str, bytes]) -> Tile:
+    lines = [f"score {row['score']:.2f}" if row["score"] is not None else "no score"]
+    lines += _values(row, LABEL, "suggested", PREDICTION, "between", "kind")
+    return _tile(row[SAMPLE], previews, lines)
+
+
+def _why(row: dict[str, Any]) -> str:
+    return f"Score {row['score']:.2f}: {said(row['reason'])}" if row["score"] is not None else said(row["reason"])
+
+
+def _other_tile(row: dict[str, Any], previews: Mapping[str, bytes]) -> Tile:
+    label = [f"label {said(row['other_label'])}"] if row.get("other_label") is not None else []
+    return _tile(row["other"], previews, label, "first")
