@@ -11,7 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 from cutaway import models
-from cutaway.analysis.heat_maps.making import heat_map, heat_maps_per_class, heat_maps_per_layer, layers_with_places
+from cutaway.analysis.heat_maps.making import heat_map, layers_with_places
 from cutaway.arrays import Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from tests.frameworks.torch.networks import BATCHES, CNN, MLP, Encoder, Recurrent, TwoAnswers, TwoInputs, UNet, seeded
@@ -414,17 +414,9 @@ class TestWholeNumbers:
 
 
 class TestSeveralMaps:
-    def test_per_class_and_per_layer_are_the_maps_of_each(self) -> None:
-        module, batch = seeded(Small), CASES[Small][0]
-        model = models.load(module, example=batch)
-        by_class = heat_maps_per_class(model, batch[:1], [0, 2])
-        assert [one.target for one in by_class[0]] == [0, 2]
-        assert np.array_equal(by_class[0][1].values, heat_map(model, batch[:1], target=2)[0].values)
-        by_layer = heat_maps_per_layer(model, batch)
-        assert [one.layer for one in by_layer[0]] == ["conv1", "relu1", "pool", "conv2", "relu2"]
-        assert len(by_layer) == len(batch)
-        with pytest.raises(ConfigurationError, match="does not go by a layer"):
-            heat_maps_per_layer(model, batch, method="rise")
+    def test_layers_with_places_are_those_before_the_head(self) -> None:
+        model = models.load(seeded(Small), example=CASES[Small][0])
+        assert layers_with_places(model, CASES[Small][0]) == ("conv1", "relu1", "pool", "conv2", "relu2")
 
     def test_a_batch_of_one_and_of_none(self) -> None:
         module, batch = seeded(Small), CASES[Small][0]

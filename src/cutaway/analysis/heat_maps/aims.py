@@ -102,7 +102,7 @@ def _targets(target: int | Sequence[int] | Int64Array | None, rows: int) -> Int6
     if targets.dtype.kind not in "iu" or targets.shape not in ((), (rows,)):
         raise ConfigurationError(
             f"`target` must be one class, or one for each of the {rows} samples, but got {target!r}.",
-            hint="Maps of several classes of each sample come from `heat_maps_per_class`.",
+            hint="Ask once for each class to have maps of several.",
         )
     if targets.size and targets.min() < 0:
         raise ConfigurationError(f"Classes count from 0, but got `target={target!r}`.")

@@ -14,7 +14,18 @@ from cutaway.arrays import Array, Float32Array, Float64Array, Int64Array
 from cutaway.evaluation.progress import Listener
 from cutaway.models.model import Model
 
-__all__ = ["Answered", "Found", "HeatMapQuestion", "Options", "blocks", "differentiate", "packs", "predict", "spread"]
+__all__ = [
+    "Answered",
+    "Found",
+    "HeatMapQuestion",
+    "Options",
+    "blocks",
+    "changed_scores",
+    "differentiate",
+    "packs",
+    "predict",
+    "spread",
+]
 
 
 @dataclass(frozen=True)
@@ -110,6 +121,14 @@ def spread(asked: HeatMapQuestion, samples: slice, changed: Array) -> tuple[dict
     }
     batch[asked.axes.name] = changed.reshape(-1, *changed.shape[2:])
     return batch, np.tile(np.arange(samples.start, samples.stop), times)
+
+
+def changed_scores(asked: HeatMapQuestion, samples: slice, changed: Array, targets: Int64Array | None) -> Float64Array:
+    """Return the score of each changed sample, (changes, samples)."""
+    batch, rows = spread(asked, samples, changed)
+    answer = asked.model.predict(batch)[asked.aim.output]
+    found = asked.aim.scores(answer, rows, None if targets is None else targets[rows])
+    return found.reshape(len(changed), -1)
 
 
 def predict(asked: HeatMapQuestion) -> tuple[Float64Array, Int64Array | None]:

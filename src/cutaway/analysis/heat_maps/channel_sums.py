@@ -1,4 +1,7 @@
-"""Puts the gradients and values of a layer together to one map a sample: the arithmetic of class activation maps."""
+"""Puts the gradients and values of a layer together to one map a sample: class activation maps.
+
+Grad-CAM weighs each channel by the mean of its gradient over all places, LayerCAM at every place by its own gradient.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,20 @@ from cutaway.analysis.heat_maps.place_layers import last_layer, likely_layer, pl
 from cutaway.analysis.heat_maps.resizing import resize
 from cutaway.arrays import Array
 
-__all__ = ["Combine", "layer_maps"]
+__all__ = ["grad_cam", "layer_cam", "layer_maps"]
 
 # Takes gradient and activation of a layer with the channels on axis 1, and whether the map is of a loss.
 Combine = Callable[..., Array]
+
+
+def grad_cam(asked: HeatMapQuestion) -> Found:
+    """Return maps by Grad-CAM. Of a class only what speaks for it is kept; of a loss both signs are."""
+    return layer_maps(asked, asked.options.layer, _weighed_by_means, signed=asked.aim.loss is not None)
+
+
+def layer_cam(asked: HeatMapQuestion) -> Found:
+    """Return maps by LayerCAM: of a class by its positive gradients; of a loss by all, so that both signs are kept."""
+    return layer_maps(asked, asked.options.layer, _weighed_by_place, signed=asked.aim.loss is not None)
 
 
 def layer_maps(asked: HeatMapQuestion, name: str | None, combine: Combine, *, signed: bool) -> Found:
@@ -47,3 +60,26 @@ def layer_maps(asked: HeatMapQuestion, name: str | None, combine: Combine, *, si
         layer,
         notes=notes,
     )
+
+
+def _weighed_by_means(gradient: Array, activation: Array, *, signed: bool) -> Array:
+    """Return (n, places) of values with their channels on axis 1.
+
+    >>> _weighed_by_means(np.array([[[1.0, 3.0]]]), np.array([[[1.0, -1.0]]]), signed=False).tolist()
+    [[2.0, 0.0]]
+    """
+    count, channels, *places = gradient.shape
+    weights = gradient.reshape(count, channels, -1).mean(axis=2)
+    summed = (weights[:, None, :] @ activation.reshape(count, channels, -1)).reshape(count, *places)
+    return np.asarray(summed if signed else np.maximum(summed, 0))
+
+
+def _weighed_by_place(gradient: Array, activation: Array, *, signed: bool) -> Array:
+    """Return (n, places) of values with their channels on axis 1.
+
+    >>> _weighed_by_place(np.array([[[-1.0, 3.0]]]), np.array([[[1.0, 2.0]]]), signed=False).tolist()
+    [[0.0, 6.0]]
+    """
+    if signed:
+        return np.asarray((gradient * activation).sum(axis=1))
+    return np.asarray(np.maximum((np.maximum(gradient, 0) * activation).sum(axis=1), 0))

@@ -34,7 +34,7 @@ from cutaway.evaluation.reopening import Sample
 from cutaway.evaluation.scoring import Values
 from cutaway.evaluation.wiring import Wiring
 
-__all__ = ["DrawnMap", "draw_heat_map", "drawn_map"]
+__all__ = ["DrawnMap", "drawn_map"]
 
 _RAW_INPUTS = "RawInputsForHeatmap"
 # The first of these shows best where the model looked.
@@ -47,11 +47,6 @@ _KINDS = (
     LeapDataType.ImageWithHeatmap,
     LeapDataType.TextMask,
 )
-
-
-def draw_heat_map(dataset: Dataset, wiring: Wiring, sample: Sample, one: HeatMap) -> bytes:
-    """Return a heat map over its sample as the bytes of a PNG file."""
-    return drawn_map(dataset, wiring, sample, one).png()
 
 
 def drawn_map(dataset: Dataset, wiring: Wiring, sample: Sample, one: HeatMap) -> DrawnMap:

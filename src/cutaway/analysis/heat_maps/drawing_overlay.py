@@ -6,9 +6,7 @@ numbers where there is none.
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
@@ -45,16 +43,6 @@ class DrawnMap:
         if self.heat is not None and isinstance(self.visual, leap.LeapGraph):
             return paint_series(self.visual, self.heat, self.ends)
         return paint(self.visual, self.ends)
-
-    def html(self) -> str:
-        """Return the picture as an element of a page; words stand in it as words."""
-        if isinstance(self.visual, leap.LeapText):
-            return _words(self.visual, self.ends)
-        encoded = base64.b64encode(self.png()).decode()
-        return f'<img alt="{escape(_said(self.ends))}" src="data:image/png;base64,{encoded}">'
-
-    def _repr_png_(self) -> bytes:
-        return self.png()
 
 
 def joined(visual: leap.LeapObject, heat: Float32Array, one: HeatMap, sample: Array) -> DrawnMap | None:
@@ -185,15 +173,3 @@ def ends_of(one: HeatMap) -> Ends:
 def _said(ends: Ends) -> str:
     low, high = ends
     return f"warm: {high}" + (f", blue: {low}" if low else "")
-
-
-def _words(visual: leap.LeapText, ends: Ends) -> str:
-    from cutaway.dataset.rendering.texts import backgrounds
-
-    spans = " ".join(
-        f'<span style="background: rgb{colour}" title="{0.0 if visual.heatmap is None else visual.heatmap[i]:.3g}">'
-        f"{escape(token)}</span>"
-        for i, (token, colour) in enumerate(zip(visual.data, backgrounds(visual), strict=True))
-        if token
-    )
-    return f'<p class="words">{spans}</p><p class="note">{escape(_said(ends))}</p>'

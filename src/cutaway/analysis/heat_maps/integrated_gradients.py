@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from cutaway.analysis.counting import Counter
-from cutaway.analysis.heat_maps.asking import Found, HeatMapQuestion, packs, predict, spread
+from cutaway.analysis.heat_maps.asking import Found, HeatMapQuestion, changed_scores, packs, predict, spread
 from cutaway.arrays import Array, Float64Array, Int64Array
 from cutaway.errors import ConfigurationError
 
@@ -23,7 +23,7 @@ def integrated_gradients(asked: HeatMapQuestion) -> Found:
     if not 1 <= steps <= _MOST_STEPS:
         raise ConfigurationError(f"`1 <= steps <= {_MOST_STEPS}` must hold, but got steps={steps}.")
     scores, targets = predict(asked)
-    before = _scores_at(asked, asked.removed, targets)
+    before = _scores_of_baseline(asked, targets)
     difference = asked.values - asked.removed
     attributions = difference * _mean_gradient(asked, difference, targets)
     channel = asked.axes.channel
@@ -67,12 +67,10 @@ def _mean_gradient(asked: HeatMapQuestion, difference: Array, targets: Int64Arra
     return total
 
 
-def _scores_at(asked: HeatMapQuestion, values: Array, targets: Int64Array | None) -> Float64Array:
+def _scores_of_baseline(asked: HeatMapQuestion, targets: Int64Array | None) -> Float64Array:
     found = np.empty(asked.count)
     for samples, _ in packs(asked, 1):
-        batch, rows = spread(asked, samples, values[samples][None])
-        answer = asked.model.predict(batch)[asked.aim.output]
-        found[samples] = asked.aim.scores(answer, rows, None if targets is None else targets[rows])
+        found[samples] = changed_scores(asked, samples, asked.removed[samples][None], targets)
     return found
 
 

@@ -9,21 +9,18 @@ import numpy as np
 from cutaway.analysis.heat_maps.aims import Aim, aim_at
 from cutaway.analysis.heat_maps.asking import Found, HeatMapQuestion, Options
 from cutaway.analysis.heat_maps.baselines import Baseline, baseline_of
-from cutaway.analysis.heat_maps.finishing import finished
-from cutaway.analysis.heat_maps.memory import MemoryEstimate, estimate
-from cutaway.analysis.heat_maps.methods import Method, method_for, method_named
+from cutaway.analysis.heat_maps.memory import estimate
+from cutaway.analysis.heat_maps.methods import Method, method_for
 from cutaway.analysis.heat_maps.place_layers import layer_named, place_layers
 from cutaway.analysis.heat_maps.places import InputAxes, chosen_input, input_axes, named_arrays
 from cutaway.analysis.heat_maps.values import HeatMap
-from cutaway.arrays import Array, Int64Array
+from cutaway.arrays import Array, BoolArray, Float32Array, Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, GradientUnavailable
 from cutaway.evaluation.progress import Listener
 from cutaway.models.batches import Batch
 from cutaway.models.model import Model
 
-__all__ = ["estimate_memory", "heat_map", "heat_maps_per_class", "heat_maps_per_layer", "layers_with_places"]
-
-_BATCH_SIZE = 64
+__all__ = ["heat_map", "layers_with_places"]
 
 
 def heat_map(
@@ -43,7 +40,7 @@ def heat_map(
     stride: int | tuple[int, ...] | None = None,
     masks: int = 1000,
     seed: int = 0,
-    batch_size: int = _BATCH_SIZE,
+    batch_size: int = 64,
     memory_mb: float | None = None,
     progress: Listener | None = None,
 ) -> tuple[HeatMap, ...]:
@@ -75,93 +72,15 @@ def heat_map(
     asked = HeatMapQuestion(model, arrays, axes, aim, options, memory.rows, removed, progress)
     if layer is not None:
         layer_named(asked, layer)
-    return finished(asked, method, _found(asked, way), words)
+    return _finished(asked, method, _found(asked, way), words)
 
 
-def heat_maps_per_class(
-    model: Model,
-    batch: Batch,
-    classes: Sequence[int],
-    *,
-    method: str = "grad_cam",
-    output: str | None = None,
-    input: str | None = None,
-    layer: str | None = None,
-    baseline: Baseline | None = None,
-    seed: int = 0,
-    memory_mb: float | None = None,
-    progress: Listener | None = None,
-) -> tuple[tuple[HeatMap, ...], ...]:
-    """Return for each sample a map of each of the classes, in the order of `classes`."""
-    each = [
-        heat_map(
-            model, batch, method=method, target=one, output=output, input=input, layer=layer, baseline=baseline,
-            seed=seed, memory_mb=memory_mb, progress=progress,
-        )
-        for one in classes
-    ]  # fmt: skip
-    return tuple(zip(*each, strict=True))
-
-
-def heat_maps_per_layer(
-    model: Model,
-    batch: Batch,
-    layers: Sequence[str] | None = None,
-    *,
-    method: str = "grad_cam",
-    target: int | Sequence[int] | Int64Array | None = None,
-    output: str | None = None,
-    input: str | None = None,
-    loss: str | None = None,
-    labels: Array | None = None,
-    memory_mb: float | None = None,
-    progress: Listener | None = None,
-) -> tuple[tuple[HeatMap, ...], ...]:
-    """Return for each sample a map by each of the layers; by all that keep places apart where none are named."""
-    if not method_named(method).by_layer:
-        raise ConfigurationError(
-            f"{method!r} does not go by a layer.", hint="Use 'grad_cam', 'layer_cam' or 'input_gradient'."
-        )
-    names = layers_with_places(model, batch, input=input) if layers is None else tuple(layers)
-    each = [
-        heat_map(
-            model, batch, method=method, target=target, output=output, input=input, layer=one, loss=loss,
-            labels=labels, memory_mb=memory_mb, progress=progress,
-        )
-        for one in names
-    ]  # fmt: skip
-    return tuple(zip(*each, strict=True))
-
-
-def layers_with_places(
-    model: Model,
-    batch: Batch,
-    *,
-    input: str | None = None,
-) -> tuple[str, ...]:
+def layers_with_places(model: Model, batch: Batch) -> tuple[str, ...]:
     """Return the names of the layers by which a map can be made, in the model's order; looks at the first sample."""
     arrays = named_arrays(model, batch)
-    axes = _axes(model, arrays, input)
+    axes = _axes(model, arrays, None)
     aim = Aim(model.outputs[0].name, None)
     return tuple(one.name for one in place_layers(HeatMapQuestion(model, arrays, axes, aim, Options(), 1)))
-
-
-def estimate_memory(
-    model: Model,
-    batch: Batch,
-    *,
-    method: str = "grad_cam",
-    input: str | None = None,
-    batch_size: int = _BATCH_SIZE,
-    memory_mb: float | None = None,
-) -> MemoryEstimate:
-    """Return what `heat_map` would take, from shapes alone: nothing runs."""
-    arrays = named_arrays(model, batch)
-    axes = _axes(model, arrays, input)
-    way = method_named(method)
-    return estimate(
-        model, arrays, axes, gradients=way.gradients, packs=way.baseline, batch_size=batch_size, memory_mb=memory_mb
-    )
 
 
 def _axes(model: Model, arrays: dict[str, Array], name: str | None) -> InputAxes:
@@ -184,3 +103,61 @@ def _found(asked: HeatMapQuestion, way: Method) -> Found:
     except GradientUnavailable as error:
         reason = f"{error} These methods need no gradients: occlusion, rise."
         raise AnalysisUnavailable(f"{way.name} heat map", reason) from error
+
+
+def _finished(asked: HeatMapQuestion, method: str, found: Found, baseline: str) -> tuple[HeatMap, ...]:
+    """Return one `HeatMap` for each sample; `baseline` says in words what places were replaced by."""
+    notes = tuple(note for note in (baseline, *found.notes) if note)
+    values, told = _marked(asked, found)
+    return tuple(
+        HeatMap(
+            values=values[i],
+            method=method,
+            input=asked.axes.name,
+            output=asked.aim.output,
+            target=None if found.targets is None else int(found.targets[i]),
+            score=float(found.scores[i]),
+            layer=found.layer,
+            loss=asked.aim.loss,
+            signed=found.signed,
+            attribution=None if found.attributions is None else found.attributions[i],
+            completeness=_complete(found, i),
+            notes=(*notes, *_unchanged(found, i), *told[i]),
+        )
+        for i in range(asked.count)
+    )
+
+
+def _complete(found: Found, i: int) -> float | None:
+    if found.completeness is None or np.isnan(found.completeness[i]):
+        return None
+    return float(found.completeness[i])
+
+
+def _unchanged(found: Found, i: int) -> tuple[str, ...]:
+    if found.completeness is None or _complete(found, i) is not None or not np.isfinite(found.scores[i]):
+        return ()
+    return ("The score of the baseline is that of the sample, so completeness cannot be told.",)
+
+
+def _marked(asked: HeatMapQuestion, found: Found) -> tuple[Float32Array, list[tuple[str, ...]]]:
+    """Return maps that are NaN where the input is not finite, and for each sample what is not finite, in words."""
+    maps = np.asarray(found.maps, np.float32)
+    unknown = ~np.isfinite(asked.values)
+    if not unknown.any() and np.isfinite(maps).all() and np.isfinite(found.scores).all():
+        return maps, [()] * asked.count
+    over = unknown if asked.axes.channel is None else np.asarray(unknown.any(axis=asked.axes.channel))
+    maps = np.where(over, np.float32(np.nan), maps)
+    return maps, [_told(maps[i], over[i], float(found.scores[i])) for i in range(asked.count)]
+
+
+def _told(values: Float32Array, over: BoolArray, score: float) -> tuple[str, ...]:
+    notes = []
+    if over.any():
+        notes.append(f"The input is not finite at {int(over.sum())} of {over.size} places.")
+    if not np.isfinite(score):
+        notes.append(f"The score is {score}, so nothing explains it.")
+    missing = int((~np.isfinite(values)).sum())
+    if missing:
+        notes.append(f"The map is not finite at {missing} of {values.size} places.")
+    return tuple(notes)

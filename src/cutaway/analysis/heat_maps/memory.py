@@ -40,11 +40,6 @@ class MemoryEstimate:
     bound_mb: float
     rows: int
 
-    @property
-    def total_mb(self) -> float:
-        """What it takes in all."""
-        return self.fixed_mb + self.rows * self.row_mb
-
 
 def estimate(
     model: Model,

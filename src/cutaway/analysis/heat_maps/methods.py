@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cutaway.analysis.heat_maps.asking import Found, HeatMapQuestion
-from cutaway.analysis.heat_maps.grad_cam import grad_cam
+from cutaway.analysis.heat_maps.channel_sums import grad_cam, layer_cam
 from cutaway.analysis.heat_maps.input_gradient import input_gradient
 from cutaway.analysis.heat_maps.integrated_gradients import integrated_gradients
-from cutaway.analysis.heat_maps.layer_cam import layer_cam
 from cutaway.analysis.heat_maps.occlusion import occlusion
 from cutaway.analysis.heat_maps.places import InputAxes
 from cutaway.analysis.heat_maps.rise import rise

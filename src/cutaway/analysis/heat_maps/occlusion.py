@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from cutaway.analysis.counting import Counter
-from cutaway.analysis.heat_maps.asking import Found, HeatMapQuestion, packs, predict, spread
+from cutaway.analysis.heat_maps.asking import Found, HeatMapQuestion, changed_scores, packs, predict
 from cutaway.analysis.heat_maps.places import InputAxes
 from cutaway.errors import ConfigurationError
 
@@ -32,13 +32,10 @@ def occlusion(asked: HeatMapQuestion) -> Found:
         for one, window in zip(changed, windows[part], strict=True):
             inside = _inside(axes, window)
             one[inside] = asked.removed[samples][inside]
-        batch, rows = spread(asked, samples, changed)
-        answer = asked.model.predict(batch)[asked.aim.output]
-        found = asked.aim.scores(answer, rows, None if targets is None else targets[rows])
-        falls = scores[samples] - found.reshape(len(changed), -1)
+        falls = scores[samples] - changed_scores(asked, samples, changed, targets)
         for fall, window in zip(falls, windows[part], strict=True):
             maps[samples][(slice(None), *window)] += fall.reshape(-1, *[1] * len(window))
-        counter.advance(len(rows))
+        counter.advance(falls.size)
     shape = " x ".join(map(str, size))
     return Found(
         (maps / np.maximum(counts, 1)).astype(np.float32),

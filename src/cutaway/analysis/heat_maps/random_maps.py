@@ -42,13 +42,13 @@ def _normal_scores(values: Float32Array) -> Float64Array:
     """
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - counts / 2
-    scores: Float64Array = _special().ndtri(middle / values.size)[which.reshape(values.shape)]
+    scores: Float64Array = _scipy().special.ndtri(middle / values.size)[which.reshape(values.shape)]
     return scores
 
 
 def _power(scores: Float64Array) -> Float64Array:
     """Return the mean power at the frequency of each coefficient; none for the mean, which orders nothing."""
-    coefficients = _fft().dctn(scores, norm="ortho")
+    coefficients = _scipy().fft.dctn(scores, norm="ortho")
     bands = _bands(scores.shape)
     counts = np.bincount(bands.ravel())
     power = np.bincount(bands.ravel(), np.square(coefficients).ravel()) / np.maximum(counts, 1)
@@ -57,7 +57,7 @@ def _power(scores: Float64Array) -> Float64Array:
 
 
 def _with_power(noise: Float64Array, power: Float64Array) -> Float64Array:
-    shaped: Float64Array = _fft().idctn(noise * np.sqrt(power), axes=tuple(range(1, noise.ndim)), norm="ortho")
+    shaped: Float64Array = _scipy().fft.idctn(noise * np.sqrt(power), axes=tuple(range(1, noise.ndim)), norm="ortho")
     return shaped
 
 
@@ -74,17 +74,10 @@ def _bands(shape: tuple[int, ...]) -> Int64Array:
     return dense.reshape(shape).astype(np.int64)
 
 
-def _fft() -> Any:
+def _scipy() -> Any:
     try:
         import scipy.fft
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("The comparison of heat maps with random ones", "analysis") from error
-    return scipy.fft
-
-
-def _special() -> Any:
-    try:
         import scipy.special
     except ModuleNotFoundError as error:
         raise MissingExtraError("The comparison of heat maps with random ones", "analysis") from error
-    return scipy.special
+    return scipy

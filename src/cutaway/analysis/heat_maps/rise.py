@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cutaway.analysis.counting import Counter
-from cutaway.analysis.heat_maps.asking import Found, HeatMapQuestion, packs, predict, spread
+from cutaway.analysis.heat_maps.asking import Found, HeatMapQuestion, changed_scores, packs, predict
 from cutaway.analysis.heat_maps.resizing import resize
 from cutaway.arrays import Array, Float32Array
 from cutaway.errors import ConfigurationError
@@ -57,14 +57,12 @@ def rise(asked: HeatMapQuestion) -> Found:
     counter = Counter(asked.progress, asked.count * count, "masks", "RISE")
     for samples, part in packs(asked, count):
         some = masks[part]
-        batch, rows = spread(asked, samples, _masked(asked, samples, some))
-        answer = asked.model.predict(batch)[asked.aim.output]
-        found = asked.aim.scores(answer, rows, None if targets is None else targets[rows]).reshape(len(some), -1)
+        found = changed_scores(asked, samples, _masked(asked, samples, some), targets)
         flat = some.reshape(len(some), -1)
         weighed[samples] += (found.T.astype(np.float32) @ flat).reshape(weighed[samples].shape)
         kept[samples] += some.sum(axis=0)
         sums[samples] += found.sum(axis=0)
-        counter.advance(len(rows))
+        counter.advance(found.size)
     mean = (sums / count).reshape(-1, *[1] * len(axes.sizes))
     maps = (weighed / np.maximum(kept, 1e-6) - mean).astype(np.float32)
     return Found(maps, scores, targets, signed=True, notes=(f"{count} random masks, seed {asked.options.seed}.",))

@@ -30,7 +30,7 @@ from cutaway.analysis.figures import (
     similar_figure,
     units_figure,
 )
-from cutaway.analysis.heat_maps.drawing import draw_heat_map
+from cutaway.analysis.heat_maps.drawing import drawn_map
 from cutaway.analysis.heat_maps.sanity import sanity_words
 from cutaway.analysis.heat_maps.values import HeatMap
 from cutaway.analysis.neighbours.similar import Similar
@@ -189,14 +189,14 @@ def plot_heat_maps(population: Population, sample: str, maps: Sequence[HeatMap])
     reopened = origin.reopened()
     for each in maps:
         _refuse_strange(each, reopened, found)
-    drawn = [draw_heat_map(reopened.dataset, reopened.wiring, found, one) for one in maps]
+    drawn = [drawn_map(reopened.dataset, reopened.wiring, found, one).png() for one in maps]
     one = population.table.slice(row, 1).to_pylist()[0]
     about = [f"{name} {one[name]}" for name in (LABEL, PREDICTION) if one.get(name) is not None]
     shown = previews_of(population, [sample]).get(sample)
     if maps and maps[0].values.ndim == 1:
         # A preview of a text or a series is too small to be read; beside its maps it is drawn as they are.
         plain = replace(maps[0], values=np.zeros_like(maps[0].values), attribution=None)
-        shown = draw_heat_map(reopened.dataset, reopened.wiring, found, plain)
+        shown = drawn_map(reopened.dataset, reopened.wiring, found, plain).png()
     first = Tile(shown, sample, tuple(about))
     tiles = [
         Tile(png, _map_title(population, each), _map_lines(each), "wrong" if _doubtful(each) else "")
