@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from cutaway.errors import (
     TensorUnavailableForStep,
 )
 from cutaway.rules import Judgement, RequiredTensors, Rule, invoke_rule
+from cutaway.rules.arguments import Number
 from cutaway.rules.selecting import selected
 from cutaway.tensors.reader import TensorReader
 from cutaway.testing.rules import ScriptedRun, findings
@@ -68,6 +70,16 @@ class LargeTensor(Rule):
             )
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
+class SmallTensor(Rule):
+    """A rule that declares its argument."""
+
+    limit: Number = Number(0.5, above=0)  # noqa: RUF009 - a descriptor
+
+    def invoke_at_step(self, step: int) -> bool:
+        return step > self.limit
+
+
 def run_of(values: list[float], *, saved_every: int = 1, more: tuple[str, ...] = ()) -> ScriptedRun:
     run = ScriptedRun()
     for step, value in enumerate(values):
@@ -96,6 +108,13 @@ class TestOfSubclasses:
         assert rule.parameter_names() == ["limit"]
         assert rule.parameters == {"limit": 3.0}
         assert repr(rule) == "LargeLoss(limit=3.0)"
+
+    def test_those_of_a_dataclass_are_its_fields_read_from_texts(self) -> None:
+        rule = SmallTensor(limit="3")
+        assert (rule.limit, SmallTensor().limit) == (3.0, 0.5)
+        assert rule.parameters == {"limit": 3.0}
+        with pytest.raises(ConfigurationError, match=r"`limit > 0` must hold, but got limit=0"):
+            SmallTensor(limit=0)
 
     def test_without_a_run_it_says_so(self) -> None:
         with pytest.raises(ConfigurationError, match=r"LargeLoss needs a run to look at: `LargeLoss\(create_trial"):

@@ -1,14 +1,37 @@
-"""Arguments of rules, which may come as texts from a command line: read, checked, refused with a sentence."""
+"""Arguments of rules, which may come as texts from a command line: read, checked, refused with a sentence.
+
+A rule that is a dataclass declares them as fields, with their defaults and bounds: `threshold: Number = Number(0.1,
+above=0)`. What is given is read when the rule is made, and kept under the name of the field.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Generic, TypeVar, overload
 
 from cutaway.errors import ConfigurationError
 from cutaway.tensors.patterns import compile_pattern
 
-__all__ = ["flag", "number", "pattern", "whole", "words"]
+__all__ = [
+    "Flag",
+    "Number",
+    "OptionalNumber",
+    "OptionalWhole",
+    "Pattern",
+    "PatternOrDefault",
+    "Whole",
+    "Words",
+    "flag",
+    "number",
+    "pattern",
+    "whole",
+    "words",
+]
+
+Given = TypeVar("Given")
+Kept = TypeVar("Kept")
 
 _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
@@ -82,3 +105,86 @@ def pattern(value: str | None, name: str) -> str | None:
         return None
     compile_pattern(value, name)
     return value
+
+
+class Argument(Generic[Given, Kept]):
+    """A field of a rule: its default, and how what is given is read."""
+
+    def __init__(self, default: Given, read: Callable[[Given, str], Kept]) -> None:
+        self._default, self._read = default, read
+
+    def __set_name__(self, rule: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, rule: None, kind: type) -> Given: ...
+
+    @overload
+    def __get__(self, rule: object, kind: type) -> Kept: ...
+
+    def __get__(self, rule: object | None, kind: type) -> Given | Kept:
+        if rule is None:
+            return self._default
+        kept: Kept = rule.__dict__[self._name]
+        return kept
+
+    def __set__(self, rule: object, value: Given) -> None:
+        rule.__dict__[self._name] = self._read(value, self._name)
+
+
+class Number(Argument[float | str, float]):
+    """A number within bounds."""
+
+    def __init__(
+        self, default: float, *, above: float = -math.inf, least: float = -math.inf, most: float = math.inf
+    ) -> None:
+        super().__init__(default, partial(number, above=above, least=least, most=most))
+
+
+class OptionalNumber(Argument[float | str | None, float | None]):
+    """A number that is large enough, or None."""
+
+    def __init__(self, *, least: float) -> None:
+        super().__init__(None, lambda value, name: None if value is None else number(value, name, least=least))
+
+
+class Whole(Argument[int | str, int]):
+    """A whole number that is large enough."""
+
+    def __init__(self, default: int, *, least: int = 0) -> None:
+        super().__init__(default, partial(whole, least=least))
+
+
+class OptionalWhole(Argument[int | str | None, int | None]):
+    """A whole number that is large enough, or None."""
+
+    def __init__(self, *, least: int) -> None:
+        super().__init__(None, lambda value, name: None if value is None else whole(value, name, least=least))
+
+
+class Flag(Argument[bool | str, bool]):
+    """A truth value."""
+
+    def __init__(self, *, default: bool) -> None:
+        super().__init__(default, flag)
+
+
+class Words(Argument[Iterable[str] | str | None, tuple[str, ...]]):
+    """Names, as a list or as one text with commas."""
+
+    def __init__(self, default: str | None = None) -> None:
+        super().__init__(default, words)
+
+
+class Pattern(Argument[str | None, str | None]):
+    """A regular expression, or None."""
+
+    def __init__(self, default: str | None = None) -> None:
+        super().__init__(default, pattern)
+
+
+class PatternOrDefault(Argument[str | None, str]):
+    """A regular expression; the default where there is none."""
+
+    def __init__(self, default: str) -> None:
+        super().__init__(default, lambda value, name: pattern(value, name) or default)

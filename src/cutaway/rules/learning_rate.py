@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from typing import ClassVar
 
-from cutaway.rules.arguments import whole
+from cutaway.rules.arguments import Whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.update_ratios import UpdateRatios, Updates
 from cutaway.tensors.reader import TensorReader
-from cutaway.trial import Trial
 
 __all__ = ["LearningRateRule"]
 
@@ -18,12 +18,8 @@ __all__ = ["LearningRateRule"]
 class LearningRateRule(Rule):
     """Judges the updates of `window` training steps; at the beginning of a run those of `least` of them."""
 
-    def __init__(
-        self, base_trial: Trial | None, action_str: str | None, window: int | str, least: int | None = None
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.window = whole(window, "window", least=4)
-        self._updates = UpdateRatios(self.window, self.window if least is None else least)
+    window: Whole
+    least: ClassVar[int | None] = None  # by default a whole window
 
     @abstractmethod
     def judge_updates(self, seen: Updates) -> Judgement:
@@ -31,7 +27,7 @@ class LearningRateRule(Rule):
 
     def reset(self) -> None:
         """Forget the steps."""
-        self._updates.reset()
+        self._updates = UpdateRatios(self.window, self.least or self.window)
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
         """Judge the steps that have a whole window behind them."""

@@ -31,10 +31,6 @@ class LossCurves:
     def __init__(self) -> None:
         self._training = TrainingSteps()
 
-    def reset(self) -> None:
-        """Forget which steps were seen."""
-        self._training.reset()
-
     def read(
         self, reader: TensorReader, start: int, stop: int, tensors: Collection[str] | None = None
     ) -> list[LossCurve]:

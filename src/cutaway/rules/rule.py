@@ -10,7 +10,8 @@ import hashlib
 import inspect
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -44,6 +45,7 @@ MOST_SUBJECTS = 20
 _OWN_ARGUMENTS = ("self", "base_trial", "action_str", "other_trials")
 
 
+@dataclass(init=False, eq=False, repr=False)
 class Rule:
     """A pair of eyes on a run. Subclasses override `judge` or `invoke_at_step`.
 
@@ -56,7 +58,8 @@ class Rule:
     `invoke_at_step(step)` returns whether the rule fires at a step, reading `self.base_trial`, which shows one moment
     for as long as it runs. Steps without the tensors that it asks for are passed over.
 
-    Every argument of a subclass's constructor is kept in an attribute of its name, and may come as a text.
+    Every argument of a subclass's constructor is kept in an attribute of its name, and may come as a text. Instead of
+    writing a constructor, a subclass may be a dataclass with its arguments as fields.
 
     >>> class LargeLoss(Rule):
     ...     def invoke_at_step(self, step):
@@ -69,7 +72,10 @@ class Rule:
     # Whether it must be asked also while no step comes.
     watches_clock: ClassVar[bool] = False
     # The wall clock; tests set their own.
-    clock: Callable[[], float] = staticmethod(time.time)
+    clock = staticmethod(time.time)
+
+    base_trial: Trial | None = None
+    action_str: str | Mapping[str, Any] | Sequence[object] | None = None
 
     def __init__(
         self,
@@ -93,6 +99,11 @@ class Rule:
         self.unavailable = ""  # why the last step that was passed over was
         self._next = 0
         self._episodes = Episodes(self.rest)
+
+    def __post_init__(self) -> None:
+        """Make ready a rule that is a dataclass, whose fields are set."""
+        Rule.__init__(self, self.base_trial, self.action_str)
+        self.reset()
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

@@ -20,10 +20,6 @@ class TrainingSteps:
     """
 
     def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget which steps were seen."""
         self._updates = False
 
     def among(self, rows: Mapping[str, Array]) -> BoolArray:

@@ -82,12 +82,6 @@ class UpdateRatios:
     def __init__(self, window: int, least: int) -> None:
         self._window, self._least = window, min(least, window)
         self._curves, self._training = LossCurves(), TrainingSteps()
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget everything."""
-        self._curves.reset()
-        self._training.reset()
         self._kept = np.empty((4, 0))  # step, ratio, loss and learning rate of the last steps
         self._number = -1  # of the last training step among those of its mode
         self._first_loss = self._highest_rate = self._highest_ratio = math.nan

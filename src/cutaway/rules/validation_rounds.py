@@ -37,10 +37,6 @@ class ValidationRounds:
     """Follows the rounds of every loss of a run, window after window."""
 
     def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget everything."""
         self._losses: dict[str, _Following] = {}
 
     def read(self, curves: Iterable[LossCurve]) -> dict[str, list[ValidationRound]]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from cutaway.rules.arguments import number, pattern, words
+from cutaway.rules.arguments import Number, Pattern, Words
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import selected
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
-from cutaway.trial import Trial
 
 __all__ = ["AllZero"]
 
@@ -19,6 +19,7 @@ __all__ = ["AllZero"]
 DEFAULT = ("gradients", "weights")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class AllZero(Rule):
     """A tensor consists of zeros, all of it or too much of it.
 
@@ -44,19 +45,9 @@ class AllZero(Rule):
         threshold: the percentage of zeros from which on the rule fires.
     """
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        collection_names: Iterable[str] | str | None = None,
-        tensor_regex: str | None = None,
-        threshold: float | str = 100,
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.collection_names = words(collection_names, "collection_names")
-        self.tensor_regex = pattern(tensor_regex, "tensor_regex")
-        self.threshold = number(threshold, "threshold", above=0, most=100)
+    collection_names: Words = Words()
+    tensor_regex: Pattern = Pattern()
+    threshold: Number = Number(100, above=0, most=100)
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
         """Compare the share of zeros with the threshold."""

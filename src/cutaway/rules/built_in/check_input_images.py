@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cutaway.arrays import Float64Array
 from cutaway.errors import InsufficientInformationForRuleInvocation
-from cutaway.rules.arguments import number, pattern, whole
+from cutaway.rules.arguments import Number, Pattern, Whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.saved_values import saved_places, value_at
 from cutaway.rules.selecting import in_collection, lacking
 from cutaway.tensors.reader import TensorReader
-from cutaway.trial import Trial
 
 __all__ = ["CheckInputImages"]
 
@@ -52,6 +52,7 @@ class _Totals:
         return self.images, self.sums / max(self.pixels, 1.0)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CheckInputImages(Rule):
     """The images that the model is fed are not centred around zero.
 
@@ -78,22 +79,10 @@ class CheckInputImages(Rule):
         channel: the axis of the channels.
     """
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        threshold_mean: float | str = 0.2,
-        threshold_samples: int | str = 500,
-        regex: str | None = None,
-        channel: int | str = 1,
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.threshold_mean = number(threshold_mean, "threshold_mean", least=0)
-        self.threshold_samples = whole(threshold_samples, "threshold_samples", least=1)
-        self.regex = pattern(regex, "regex")
-        self.channel = whole(channel, "channel", least=1)
-        self.reset()
+    threshold_mean: Number = Number(0.2, least=0)
+    threshold_samples: Whole = Whole(500, least=1)
+    regex: Pattern = Pattern()
+    channel: Whole = Whole(1, least=1)
 
     def reset(self) -> None:
         """Forget the images seen."""

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cutaway.arrays import Int64Array
-from cutaway.rules.arguments import flag, number, pattern, whole
+from cutaway.rules.arguments import Flag, Number, Pattern, Whole
 from cutaway.rules.classification import Answers, ClassTensors, RecentAnswers, answers, paired
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import in_collection, lacking
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
-from cutaway.trial import Trial
 
 __all__ = ["ClassImbalance"]
 
@@ -47,6 +47,7 @@ class _Misprediction(NamedTuple):
     share: float
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ClassImbalance(Rule):
     """Some classes are far rarer than others, or one is nearly always mispredicted.
 
@@ -78,26 +79,12 @@ class ClassImbalance(Rule):
         predictions_regex: finds tensors of predictions, beside those of the collection `predictions`.
     """
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        threshold_imbalance: float | str = 10,
-        threshold_misprediction: float | str = 0.7,
-        samples: int | str = 500,
-        argmax: bool | str = False,
-        labels_regex: str = ".*labels",
-        predictions_regex: str = ".*predictions",
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.threshold_imbalance = number(threshold_imbalance, "threshold_imbalance", least=1)
-        self.threshold_misprediction = number(threshold_misprediction, "threshold_misprediction", least=0, most=1)
-        self.samples = whole(samples, "samples", least=1)
-        self.argmax = flag(argmax, "argmax")
-        self.labels_regex = pattern(labels_regex, "labels_regex")
-        self.predictions_regex = pattern(predictions_regex, "predictions_regex")
-        self.reset()
+    threshold_imbalance: Number = Number(10, least=1)
+    threshold_misprediction: Number = Number(0.7, least=0, most=1)
+    samples: Whole = Whole(500, least=1)
+    argmax: Flag = Flag(default=False)
+    labels_regex: Pattern = Pattern(".*labels")
+    predictions_regex: Pattern = Pattern(".*predictions")
 
     def reset(self) -> None:
         """Forget the labels seen."""

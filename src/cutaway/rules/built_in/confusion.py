@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cutaway.arrays import Float64Array, Int64Array
 from cutaway.errors import ConfigurationError
-from cutaway.rules.arguments import number, whole
+from cutaway.rules.arguments import Number, OptionalWhole
 from cutaway.rules.classification import Answers, ClassTensors, RecentAnswers, answers, paired
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import in_collection, lacking
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
-from cutaway.trial import Trial
 
 __all__ = ["Confusion"]
 
@@ -48,6 +48,7 @@ class _WorstClass(NamedTuple):
         return float(self.row[self.taken_for] / max(self.row.sum(), 1))
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Confusion(Rule):
     """The model takes the samples of one class for those of another.
 
@@ -82,28 +83,13 @@ class Confusion(Rule):
         max_off_diag: the largest share of a class's labels that may be taken for one other class.
     """
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        category_no: int | str | None = None,
-        labels: str = "labels",
-        predictions: str = "predictions",
-        labels_collection: str | None = None,
-        predictions_collection: str | None = None,
-        min_diag: float | str = 0.9,
-        max_off_diag: float | str = 0.1,
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.category_no = None if category_no is None else whole(category_no, "category_no", least=1)
-        self.labels = labels
-        self.predictions = predictions
-        self.labels_collection = labels_collection
-        self.predictions_collection = predictions_collection
-        self.min_diag = number(min_diag, "min_diag", least=0, most=1)
-        self.max_off_diag = number(max_off_diag, "max_off_diag", least=0, most=1)
-        self.reset()
+    category_no: OptionalWhole = OptionalWhole(least=1)
+    labels: str = "labels"
+    predictions: str = "predictions"
+    labels_collection: str | None = None
+    predictions_collection: str | None = None
+    min_diag: Number = Number(0.9, least=0, most=1)
+    max_off_diag: Number = Number(0.1, least=0, most=1)
 
     def reset(self) -> None:
         """Forget the labels seen."""

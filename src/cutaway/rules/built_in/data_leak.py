@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ class _Twins(NamedTuple):
     same_as: dict[str, str]
 
 
+@dataclass(eq=False, repr=False)
 class DataLeak(Rule):
     """The model is trained on samples that are kept to judge it by.
 
@@ -53,10 +55,6 @@ class DataLeak(Rule):
         The ids of the samples of each step: `hook.samples(loader)` for training and `hook.samples(loader,
         subset="test")` for evaluation, or `hook.set_samples(ids, subset=...)`.
     """
-
-    def __init__(self, base_trial: Trial | None = None, action_str: str | None = None) -> None:
-        super().__init__(base_trial, action_str)
-        self.reset()
 
     def reset(self) -> None:
         """Forget whether any ids were seen, and look at the evaluations again."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cutaway.arrays import Float64Array, Int64Array, ObjectArray
-from cutaway.rules.arguments import number, pattern
+from cutaway.rules.arguments import Number, PatternOrDefault
 from cutaway.rules.channels import share_per_channel
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
@@ -16,7 +17,6 @@ from cutaway.rules.saved_values import saved_places, value_at
 from cutaway.rules.selecting import selected
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
-from cutaway.trial import Trial
 
 __all__ = ["DeadRelu"]
 
@@ -26,6 +26,7 @@ COLLECTION = "relu_outputs"
 ACTIVITY, VALUES, STATISTICS = "channel activity", "full values", "share of zeros"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DeadRelu(Rule):
     """Most of the ReLUs of a layer give zero for every sample.
 
@@ -54,19 +55,9 @@ class DeadRelu(Rule):
         threshold_layer: the percentage of dead units in a layer above which the rule fires.
     """
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        tensor_regex: str = DEFAULT_REGEX,
-        threshold_inactivity: float | str = 1.0,
-        threshold_layer: float | str = 50.0,
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.tensor_regex = pattern(tensor_regex, "tensor_regex") or DEFAULT_REGEX
-        self.threshold_inactivity = number(threshold_inactivity, "threshold_inactivity", above=0, most=100)
-        self.threshold_layer = number(threshold_layer, "threshold_layer", least=0, most=100)
+    tensor_regex: PatternOrDefault = PatternOrDefault(DEFAULT_REGEX)
+    threshold_inactivity: Number = Number(1.0, above=0, most=100)
+    threshold_layer: Number = Number(50.0, least=0, most=100)
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
         """Find the share of dead units of every ReLU's output."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, groupby, islice
 from typing import Any, NamedTuple
 
@@ -10,14 +11,13 @@ import numpy as np
 
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
 from cutaway.errors import InsufficientInformationForRuleInvocation
-from cutaway.rules.arguments import number, whole
+from cutaway.rules.arguments import Number, Whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import in_collection
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
-from cutaway.trial import Trial
 from cutaway.wording import listed
 
 __all__ = ["DeadUnits"]
@@ -34,6 +34,7 @@ class _ChannelShares(NamedTuple):
     shares: Float64Array
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DeadUnits(Rule):
     """Many channels of a layer have not been positive once in many training steps.
 
@@ -62,24 +63,13 @@ class DeadUnits(Rule):
         threshold_layer: the percentage of dead channels in a layer above which the rule fires; 0 fires at the first.
     """
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        window: int | str = 100,
-        threshold: float | str = 0.0,
-        threshold_layer: float | str = 25.0,
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.window = whole(window, "window", least=1)
-        self.threshold = number(threshold, "threshold", least=0, most=1)
-        self.threshold_layer = number(threshold_layer, "threshold_layer", least=0, most=100)
-        self._silent: dict[str, Int64Array] = {}  # for how many steps each channel has been silent
+    window: Whole = Whole(100, least=1)
+    threshold: Number = Number(0.0, least=0, most=1)
+    threshold_layer: Number = Number(25.0, least=0, most=100)
 
     def reset(self) -> None:
         """Forget for how long channels have been silent."""
-        self._silent = {}
+        self._silent: dict[str, Int64Array] = {}  # for how many steps each channel has been silent
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
         """Count for every channel the training steps since it was last positive."""

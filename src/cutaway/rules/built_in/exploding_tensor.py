@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from cutaway.arrays import BoolArray
 from cutaway.errors import InsufficientInformationForRuleInvocation
-from cutaway.rules.arguments import flag, pattern, words
+from cutaway.rules.arguments import Flag, Pattern, Words
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.saved_values import saved_places, value_at
@@ -18,7 +19,6 @@ from cutaway.rules.selecting import in_collection, selected
 from cutaway.rules.weight_gradients import SCALE
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
-from cutaway.trial import Trial
 
 __all__ = ["ExplodingTensor"]
 
@@ -26,6 +26,7 @@ __all__ = ["ExplodingTensor"]
 OVERFLOWS = 20
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ExplodingTensor(Rule):
     """A tensor holds values that are not numbers any more: NaN or infinity.
 
@@ -58,20 +59,9 @@ class ExplodingTensor(Rule):
 
     severity = "error"
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        collection_names: Iterable[str] | str | None = None,
-        tensor_regex: str | None = None,
-        only_nan: bool | str = False,
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.collection_names = words(collection_names, "collection_names")
-        self.tensor_regex = pattern(tensor_regex, "tensor_regex")
-        self.only_nan = flag(only_nan, "only_nan")
-        self._found_nan = False
+    collection_names: Words = Words()
+    tensor_regex: Pattern = Pattern()
+    only_nan: Flag = Flag(default=False)
 
     def reset(self) -> None:
         """Forget whether a NaN was found."""

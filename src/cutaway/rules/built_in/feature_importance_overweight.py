@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cutaway.arrays import Float64Array
-from cutaway.rules.arguments import number, pattern, whole
+from cutaway.rules.arguments import Number, Pattern, Whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.saved_values import saved_places, value_at
 from cutaway.rules.selecting import lacking
 from cutaway.tensors.reader import TensorReader
-from cutaway.trial import Trial
 
 __all__ = ["FeatureImportanceOverweight"]
 
@@ -35,6 +35,7 @@ class _Weights(NamedTuple):
         return {self.features[place]: float(self.weights[place] / self.weights.sum()) for place in places.tolist()}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class FeatureImportanceOverweight(Rule):
     """A few features carry nearly the whole importance of a model of trees.
 
@@ -60,19 +61,9 @@ class FeatureImportanceOverweight(Rule):
         tensor_regex: finds the tensors of importances.
     """
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        threshold: float | str = 0.8,
-        nfeatures: int | str = 3,
-        tensor_regex: str = ".*feature_importance/weight",
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.threshold = number(threshold, "threshold", least=0, most=1)
-        self.nfeatures = whole(nfeatures, "nfeatures", least=1)
-        self.tensor_regex = pattern(tensor_regex, "tensor_regex")
+    threshold: Number = Number(0.8, least=0, most=1)
+    nfeatures: Whole = Whole(3, least=1)
+    tensor_regex: Pattern = Pattern(".*feature_importance/weight")
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
         """Compare the share of the heaviest features with the threshold at every saved step."""

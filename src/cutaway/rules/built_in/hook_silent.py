@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from cutaway.arrays import BoolArray, IndexArray, Int64Array
-from cutaway.rules.arguments import whole
+from cutaway.rules.arguments import Whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.run.layout import COLLECTIONS_FILE
@@ -23,6 +24,7 @@ __all__ = ["HookSilent"]
 _ALWAYS = ("losses",)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HookSilent(Rule):
     """Something that the hook was asked for does not arrive.
 
@@ -48,12 +50,7 @@ class HookSilent(Rule):
         patience: how many recorded steps of a mode a tensor may be missing, and in how many it must have come before.
     """
 
-    def __init__(
-        self, base_trial: Trial | None = None, action_str: str | None = None, *, patience: int | str = 20
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.patience = whole(patience, "patience", least=1)
-        self.reset()
+    patience: Whole = Whole(20, least=1)
 
     def reset(self) -> None:
         """Forget which tensors came."""

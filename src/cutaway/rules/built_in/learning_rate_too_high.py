@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from cutaway.rules.arguments import number
+from dataclasses import dataclass
+
+from cutaway.rules.arguments import Number, Whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.learning_rate import LearningRateRule
 from cutaway.rules.update_ratios import Updates
-from cutaway.trial import Trial
 
 __all__ = ["LearningRateTooHigh"]
 
-# A rate that is far too high does its harm in the first steps; afterwards the weights are so large that nothing moves.
-_LEAST = 10
 
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class LearningRateTooHigh(LearningRateRule):
     """The weights change so much in every step that the loss does not come down.
 
@@ -40,16 +39,12 @@ class LearningRateTooHigh(LearningRateRule):
         window: over how many training steps.
     """
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        high: float | str = 1e-1,
-        window: int | str = 50,
-    ) -> None:
-        super().__init__(base_trial, action_str, window, _LEAST)
-        self.high = number(high, "high", above=0)
+    # A rate that is far too high does its harm in the first steps; afterwards the weights are so large that nothing
+    # moves.
+    least = 10
+
+    high: Number = Number(1e-1, above=0)
+    window: Whole = Whole(50, least=4)
 
     def judge_updates(self, seen: Updates) -> Judgement:
         """Compare the updates with `high`, where the loss did not fall."""

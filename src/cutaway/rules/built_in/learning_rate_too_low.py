@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from cutaway.rules.arguments import number
+from dataclasses import dataclass
+
+from cutaway.rules.arguments import Number, Whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.learning_rate import LearningRateRule
 from cutaway.rules.update_ratios import Updates
-from cutaway.trial import Trial
 
 __all__ = ["LearningRateTooLow"]
 
@@ -18,6 +19,7 @@ _MOVED = 100.0
 _AT_ITS_END = 0.1
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LearningRateTooLow(LearningRateRule):
     """The weights change so little in every step that the loss stays where it is.
 
@@ -47,16 +49,8 @@ class LearningRateTooLow(LearningRateRule):
         window: over how many training steps.
     """
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        low: float | str = 1e-5,
-        window: int | str = 50,
-    ) -> None:
-        super().__init__(base_trial, action_str, window)
-        self.low = number(low, "low", above=0)
+    low: Number = Number(1e-5, above=0)
+    window: Whole = Whole(50, least=4)
 
     def judge_updates(self, seen: Updates) -> Judgement:
         """Compare the updates with `low`, where the loss stays where it is."""

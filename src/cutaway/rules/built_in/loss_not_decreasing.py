@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from cutaway.arrays import Float64Array, Int64Array
 from cutaway.errors import InsufficientInformationForRuleInvocation
-from cutaway.rules.arguments import flag, number, pattern, whole, words
+from cutaway.rules.arguments import Flag, Number, Pattern, Whole, Words
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.loss_curves import LossCurves, needs_loss
 from cutaway.rules.losses import LossCurve
@@ -20,7 +21,6 @@ from cutaway.rules.trends import Trend, scatter, trend
 from cutaway.rules.validation_rounds import ValidationRounds
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
-from cutaway.trial import Trial
 
 __all__ = ["LossNotDecreasing"]
 
@@ -36,6 +36,7 @@ _LONGER = 4
 _CONVERGED = 1e-3
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LossNotDecreasing(Rule):
     """The loss does not come down, or goes up.
 
@@ -73,34 +74,21 @@ class LossNotDecreasing(Rule):
         mode: EVAL, TRAIN or GLOBAL (the steps of no mode); by default each that has losses, by itself.
     """
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        collection_names: Iterable[str] | str | None = None,
-        tensor_regex: str | None = None,
-        use_losses_collection: bool | str = True,
-        num_steps: int | str = 10,
-        diff_percent: float | str = 0.1,
-        increase_threshold_percent: float | str = 5,
-        mode: ModeKeys | str | None = None,
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.collection_names = words(collection_names, "collection_names")
-        self.tensor_regex = pattern(tensor_regex, "tensor_regex")
-        self.use_losses_collection = flag(use_losses_collection, "use_losses_collection")
-        self.num_steps = whole(num_steps, "num_steps", least=1)
-        self.diff_percent = number(diff_percent, "diff_percent", least=0, most=100)
-        self.increase_threshold_percent = number(increase_threshold_percent, "increase_threshold_percent", least=0)
-        self.mode = ModeKeys.parse(mode).name if mode else None
-        self._curves, self._rounds = LossCurves(), ValidationRounds()
-        self.reset()
+    collection_names: Words = Words()
+    tensor_regex: Pattern = Pattern()
+    use_losses_collection: Flag = Flag(default=True)
+    num_steps: Whole = Whole(10, least=1)
+    diff_percent: Number = Number(0.1, least=0, most=100)
+    increase_threshold_percent: Number = Number(5, least=0)
+    mode: ModeKeys | str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.mode = ModeKeys.parse(self.mode).name if self.mode else None
 
     def reset(self) -> None:
         """Forget the losses."""
-        self._curves.reset()
-        self._rounds.reset()
+        self._curves, self._rounds = LossCurves(), ValidationRounds()
         self._followed: dict[tuple[str, ModeKeys], _Followed] = {}
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from cutaway.arrays import Float64Array
 from cutaway.errors import StepUnavailable
-from cutaway.rules.arguments import number, whole
+from cutaway.rules.arguments import Number, Whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.loss_curves import LossCurves, training
 from cutaway.rules.losses import LossCurve
 from cutaway.rules.rule import Rule
 from cutaway.tensors.reader import TensorReader
-from cutaway.trial import Trial
 
 __all__ = ["LossSpike"]
 
@@ -33,6 +33,7 @@ _LOGARITHM = 5.0
 _SMALLEST = 1e-3
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LossSpike(Rule):
     """The loss of one batch is far above what is usual.
 
@@ -62,23 +63,12 @@ class LossSpike(Rule):
 
     rest = 10  # every spike has samples of its own
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        window: int | str = 100,
-        threshold: float | str = 8.0,
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.window = whole(window, "window", least=_LEAST)
-        self.threshold = number(threshold, "threshold", above=0)
-        self._curves = LossCurves()
-        self.reset()
+    window: Whole = Whole(100, least=_LEAST)
+    threshold: Number = Number(8.0, above=0)
 
     def reset(self) -> None:
         """Forget the losses."""
-        self._curves.reset()
+        self._curves = LossCurves()
         self._before: dict[str, Float64Array] = {}
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:

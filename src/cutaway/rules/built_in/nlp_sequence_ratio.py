@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from cutaway.arrays import Array
 from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInvocation
-from cutaway.rules.arguments import number, pattern, whole, words
+from cutaway.rules.arguments import Pattern, Words, number, whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.saved_values import saved_places, value_at
 from cutaway.rules.selecting import in_collection, lacking
 from cutaway.tensors.reader import TensorReader
-from cutaway.trial import Trial
 
 __all__ = ["NLPSequenceRatio"]
 
@@ -23,6 +23,7 @@ _AXES = (2, 3)
 _PADDING = 0
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class NLPSequenceRatio(Rule):
     """The token sequences that the model is fed are one token, most often padding, for the most part.
 
@@ -48,19 +49,12 @@ class NLPSequenceRatio(Rule):
         token_thresholds_percent: for each token the share, in percent, above which the rule fires.
     """
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        tensor_regex: str | None = None,
-        token_values: str | Iterable[str] = "0",
-        token_thresholds_percent: str | Iterable[str] = "50",
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.tensor_regex = pattern(tensor_regex, "tensor_regex")
-        self.token_values = words(token_values, "token_values")
-        self.token_thresholds_percent = words(token_thresholds_percent, "token_thresholds_percent")
+    tensor_regex: Pattern = Pattern()
+    token_values: Words = Words("0")
+    token_thresholds_percent: Words = Words("50")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         tokens = [_token(one) for one in self.token_values]
         limits = [number(one, "token_thresholds_percent", least=0, most=100) for one in self.token_thresholds_percent]
         if len(tokens) != len(limits) or not tokens:
@@ -70,7 +64,6 @@ class NLPSequenceRatio(Rule):
                 f"token_thresholds_percent={','.join(self.token_thresholds_percent)!r}."
             )
         self._limits = dict(zip(tokens, limits, strict=True))
-        self.reset()
 
     def reset(self) -> None:
         """Forget since when each tensor is known to hold tokens."""

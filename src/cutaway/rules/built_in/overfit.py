@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
 
 import numpy as np
 
-from cutaway.rules.arguments import number, pattern, whole
+from cutaway.rules.arguments import Number, Pattern, Whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.loss_curves import LossCurves
 from cutaway.rules.rule import Rule
@@ -18,7 +19,6 @@ from cutaway.rules.selecting import selected
 from cutaway.rules.trends import roughness
 from cutaway.rules.validation_rounds import ValidationRound, ValidationRounds
 from cutaway.tensors.reader import TensorReader
-from cutaway.trial import Trial
 
 __all__ = ["Overfit"]
 
@@ -29,6 +29,7 @@ _KNOWN = 20
 _SCATTER = 3.0
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Overfit(Rule):
     """The loss on validation data is far above the loss on training data, and rises.
 
@@ -60,28 +61,14 @@ class Overfit(Rule):
 
     rest = 20  # its steps are rounds
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        tensor_regex: str | None = None,
-        start_step: int | str = 0,
-        patience: int | str = 1,
-        ratio_threshold: float | str = 0.1,
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.tensor_regex = pattern(tensor_regex, "tensor_regex")
-        self.start_step = whole(start_step, "start_step")
-        self.patience = whole(patience, "patience", least=1)
-        self.ratio_threshold = number(ratio_threshold, "ratio_threshold", least=0)
-        self._curves, self._rounds = LossCurves(), ValidationRounds()
-        self.reset()
+    tensor_regex: Pattern = Pattern()
+    start_step: Whole = Whole(0)
+    patience: Whole = Whole(1, least=1)
+    ratio_threshold: Number = Number(0.1, least=0)
 
     def reset(self) -> None:
         """Forget the rounds."""
-        self._curves.reset()
-        self._rounds.reset()
+        self._curves, self._rounds = LossCurves(), ValidationRounds()
         self._gaps: dict[str, _OverfitTracker] = {}
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:

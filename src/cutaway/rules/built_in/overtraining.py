@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from cutaway.rules.arguments import number, whole
+from cutaway.rules.arguments import Number, Whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.loss_curves import LossCurves
 from cutaway.rules.rule import Rule
 from cutaway.rules.validation_rounds import ValidationRounds
 from cutaway.tensors.reader import TensorReader
-from cutaway.trial import Trial
 
 __all__ = ["Overtraining"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Overtraining(Rule):
     """Neither the training loss nor the validation loss improves any more, and the training goes on.
 
@@ -44,26 +45,13 @@ class Overtraining(Rule):
 
     rest = 20  # its steps are rounds
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        patience_train: int | str = 5,
-        patience_validation: int | str = 10,
-        delta: float | str = 0.01,
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.patience_train = whole(patience_train, "patience_train", least=1)
-        self.patience_validation = whole(patience_validation, "patience_validation", least=1)
-        self.delta = number(delta, "delta", least=0)
-        self._curves, self._rounds = LossCurves(), ValidationRounds()
-        self.reset()
+    patience_train: Whole = Whole(5, least=1)
+    patience_validation: Whole = Whole(10, least=1)
+    delta: Number = Number(0.01, least=0)
 
     def reset(self) -> None:
         """Forget the rounds."""
-        self._curves.reset()
-        self._rounds.reset()
+        self._curves, self._rounds = LossCurves(), ValidationRounds()
         self._best: dict[str, tuple[_Best, _Best]] = {}
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from statistics import median
 from typing import NamedTuple
 
 import numpy as np
 
-from cutaway.rules.arguments import number, pattern, whole
+from cutaway.rules.arguments import Number, PatternOrDefault, Whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.loss_curves import LossCurves, training
 from cutaway.rules.losses import LossCurve
@@ -17,7 +18,6 @@ from cutaway.rules.rule import Rule
 from cutaway.rules.saved_values import saved_places, value_at
 from cutaway.rules.selecting import in_collection, lacking
 from cutaway.tensors.reader import TensorReader
-from cutaway.trial import Trial
 
 __all__ = ["PoorWeightInitialization"]
 
@@ -27,6 +27,7 @@ COLLECTION = "relu_inputs"
 _RANGE = 2 * 1.645
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PoorWeightInitialization(Rule):
     """The first weights let the signal fade or swell from layer to layer, and the loss does not start to fall.
 
@@ -61,29 +62,15 @@ class PoorWeightInitialization(Rule):
         steps: how many training steps are looked at, from the first.
     """
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        activation_inputs_regex: str = DEFAULT_REGEX,
-        threshold: float | str = 10.0,
-        distribution_range: float | str = 0.001,
-        patience: int | str = 5,
-        steps: int | str = 10,
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.activation_inputs_regex = pattern(activation_inputs_regex, "activation_inputs_regex") or DEFAULT_REGEX
-        self.threshold = number(threshold, "threshold", above=1)
-        self.distribution_range = number(distribution_range, "distribution_range", above=0)
-        self.patience = whole(patience, "patience", least=1)
-        self.steps = whole(steps, "steps", least=1)
-        self._curves = LossCurves()
-        self.reset()
+    activation_inputs_regex: PatternOrDefault = PatternOrDefault(DEFAULT_REGEX)
+    threshold: Number = Number(10.0, above=1)
+    distribution_range: Number = Number(0.001, above=0)
+    patience: Whole = Whole(5, least=1)
+    steps: Whole = Whole(10, least=1)
 
     def reset(self) -> None:
         """Forget the loss."""
-        self._curves.reset()
+        self._curves = LossCurves()
         self._left = self.steps  # training steps still to be looked at
         self._lowest, self._since = math.inf, 0
         self._signs: _Signs | None = None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cutaway.errors import ConfigurationError
-from cutaway.rules.arguments import number, pattern
+from cutaway.rules.arguments import Number, PatternOrDefault
 from cutaway.rules.channels import share_per_channel
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
@@ -16,7 +17,6 @@ from cutaway.rules.saved_values import saved_places, value_at
 from cutaway.rules.selecting import in_collection, selected
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
-from cutaway.trial import Trial
 
 __all__ = ["SaturatedActivation"]
 
@@ -37,6 +37,7 @@ class _Bounds(NamedTuple):
         return (block["nonfinite"] == 0) & ((block["min"] > self.high) | (block["max"] < self.low) | beyond)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SaturatedActivation(Rule):
     """Most of the tanh or sigmoid units of a layer are saturated: their inputs are so large that no gradient passes.
 
@@ -69,27 +70,16 @@ class SaturatedActivation(Rule):
         threshold_layer: the percentage of saturated units in a layer above which the rule fires.
     """
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        tensor_regex: str = DEFAULT_REGEX,
-        threshold_tanh_min: float | str = -9.4999,
-        threshold_tanh_max: float | str = 9.4999,
-        threshold_sigmoid_min: float | str = -23,
-        threshold_sigmoid_max: float | str = 16.99999,
-        threshold_inactivity: float | str = 1.0,
-        threshold_layer: float | str = 50.0,
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.tensor_regex = pattern(tensor_regex, "tensor_regex") or DEFAULT_REGEX
-        self.threshold_tanh_min = number(threshold_tanh_min, "threshold_tanh_min")
-        self.threshold_tanh_max = number(threshold_tanh_max, "threshold_tanh_max")
-        self.threshold_sigmoid_min = number(threshold_sigmoid_min, "threshold_sigmoid_min")
-        self.threshold_sigmoid_max = number(threshold_sigmoid_max, "threshold_sigmoid_max")
-        self.threshold_inactivity = number(threshold_inactivity, "threshold_inactivity", above=0, most=100)
-        self.threshold_layer = number(threshold_layer, "threshold_layer", least=0, most=100)
+    tensor_regex: PatternOrDefault = PatternOrDefault(DEFAULT_REGEX)
+    threshold_tanh_min: Number = Number(-9.4999)
+    threshold_tanh_max: Number = Number(9.4999)
+    threshold_sigmoid_min: Number = Number(-23)
+    threshold_sigmoid_max: Number = Number(16.99999)
+    threshold_inactivity: Number = Number(1.0, above=0, most=100)
+    threshold_layer: Number = Number(50.0, least=0, most=100)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._tanh = _Bounds("tanh", self.threshold_tanh_min, self.threshold_tanh_max)
         self._sigmoid = _Bounds("sigmoid", self.threshold_sigmoid_min, self.threshold_sigmoid_max)
         for function, low, high in (self._tanh, self._sigmoid):

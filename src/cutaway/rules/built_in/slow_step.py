@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from cutaway.arrays import Array, BoolArray, Float64Array, Int64Array
-from cutaway.rules.arguments import number, whole
+from cutaway.rules.arguments import Number, Whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.training_steps import TrainingSteps
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.recent_steps import PHASES
-from cutaway.trial import Trial
 
 __all__ = ["SlowStep"]
 
@@ -29,6 +29,7 @@ _LASTING = 3.0
 _BETWEEN = "between steps"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SlowStep(Rule):
     """Training steps take much longer than they usually did in this run.
 
@@ -56,29 +57,17 @@ class SlowStep(Rule):
         factor: how many times what is usual a step may take.
     """
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        window: int | str = 20,
-        factor: float | str = 2.0,
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.window = whole(window, "window", least=3)
-        self.factor = number(factor, "factor", above=1)
-        self._training = TrainingSteps()
-        self.reset()
+    window: Whole = Whole(20, least=3)
+    factor: Number = Number(2.0, above=1)
 
     def reset(self) -> None:
         """Forget the times."""
-        self._training.reset()
+        self._training = TrainingSteps()
         self._last: _Rows | None = None
         self._kept = _Intervals.none()
         self._count = 0  # intervals so far
-        self._blocks: list[
-            Float64Array
-        ] = []  # of each stretch of `window` intervals the medians: in all, and of each phase
+        # Of each stretch of `window` intervals the medians: in all, and of each phase.
+        self._blocks: list[Float64Array] = []
         self._slow_since: float | None = None
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:

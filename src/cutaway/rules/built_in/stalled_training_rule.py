@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from cutaway.arrays import Float64Array, Int64Array
-from cutaway.rules.arguments import flag, number
+from cutaway.rules.arguments import Flag, Number
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.run.control import history
@@ -19,6 +20,7 @@ from cutaway.trial import Trial
 __all__ = ["StalledTrainingRule"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class StalledTrainingRule(Rule):
     """The training makes no more steps, although it has not ended.
 
@@ -49,23 +51,16 @@ class StalledTrainingRule(Rule):
     rest = 1  # each stall is one of its own
     watches_clock = True
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        threshold: float | str = 1800,
-        stop_training_on_fire: bool | str = False,
-        training_job_name_prefix: str | None = None,
-    ) -> None:
-        self.threshold = number(threshold, "threshold", above=0)
-        self.stop_training_on_fire = flag(stop_training_on_fire, "stop_training_on_fire")
-        self.training_job_name_prefix = prefix = training_job_name_prefix or None
-        if self.stop_training_on_fire and not action_str:
+    threshold: Number = Number(1800, above=0)
+    stop_training_on_fire: Flag = Flag(default=False)
+    training_job_name_prefix: str | None = None
+
+    def __post_init__(self) -> None:
+        self.training_job_name_prefix = prefix = self.training_job_name_prefix or None
+        if self.stop_training_on_fire and not self.action_str:
             named = {"name": "stoptraining", "training_job_prefix": prefix}
-            action_str = "stop" if prefix is None else json.dumps(named)
-        super().__init__(base_trial, action_str)
-        self.reset()
+            self.action_str = "stop" if prefix is None else json.dumps(named)
+        super().__post_init__()
 
     def reset(self) -> None:
         """Forget the last step."""

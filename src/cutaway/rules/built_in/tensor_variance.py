@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInvocation
-from cutaway.rules.arguments import number, pattern, words
+from cutaway.rules.arguments import OptionalNumber, Pattern, Words
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import selected
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
-from cutaway.trial import Trial
 
 __all__ = ["TensorVariance"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TensorVariance(Rule):
     """The values of a tensor spread more than you allow, or less.
 
@@ -46,23 +47,14 @@ class TensorVariance(Rule):
         min_threshold: the variance below which the rule fires.
     """
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        collection_names: Iterable[str] | str | None = None,
-        tensor_regex: str | None = None,
-        max_threshold: float | str | None = None,
-        min_threshold: float | str | None = None,
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.collection_names = words(collection_names, "collection_names")
-        self.tensor_regex = pattern(tensor_regex, "tensor_regex")
-        self.max_threshold = None if max_threshold is None else number(max_threshold, "max_threshold", least=0)
-        self.min_threshold = None if min_threshold is None else number(min_threshold, "min_threshold", least=0)
-        both = None not in (max_threshold, min_threshold)
-        if both and self._lowest > self._highest:
+    collection_names: Words = Words()
+    tensor_regex: Pattern = Pattern()
+    max_threshold: OptionalNumber = OptionalNumber(least=0)
+    min_threshold: OptionalNumber = OptionalNumber(least=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self._lowest > self._highest:
             raise ConfigurationError(
                 "`min_threshold <= max_threshold` must hold, but got "
                 f"min_threshold={self._lowest:g}, max_threshold={self._highest:g}."

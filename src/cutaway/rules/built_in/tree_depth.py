@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from cutaway.arrays import Float64Array
-from cutaway.rules.arguments import whole
+from cutaway.rules.arguments import Whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.saved_values import saved_places, value_at
 from cutaway.rules.selecting import lacking
 from cutaway.tensors.reader import TensorReader
-from cutaway.trial import Trial
 
 __all__ = ["TreeDepth"]
 
@@ -21,6 +21,7 @@ __all__ = ["TreeDepth"]
 _NODES = r"(^|/)trees/Node$"
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TreeDepth(Rule):
     """A tree of the model is deeper than `depth`.
 
@@ -42,9 +43,7 @@ class TreeDepth(Rule):
         depth: the depth that trees may have.
     """
 
-    def __init__(self, base_trial: Trial | None = None, action_str: str | None = None, *, depth: int | str = 4) -> None:
-        super().__init__(base_trial, action_str)
-        self.depth = whole(depth, "depth")
+    depth: Whole = Whole(4)
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
         """Compare the depth of the deepest tree with the bound at every saved step."""

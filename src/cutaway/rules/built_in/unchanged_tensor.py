@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cutaway.arrays import BoolArray, Float64Array, IndexArray
-from cutaway.rules.arguments import flag, number, pattern, whole, words
+from cutaway.rules.arguments import Flag, Number, Pattern, Whole, Words
 from cutaway.rules.closeness import COMPARED, difference, may_be_close
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
@@ -16,11 +17,11 @@ from cutaway.rules.selecting import selected
 from cutaway.rules.weight_gradients import has_gradient
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
-from cutaway.trial import Trial
 
 __all__ = ["UnchangedTensor"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class UnchangedTensor(Rule):
     """A tensor no longer changes from step to step.
 
@@ -52,25 +53,12 @@ class UnchangedTensor(Rule):
         equal_nan: take NaN and infinities as unchanged where as many come again; otherwise they count as a change.
     """
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        collection_names: Iterable[str] | str | None = None,
-        tensor_regex: str | None = None,
-        num_steps: int | str = 3,
-        rtol: float | str = 1e-5,
-        atol: float | str = 1e-8,
-        equal_nan: bool | str = False,
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.collection_names = words(collection_names, "collection_names")
-        self.tensor_regex = pattern(tensor_regex, "tensor_regex")
-        self.num_steps = whole(num_steps, "num_steps", least=2)
-        self.rtol = number(rtol, "rtol", least=0)
-        self.atol = number(atol, "atol", least=0)
-        self.equal_nan = flag(equal_nan, "equal_nan")
+    collection_names: Words = Words()
+    tensor_regex: Pattern = Pattern()
+    num_steps: Whole = Whole(3, least=2)
+    rtol: Number = Number(1e-5, least=0)
+    atol: Number = Number(1e-8, least=0)
+    equal_nan: Flag = Flag(default=False)
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
         """Compare every tensor with its value before, and count how often in a row they are close."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from cutaway.rules.arguments import number
+from cutaway.rules.arguments import Number
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import selected
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
-from cutaway.trial import Trial
 
 __all__ = ["VanishingGradient"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class VanishingGradient(Rule):
     """Gradients are so small that the layers they belong to no longer learn.
 
@@ -38,11 +39,7 @@ class VanishingGradient(Rule):
         threshold: the mean absolute gradient below which the rule fires.
     """
 
-    def __init__(
-        self, base_trial: Trial | None = None, action_str: str | None = None, *, threshold: float | str = 1e-7
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.threshold = number(threshold, "threshold", above=0)
+    threshold: Number = Number(1e-7, above=0)
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
         """Compare the mean absolute value of every gradient with the threshold."""

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cutaway.arrays import BoolArray, Float64Array, IndexArray, Int64Array
 from cutaway.errors import ConfigurationError
-from cutaway.rules.arguments import number, whole
+from cutaway.rules.arguments import Number, OptionalWhole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import selected
 from cutaway.rules.weight_gradients import has_gradient
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
-from cutaway.trial import Trial
 
 __all__ = ["WeightUpdateRatio"]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class WeightUpdateRatio(Rule):
     """The weights of a layer change by far too much or by almost nothing in an update.
 
@@ -51,21 +52,13 @@ class WeightUpdateRatio(Rule):
         epsilon: added to the norm of the weight, against a division by zero.
     """
 
-    def __init__(
-        self,
-        base_trial: Trial | None = None,
-        action_str: str | None = None,
-        *,
-        num_steps: int | str | None = None,
-        large_threshold: float | str = 10.0,
-        small_threshold: float | str = 1e-8,
-        epsilon: float | str = 1e-9,
-    ) -> None:
-        super().__init__(base_trial, action_str)
-        self.num_steps = None if num_steps is None else whole(num_steps, "num_steps", least=1)
-        self.large_threshold = number(large_threshold, "large_threshold", above=0)
-        self.small_threshold = number(small_threshold, "small_threshold", least=0)
-        self.epsilon = number(epsilon, "epsilon", above=0)
+    num_steps: OptionalWhole = OptionalWhole(least=1)
+    large_threshold: Number = Number(10.0, above=0)
+    small_threshold: Number = Number(1e-8, least=0)
+    epsilon: Number = Number(1e-9, above=0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.small_threshold >= self.large_threshold:
             raise ConfigurationError(
                 "`small_threshold < large_threshold` must hold, but got "
