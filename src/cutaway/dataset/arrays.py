@@ -8,31 +8,20 @@ from typing import Any
 import numpy as np
 
 from cutaway.arrays import Array
-from cutaway.dataset.dataset import Dataset
 from cutaway.dataset.enums import SUBSETS, Role
-from cutaway.dataset.functions import Field, MetadataField
-from cutaway.dataset.subset import Scalar
+from cutaway.dataset.subset import NamedParts, Scalar
 from cutaway.errors import ConfigurationError, EncoderError, did_you_mean
 
-__all__ = ["ArraySubset", "from_arrays", "known_subset", "scalar"]
-
-Arrays = Mapping[str, Any]
+__all__ = ["ArraySubset", "known_subset", "scalar"]
 
 
 class ArraySubset:
     """The samples of one subset in arrays, or in whatever has a length and gives slices: memory maps, HDF5, Zarr."""
 
-    def __init__(
-        self,
-        name: str,
-        inputs: Arrays,
-        ground_truths: Arrays,
-        metadata: Mapping[str, Sequence[Any]],
-        ids: Sequence[object] | None = None,
-    ) -> None:
+    def __init__(self, name: str, columns: NamedParts, ids: Sequence[object] | None = None) -> None:
         self.name = known_subset(name)
-        self._arrays = {Role.INPUT: dict(inputs), Role.GROUND_TRUTH: dict(ground_truths)}
-        self._metadata = dict(metadata)
+        self._arrays = {Role.INPUT: columns.inputs, Role.GROUND_TRUTH: columns.ground_truths}
+        self._metadata = columns.metadata
         self._ids = None if ids is None else [str(one) for one in ids]
         self._length = self._common_length()
         _refuse_objects(self._arrays)
@@ -75,32 +64,6 @@ class ArraySubset:
         return next(iter(lengths.values()))
 
 
-def from_arrays(
-    inputs: Array | Arrays,
-    ground_truths: Array | Arrays | None = None,
-    *,
-    metadata: Mapping[str, Sequence[Any]] | None = None,
-    ids: Sequence[object] | None = None,
-    labels: Sequence[str] = (),
-    subset: str = "training",
-    channel_dim: int = -1,
-) -> Dataset:
-    """See `Dataset.from_arrays`."""
-    named_inputs = inputs if isinstance(inputs, Mapping) else {"input": inputs}
-    if not named_inputs:
-        raise ConfigurationError("A data set needs at least one input, but `inputs` is empty.")
-    truths = {} if ground_truths is None else ground_truths
-    named_truths = truths if isinstance(truths, Mapping) else {"ground_truth": truths}
-    columns = dict(metadata or {})
-    return Dataset(
-        subsets={subset: ArraySubset(subset, named_inputs, named_truths, columns, ids)},
-        inputs=tuple(Field(name, channel_dim=channel_dim) for name in named_inputs),
-        ground_truths=tuple(Field(name, labels=tuple(labels)) for name in named_truths),
-        metadata=tuple(MetadataField(name) for name in columns),
-        source={"kind": "arrays"},
-    )
-
-
 def known_subset(name: str) -> str:
     """Return the name of a subset, or raise with those that there are."""
     if name not in SUBSETS:
@@ -121,7 +84,7 @@ def scalar(value: Any, name: str, sample: str) -> Scalar:
     raise EncoderError("metadata", name, sample, f"a value must be a number or text, but got {type(value).__name__}.")
 
 
-def _refuse_objects(arrays: Mapping[Role, Arrays]) -> None:
+def _refuse_objects(arrays: Mapping[Role, Mapping[str, Any]]) -> None:
     for role, named in arrays.items():
         for name, values in named.items():
             dtype = getattr(values, "dtype", None)

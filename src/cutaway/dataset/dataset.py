@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from cutaway.arrays import Array
+from cutaway.dataset.arrays import ArraySubset
 from cutaway.dataset.enums import SUBSETS, DataStateType
+from cutaway.dataset.folder import Opening, folder_subsets
 from cutaway.dataset.functions import Field, LatentSpace, Loss, MetadataField, Metric, Visualizer
+from cutaway.dataset.hugging_face import class_labels, split_subsets
+from cutaway.dataset.items import parts_by_name, torch_subset
 from cutaway.dataset.overlay_subset import overlay_dataset
-from cutaway.dataset.subset import Subset
+from cutaway.dataset.subset import NamedParts, Subset
+from cutaway.dataset.tf_data import read_columns
 from cutaway.errors import ConfigurationError
 
 __all__ = ["Dataset"]
@@ -99,17 +104,13 @@ class Dataset:
         >>> len(Dataset.from_arrays(np.zeros((3, 8, 8, 1)), np.array([0, 1, 0]), labels=["cat", "dog"]))
         3
         """
-        from cutaway.dataset.arrays import from_arrays
-
-        return from_arrays(
-            inputs,
-            ground_truths,
-            metadata=metadata,
-            ids=ids,
-            labels=labels,
-            subset=subset,
-            channel_dim=channel_dim,
+        truths = {} if ground_truths is None else ground_truths
+        columns = NamedParts(
+            parts_by_name(inputs, "input"), parts_by_name(truths, "ground_truth"), dict(metadata or {})
         )
+        if not columns.inputs:
+            raise ConfigurationError("A data set needs at least one input, but `inputs` is empty.")
+        return _of_one(ArraySubset(subset, columns, ids), columns, labels, {"kind": "arrays"}, channel_dim)
 
     @classmethod
     def from_torch(
@@ -128,16 +129,9 @@ class Dataset:
         `ground_truths` name their parts, and numbers and text beside become metadata. Labels come from the data set's
         `classes` where it has them. Channels lie as torch has them, before rows and columns.
         """
-        from cutaway.dataset.torch_data import from_torch
-
-        return from_torch(
-            dataset,
-            inputs=inputs,
-            ground_truths=ground_truths,
-            labels=labels,
-            subset=subset,
-            channel_dim=channel_dim,
-        )
+        one = torch_subset(subset, dataset, inputs, ground_truths)
+        classes = labels or getattr(dataset, "classes", ())
+        return _of_one(one, one.first_item(), classes, {"kind": "torch"}, channel_dim)
 
     @classmethod
     def from_tf_data(
@@ -156,17 +150,8 @@ class Dataset:
         It can only be read from its beginning, while samples here are known by their index; one that is larger than
         `memory_mb`, or that never ends, is refused. `batched` says that its elements are batches.
         """
-        from cutaway.dataset.tf_data import from_tf_data
-
-        return from_tf_data(
-            dataset,
-            inputs=inputs,
-            ground_truths=ground_truths,
-            labels=labels,
-            subset=subset,
-            batched=batched,
-            memory_mb=memory_mb,
-        )
+        columns = read_columns(dataset, inputs, ground_truths, batched=batched, memory_mb=memory_mb)
+        return _of_one(ArraySubset(subset, columns), columns, labels, {"kind": "tf_data"})
 
     @classmethod
     def from_huggingface(
@@ -183,9 +168,13 @@ class Dataset:
         `inputs` and `ground_truths` name columns; the others that hold numbers or text are metadata. The splits train,
         validation, test and unsupervised become our subsets. Labels come from a `ClassLabel` column.
         """
-        from cutaway.dataset.hugging_face import from_huggingface
-
-        return from_huggingface(dataset, inputs=inputs, ground_truths=ground_truths, labels=labels, subset=subset)
+        parts = []
+        for split, one in split_subsets(dataset, inputs, ground_truths, subset):
+            source = {"kind": "huggingface"}
+            if fingerprint := getattr(split, "_fingerprint", None):
+                source["digest"] = fingerprint  # its own, of everything that was done to the data
+            parts.append(_of_one(one, one.first_item(), labels or class_labels(split, ground_truths), source))
+        return cls.join(*parts)
 
     @classmethod
     def from_folder(
@@ -204,9 +193,23 @@ class Dataset:
         train, val, valid) on top of that are the subsets. Ids are the paths inside the subset's folder. `size`
         (height, width) resizes, `mode` converts (`L` grey, `RGB`), `scale` makes float32 of 0 to 1 out of bytes.
         """
-        from cutaway.dataset.folder import from_folder
+        root = Path(path).expanduser()
+        subsets, labels = folder_subsets(root, Opening(size, mode, scale=scale), subset)
+        source = {"kind": "folder", "path": str(root)}
+        return replace(cls.join(*(_of_one(one, one.first_item(), labels, source) for one in subsets)), source=source)
 
-        return from_folder(path, size=size, mode=mode, scale=scale, subset=subset)
+
+def _of_one(
+    subset: Subset, parts: NamedParts, labels: Sequence[str], source: Mapping[str, Any], channel_dim: int = -1
+) -> Dataset:
+    """Return a data set of one subset whose samples have these parts."""
+    return Dataset(
+        subsets={subset.name: subset},
+        inputs=tuple(Field(name, channel_dim=channel_dim) for name in parts.inputs),
+        ground_truths=tuple(Field(name, labels=tuple(labels)) for name in parts.ground_truths),
+        metadata=tuple(MetadataField(name) for name in parts.metadata),
+        source=source,
+    )
 
 
 def _refuse_other_fields(first: Dataset, other: Dataset, subset: str) -> None:

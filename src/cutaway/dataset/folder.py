@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from cutaway.arrays import Array
-from cutaway.dataset.dataset import Dataset
 from cutaway.dataset.hugging_face import SPLITS
-from cutaway.dataset.items import Item, ItemSubset
-from cutaway.dataset.torch_data import of_items
+from cutaway.dataset.items import ItemSubset
+from cutaway.dataset.subset import NamedParts
 from cutaway.errors import BindingError, ConfigurationError
 
-__all__ = ["from_folder"]
+__all__ = ["Opening", "folder_subsets"]
 
 # What Pillow reads without running anything; SVG is a program.
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF", "PPM")
@@ -37,26 +36,14 @@ class _Picture:
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-def from_folder(
-    path: str | Path,
-    *,
-    size: tuple[int, int] | None = None,
-    mode: str | None = None,
-    scale: bool = True,
-    subset: str = "training",
-) -> Dataset:
-    """See `Dataset.from_folder`."""
-    root = Path(path).expanduser()
+def folder_subsets(root: Path, opening: Opening, subset: str) -> tuple[list[ItemSubset], tuple[str, ...]]:
+    """Return the subsets of a folder, and the classes that their images are of."""
     if not root.is_dir():
         raise BindingError(f"There is no folder {str(root)!r}.", path=root)
-    splits = _splits(root)
-    found = {name: _pictures(folder) for name, folder in (splits or {subset: root}).items()}
+    folders = _splits(root) or {subset: root}
+    found = {name: _pictures(folder) for name, folder in folders.items()}
     labels = tuple(sorted({one.label for pictures in found.values() for one in pictures if one.label is not None}))
-    parts = []
-    for name, pictures in found.items():
-        folder = splits.get(name, root)
-        parts.append(_subset(name, folder, pictures, labels, _Opening(size, mode, scale=scale)))
-    return replace(Dataset.join(*parts), source={"kind": "folder", "path": str(root)})
+    return [_subset(name, folders[name], pictures, labels, opening) for name, pictures in found.items()], labels
 
 
 def _splits(root: Path) -> dict[str, Path]:
@@ -73,7 +60,7 @@ def _splits(root: Path) -> dict[str, Path]:
 
 
 @dataclass(frozen=True)
-class _Opening:
+class Opening:
     """How an image becomes an array."""
 
     size: tuple[int, int] | None
@@ -108,7 +95,7 @@ class _Opening:
         return with_channels.astype(np.float32) / 255 if self.scale else with_channels
 
 
-def _subset(name: str, folder: Path, pictures: list[_Picture], labels: tuple[str, ...], opening: _Opening) -> Dataset:
+def _subset(name: str, folder: Path, pictures: list[_Picture], labels: tuple[str, ...], opening: Opening) -> ItemSubset:
     if not pictures:
         message = f"{str(folder)!r} has no images."
         raise BindingError(
@@ -121,13 +108,13 @@ def _subset(name: str, folder: Path, pictures: list[_Picture], labels: tuple[str
         )
     index_of = {label: i for i, label in enumerate(labels)}
 
-    def fetch(index: int) -> Item:
+    def fetch(index: int) -> NamedParts:
         one = pictures[index]
         truths = {} if one.label is None else {"label": np.asarray(index_of[one.label])}
-        return Item({"image": opening.array(folder / one.path)}, truths, one.metadata)
+        return NamedParts({"image": opening.array(folder / one.path)}, truths, one.metadata)
 
     ids = [one.path for one in pictures]
-    return of_items(ItemSubset(name, len(pictures), fetch, ids), labels=labels, channel_dim=-1, kind="folder")
+    return ItemSubset(name, len(pictures), fetch, ids)
 
 
 def _pictures(folder: Path) -> list[_Picture]:

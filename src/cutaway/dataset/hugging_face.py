@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from cutaway.dataset.dataset import Dataset
-from cutaway.dataset.items import Item, ItemSubset, as_item
-from cutaway.dataset.torch_data import of_items
+from cutaway.dataset.items import ItemSubset, as_item
 from cutaway.errors import ConfigurationError, did_you_mean
 
-__all__ = ["from_huggingface"]
+__all__ = ["SPLITS", "class_labels", "split_subsets"]
 
 SPLITS = {
     "train": "training",
@@ -26,34 +23,26 @@ SPLITS = {
 }
 
 
-def from_huggingface(
-    dataset: Any,
-    *,
-    inputs: Sequence[str],
-    ground_truths: Sequence[str] = (),
-    labels: Sequence[str] = (),
-    subset: str = "training",
-) -> Dataset:
-    """See `Dataset.from_huggingface`."""
+def split_subsets(
+    dataset: Any, inputs: Sequence[str], ground_truths: Sequence[str], subset: str
+) -> Iterator[tuple[Any, ItemSubset]]:
+    """Yield each split of a dictionary of them, or the one that is given, with the subset that it becomes."""
     if not isinstance(dataset, Mapping):
-        return _dataset_of_split(dataset, inputs, ground_truths, labels, subset)
-    parts = []
+        yield dataset, _subset_of_split(dataset, inputs, ground_truths, subset)
+        return
     for split, one in dataset.items():
         name = SPLITS.get(str(split))
         if name is None:
             message = f"The split {split!r} is no subset of ours."
             raise ConfigurationError(message, hint=f"{did_you_mean(str(split), SPLITS)} Rename or drop it.")
-        parts.append(_dataset_of_split(one, inputs, ground_truths if name != "unlabeled" else (), labels, name))
-    return Dataset.join(*parts)
+        yield one, _subset_of_split(one, inputs, ground_truths if name != "unlabeled" else (), name)
 
 
-def _dataset_of_split(
-    dataset: Any, inputs: Sequence[str], ground_truths: Sequence[str], labels: Sequence[str], subset: str
-) -> Dataset:
-    columns = getattr(dataset, "column_names", None)
-    if columns is None or not hasattr(dataset, "__len__"):
+def _subset_of_split(split: Any, inputs: Sequence[str], ground_truths: Sequence[str], subset: str) -> ItemSubset:
+    columns = getattr(split, "column_names", None)
+    if columns is None or not hasattr(split, "__len__"):
         message = (
-            f"`from_huggingface` takes a datasets.Dataset, but got {type(dataset).__name__}, whose samples cannot be "
+            f"`from_huggingface` takes a datasets.Dataset, but got {type(split).__name__}, whose samples cannot be "
             "asked for by their index."
         )
         raise ConfigurationError(message, hint="Load it without `streaming=True`.")
@@ -61,18 +50,11 @@ def _dataset_of_split(
         if name not in columns:
             message = f"The data set has no column {name!r}."
             raise ConfigurationError(message, hint=f"{did_you_mean(name, columns)} It has {', '.join(columns)}.")
-
-    def fetch(index: int) -> Item:
-        return as_item(dataset[index], inputs, ground_truths)
-
-    named = tuple(labels) or _class_labels(dataset, ground_truths)
-    bound = of_items(ItemSubset(subset, len(dataset), fetch), labels=named, channel_dim=-1, kind="huggingface")
-    # Its own digest of everything that was done to the data.
-    fingerprint = getattr(dataset, "_fingerprint", None)
-    return replace(bound, source={"kind": "huggingface", "digest": fingerprint}) if fingerprint else bound
+    return ItemSubset(subset, len(split), lambda index: as_item(split[index], inputs, ground_truths))
 
 
-def _class_labels(dataset: Any, ground_truths: Sequence[str]) -> tuple[str, ...]:
-    features = getattr(dataset, "features", None) or {}
+def class_labels(split: Any, ground_truths: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the classes of the first ground truth that has them."""
+    features = getattr(split, "features", None) or {}
     names = [getattr(features.get(name), "names", None) for name in ground_truths]
     return tuple(next((found for found in names if found), ()))

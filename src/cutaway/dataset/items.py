@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +12,23 @@ import numpy as np
 from cutaway.arrays import Array
 from cutaway.dataset.arrays import known_subset, scalar
 from cutaway.dataset.enums import Role
-from cutaway.dataset.subset import Scalar, sample_id
+from cutaway.dataset.subset import NamedParts, Scalar, sample_id
 from cutaway.errors import ConfigurationError, CutawayError, EncoderError, place_of
 
-__all__ = ["Item", "ItemSubset", "as_array", "as_item"]
+__all__ = ["ItemSubset", "as_item", "parts_by_name", "torch_subset"]
 
 ONE_OF_EACH = 2
+# Where so many in a row cannot be had, the others will not be either.
+MOST_TRIED = 20
 OURS = str(Path(__file__).parent.parent)
-
-
-@dataclass(frozen=True)
-class Item:
-    """One sample as its source has it."""
-
-    inputs: Mapping[str, Any]
-    ground_truths: Mapping[str, Any] = field(default_factory=dict)
-    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 class ItemSubset:
     """Samples that come whole: all that is asked of one sample in a row costs one call of its source."""
 
-    def __init__(self, name: str, length: int, fetch: Callable[[int], Item], ids: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, name: str, length: int, fetch: Callable[[int], NamedParts], ids: Sequence[str] | None = None
+    ) -> None:
         self.name = known_subset(name)
         self._length = length
         self._fetch = fetch
@@ -56,7 +50,7 @@ class ItemSubset:
         if name not in parts:
             raise self._error(role, name, index, f"the sample has no such part; it has {', '.join(parts) or 'none'}.")
         try:
-            return as_array(parts[name])
+            return _as_array(parts[name])
         except (TypeError, ValueError) as error:
             raise self._error(role, name, index, str(error)) from error
 
@@ -72,10 +66,10 @@ class ItemSubset:
     def response(self) -> None:
         """There is no binding, and so no response."""
 
-    def item(self, index: int, kind: str = "metadata", name: str = "all") -> Item:
+    def item(self, index: int, kind: str = "metadata", name: str = "all") -> NamedParts:
         """Return a whole sample; `kind` and `name` say of what an error speaks."""
         if getattr(self._last, "index", None) == index:
-            item: Item = self._last.item
+            item: NamedParts = self._last.item
             return item
         try:
             item = self._fetch(index)
@@ -87,11 +81,35 @@ class ItemSubset:
         self._last.index, self._last.item = index, item
         return item
 
+    def first_item(self) -> NamedParts:
+        """Return the first sample that can be had: one broken file must not keep all others from being opened."""
+        failed: EncoderError | None = None
+        for index in range(min(self._length, MOST_TRIED)):
+            try:
+                return self.item(index)
+            except EncoderError as error:
+                failed = failed or error
+        raise failed or ConfigurationError(f"The {self.name} subset has no samples.")
+
     def _error(self, kind: str, name: str, index: int, reason: str, place: str = "") -> EncoderError:
         return EncoderError(str(kind), name, sample_id(self.name, self.ids(index, index + 1)[0]), reason, place)
 
 
-def as_item(sample: Any, inputs: Sequence[str] = (), ground_truths: Sequence[str] = ()) -> Item:
+def torch_subset(name: str, dataset: Any, inputs: Sequence[str], ground_truths: Sequence[str]) -> ItemSubset:
+    """Return a map-style data set of torch as a subset. Knows it by `len` and `[i]`, and imports no torch."""
+    if not hasattr(dataset, "__getitem__") or not hasattr(dataset, "__len__"):
+        hint = (
+            "Give the data set that it loads: `loader.dataset`."
+            if hasattr(dataset, "dataset")
+            else "Give a data set with `__getitem__` and `__len__`; `list(dataset)` is one, where it fits into memory."
+        )
+        given = type(dataset).__name__
+        message = f"{given} cannot be asked for its i-th sample: samples are known by their index here. {hint}"
+        raise ConfigurationError(message)
+    return ItemSubset(name, len(dataset), lambda index: as_item(dataset[index], inputs, ground_truths))
+
+
+def as_item(sample: Any, inputs: Sequence[str] = (), ground_truths: Sequence[str] = ()) -> NamedParts:
     """Read a sample as people's data sets give it: (input, ground truth), a dictionary, or the input alone.
 
     Of a dictionary, `inputs` and `ground_truths` name the parts; what else it has and is a number or text is metadata.
@@ -106,7 +124,7 @@ def as_item(sample: Any, inputs: Sequence[str] = (), ground_truths: Sequence[str
             message = f"A sample has no part {missing[0]!r}; it has {', '.join(map(str, sample))}."
             raise ConfigurationError(message)
         rest = {str(key): _number_of_tensor(value) for key, value in sample.items() if key not in named}
-        return Item(
+        return NamedParts(
             {name: sample[name] for name in inputs},
             {name: sample[name] for name in ground_truths},
             {key: value for key, value in rest.items() if value is None or isinstance(value, (bool, int, float, str))},
@@ -115,11 +133,16 @@ def as_item(sample: Any, inputs: Sequence[str] = (), ground_truths: Sequence[str
         if len(sample) != ONE_OF_EACH:
             message = f"A sample must be (input, ground truth), a dictionary or one array, but is {len(sample)} things."
             raise ConfigurationError(message)
-        return Item(_parts_by_name(sample[0], "input"), _parts_by_name(sample[1], "ground_truth"))
-    return Item({"input": sample})
+        return NamedParts(parts_by_name(sample[0], "input"), parts_by_name(sample[1], "ground_truth"))
+    return NamedParts({"input": sample})
 
 
-def as_array(value: Any) -> Array:
+def parts_by_name(part: Any, name: str) -> Mapping[str, Any]:
+    """Return named parts as they are, and one part under its usual name."""
+    return part if isinstance(part, Mapping) else {name: part}
+
+
+def _as_array(value: Any) -> Array:
     """Return a tensor, an image or a number as an array. Raises `TypeError` for what has no numbers."""
     detached = value.detach().cpu() if hasattr(value, "detach") else value
     array = np.asarray(detached)
@@ -132,10 +155,6 @@ def _their_place(error: BaseException) -> str:
     """Return the line of somebody's own code that raised; nothing where only ours was underway, as with a bad file."""
     place = place_of(error)
     return "" if place.startswith(OURS) else place
-
-
-def _parts_by_name(part: Any, name: str) -> Mapping[str, Any]:
-    return part if isinstance(part, Mapping) else {name: part}
 
 
 def _number_of_tensor(value: Any) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from cutaway.arrays import Array
 from cutaway.dataset.enums import Role
 
-__all__ = ["Scalar", "Subset", "sample_id"]
+__all__ = ["NamedParts", "Scalar", "Subset", "sample_id"]
 
 Scalar = None | bool | int | float | str
 
@@ -43,6 +45,15 @@ class Subset(Protocol):
 
     def response(self) -> Any:
         """Return what the binding's preprocess function made of this subset; None where there is no binding."""
+
+
+@dataclass(frozen=True)
+class NamedParts:
+    """Inputs, ground truths and metadata by their names: the values of one sample, or the columns of many."""
+
+    inputs: Mapping[str, Any]
+    ground_truths: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 def sample_id(subset: str, own: str) -> str:

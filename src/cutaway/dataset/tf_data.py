@@ -1,4 +1,4 @@
-"""A `tf.data.Dataset` as a subset, read once into arrays. Knows it by what it does, and imports no TensorFlow."""
+"""A `tf.data.Dataset`, read once into arrays. Knows it by what it does, and imports no TensorFlow."""
 
 from __future__ import annotations
 
@@ -7,28 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from cutaway.dataset.arrays import ArraySubset
-from cutaway.dataset.dataset import Dataset
-from cutaway.dataset.functions import Field, MetadataField
-from cutaway.dataset.items import Item, as_item
+from cutaway.dataset.items import as_item
+from cutaway.dataset.subset import NamedParts
 from cutaway.errors import ConfigurationError
 
-__all__ = ["from_tf_data"]
+__all__ = ["read_columns"]
 
 INFINITE = -1  # what `cardinality()` answers for a data set that repeats for ever
 
 
-def from_tf_data(
-    dataset: Any,
-    *,
-    inputs: Sequence[str] = (),
-    ground_truths: Sequence[str] = (),
-    labels: Sequence[str] = (),
-    subset: str = "training",
-    batched: bool = False,
-    memory_mb: int = 4096,
-) -> Dataset:
-    """See `Dataset.from_tf_data`."""
+def read_columns(
+    dataset: Any, inputs: Sequence[str], ground_truths: Sequence[str], *, batched: bool, memory_mb: int
+) -> NamedParts:
+    """Return all samples as columns: arrays of inputs and ground truths, lists of metadata."""
     if not hasattr(dataset, "as_numpy_iterator"):
         raise ConfigurationError(f"`from_tf_data` takes a tf.data.Dataset, but got {type(dataset).__name__}.")
     if int(dataset.cardinality()) == INFINITE:
@@ -37,22 +28,15 @@ def from_tf_data(
         )
     items = list(_refuse_more_than(_items(dataset, inputs, ground_truths, batched=batched), memory_mb))
     if not items:
-        raise ConfigurationError(f"The {subset} subset has no samples: the tf.data.Dataset gave none.")
-    columns = {
-        "input": _stacked([item.inputs for item in items]),
-        "ground truth": _stacked([item.ground_truths for item in items]),
-    }
-    metadata = {name: [item.metadata[name] for item in items] for name in items[0].metadata}
-    return Dataset(
-        subsets={subset: ArraySubset(subset, columns["input"], columns["ground truth"], metadata)},
-        inputs=tuple(Field(name) for name in columns["input"]),
-        ground_truths=tuple(Field(name, labels=tuple(labels)) for name in columns["ground truth"]),
-        metadata=tuple(MetadataField(name) for name in metadata),
-        source={"kind": "tf_data"},
+        raise ConfigurationError("The tf.data.Dataset has no samples.")
+    return NamedParts(
+        _stacked([item.inputs for item in items]),
+        _stacked([item.ground_truths for item in items]),
+        {name: [item.metadata[name] for item in items] for name in items[0].metadata},
     )
 
 
-def _items(dataset: Any, inputs: Sequence[str], ground_truths: Sequence[str], *, batched: bool) -> Iterator[Item]:
+def _items(dataset: Any, inputs: Sequence[str], ground_truths: Sequence[str], *, batched: bool) -> Iterator[NamedParts]:
     for element in (dataset.unbatch() if batched else dataset).as_numpy_iterator():
         yield as_item(_decoded(element), inputs, ground_truths)
 
@@ -66,7 +50,7 @@ def _decoded(element: Any) -> Any:
     return element
 
 
-def _refuse_more_than(items: Iterator[Item], memory_mb: int) -> Iterator[Item]:
+def _refuse_more_than(items: Iterator[NamedParts], memory_mb: int) -> Iterator[NamedParts]:
     used = 0
     for item in items:
         used += sum(np.asarray(part).nbytes for parts in (item.inputs, item.ground_truths) for part in parts.values())
