@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from cutaway.dataset.bound_subset import BoundSubset
 from cutaway.dataset.current import inside
 from cutaway.dataset.dataset import Dataset
 from cutaway.dataset.declarations import Encoder, overlap
 from cutaway.dataset.enums import Role
-from cutaway.dataset.functions import Field, Function, MetadataField, Visualizer
+from cutaway.dataset.functions import AnyFunction, Field, MetadataField, Visualizer
 from cutaway.dataset.integration import Wires, read_wires
 from cutaway.dataset.overlay_subset import for_evaluation
 from cutaway.errors import BindingError, did_you_mean
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from cutaway.dataset.binder import Binder
 
 __all__ = ["assemble", "check_first_samples"]
-
-AnyFunction = TypeVar("AnyFunction", bound=Function)
 
 
 def assemble(binder: Binder, source: Mapping[str, Any]) -> Dataset:

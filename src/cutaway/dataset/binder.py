@@ -9,20 +9,29 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
 from typing import Any, overload
 
+import numpy as np
+
+from cutaway.arrays import Array
 from cutaway.dataset.assembling import assemble, check_first_samples
-from cutaway.dataset.calls import MISSING, MetadataTypes, read_ground_truth, read_input, read_metadata
+from cutaway.dataset.calling import defined_at
 from cutaway.dataset.dataset import Dataset
 from cutaway.dataset.declarations import (
+    MISSING,
     CustomLayer,
     Encoder,
     MetadataFunction,
     SubsetFunction,
     check_channel_dim,
-    check_direction,
+    check_components,
     check_labels,
     check_name,
+    check_word,
+    check_words,
+    matched,
     overlap,
     refuse_second,
 )
@@ -33,12 +42,20 @@ from cutaway.dataset.enums import (
     LatentReduction,
     LeapDataType,
     MetricDirection,
+    Role,
 )
-from cutaway.dataset.functions import Field, LatentSpace, Loss, Metric, Visualizer
+from cutaway.dataset.functions import (
+    Field,
+    LatentSpace,
+    Loss,
+    MetadataField,
+    MetadataTypes,
+    Metric,
+    Visualizer,
+)
 from cutaway.dataset.preprocessing import SubsetPart, prepare
-from cutaway.dataset.signatures import check_takes, signature_of
-from cutaway.dataset.spaces import latent_space
-from cutaway.dataset.visualizing import check_heatmap, check_visualizer_type
+from cutaway.dataset.responses import SamplePreprocessResponse
+from cutaway.dataset.signatures import check_heatmap, check_takes, declared
 from cutaway.errors import BindingError
 
 __all__ = ["Binder"]
@@ -136,7 +153,13 @@ class Binder:
         samples of one named subset.
         """
         named = {"name": name, "channel_dim": channel_dim, "subset": subset, "input_type": input_type}
-        self.add_encoder(read_input((function, *positional), named))
+        call = matched(Binder.set_input, (self, function, *positional), named)
+        field = Field(
+            check_name("an input", call["name"]),
+            channel_dim=check_channel_dim("input", call["name"], call.get("channel_dim", -1)),
+            type=_type_as_declared(DatasetInputType, "`input_type`", call.get("input_type")),
+        )
+        self.add_encoder(Encoder(Role.INPUT, field, function, call.get("subset")))
 
     @overload
     def set_ground_truth(self, function: Callable[..., Any], name: str) -> None: ...
@@ -175,7 +198,14 @@ class Binder:
             "labels": labels,
             "masked_input": masked_input,
         }
-        self.add_encoder(read_ground_truth((function, *positional), named))
+        call = matched(Binder.set_ground_truth, (self, function, *positional), named)
+        field = Field(
+            check_name("a ground truth", call["name"]),
+            check_labels("ground truth", call["name"], call.get("labels")),
+            type=_type_as_declared(DatasetOutputType, "`ground_truth_type`", call.get("ground_truth_type")),
+        )
+        masked = call.get("masked_input")
+        self.add_encoder(Encoder(Role.GROUND_TRUTH, field, function, call.get("subset"), masked_input=masked))
 
     @overload
     def set_metadata(self, function: Callable[..., Any], name: str, metadata_type: MetadataTypes = None) -> None: ...
@@ -201,11 +231,13 @@ class Binder:
         A dictionary makes a column `<name>_<key>` of each key. Missing values need a declared `metadata_type`.
         """
         named = {"name": name, "metadata_type": metadata_type, "subset": subset}
-        one = read_metadata((function, *positional), named)
-        check_takes("metadata", one.field.name, function, *_ENCODER)
-        taken = [other.field.name for other in self.metadata_functions if overlap(other.subset, one.subset)]
-        refuse_second("Metadata", one.field.name, taken)
-        self.metadata_functions.append(one)
+        call = matched(Binder.set_metadata, (self, function, *positional), named)
+        own, only = check_name("metadata", call["name"]), call.get("subset")
+        types = check_words(DatasetMetadataType, f"`metadata_type` of {own!r}", call["metadata_type"])
+        check_takes("metadata", own, function, *_ENCODER)
+        taken = [other.field.name for other in self.metadata_functions if overlap(other.subset, only)]
+        refuse_second("Metadata", own, taken)
+        self.metadata_functions.append(MetadataFunction(MetadataField(own, types), function, only))
 
     def add_encoder(self, encoder: Encoder) -> None:
         """Bind an input or ground truth that is described already."""
@@ -225,8 +257,7 @@ class Binder:
     def add_custom_loss(self, function: Callable[..., Any], name: str) -> None:
         """Bind a loss: a function of batches that returns one number for each sample."""
         refuse_second("Loss", check_name("a loss", name), [one.name for one in self.losses])
-        found = signature_of("loss", name, function)
-        self.losses.append(Loss(name, function, found.arguments, found.injected, place=found.place))
+        self.losses.append(declared(Loss, "loss", name, function))
 
     def add_custom_metric(
         self,
@@ -237,18 +268,9 @@ class Binder:
     ) -> None:
         """Bind a metric: a function of batches that returns one number a sample, or a dictionary of these."""
         refuse_second("Metric", check_name("a metric", name), [one.name for one in self.metrics])
-        found = signature_of("metric", name, function)
-        self.metrics.append(
-            Metric(
-                name,
-                function,
-                found.arguments,
-                found.injected,
-                place=found.place,
-                direction=check_direction(name, direction),
-                compute_insights=compute_insights,
-            )
-        )
+        metric = declared(Metric, "metric", name, function)
+        better = check_words(MetricDirection, f"`direction` of metric {name!r}", direction)
+        self.metrics.append(replace(metric, direction=better, compute_insights=compute_insights))
 
     def set_visualizer(
         self,
@@ -262,20 +284,11 @@ class Binder:
         `heatmap_visualizer` takes the same arguments and maps a heat map through the same geometry.
         """
         refuse_second("Visualizer", check_name("a visualizer", name), [one.name for one in self.visualizers])
-        found = signature_of("visualizer", name, function)
+        visualizer = declared(Visualizer, "visualizer", name, function)
         if heatmap_visualizer is not None:
-            check_heatmap(name, found, heatmap_visualizer)
-        self.visualizers.append(
-            Visualizer(
-                name,
-                function,
-                found.arguments,
-                found.injected,
-                place=found.place,
-                visualizer_type=check_visualizer_type(name, visualizer_type),
-                heatmap=heatmap_visualizer,
-            )
-        )
+            check_heatmap(visualizer, heatmap_visualizer)
+        kind = check_word(LeapDataType, f"`visualizer_type` of visualizer {name!r}", visualizer_type)
+        self.visualizers.append(replace(visualizer, visualizer_type=kind, heatmap=heatmap_visualizer))
 
     def add_custom_latent_space(
         self,
@@ -290,12 +303,21 @@ class Binder:
         """Bind a latent space of your own: a function of a sample's id and its response that returns an array."""
         refuse_second("Latent space", check_name("a latent space", name), [one.name for one in self.latent_spaces])
         check_takes("latent space", name, function, *_ENCODER)
+        by = check_word(LatentReduction, f"`reduce` of latent space {name!r}", reduce)
+        check_components(name, n_components)
+
+        def of_batch(samples: SamplePreprocessResponse) -> Array:
+            return np.stack([np.asarray(function(one, samples.preprocess_response)) for one in samples.sample_ids])
+
         self.latent_spaces.append(
-            latent_space(
+            LatentSpace(
                 name,
-                function,
+                of_batch,
+                (),
+                "samples",
+                place=defined_at(function),
                 use_for_analysis=use_ls_for_analysis,
-                reduce=reduce,
+                reduce=by,
                 n_components=n_components,
                 channel_axis=channel_axis,
             )
@@ -349,3 +371,8 @@ class Binder:
             raise BindingError(
                 "`set_subset` and `set_preprocess` cannot both be used in one binding.", hint="Choose one."
             )
+
+
+def _type_as_declared(words: type[StrEnum], what: str, given: Any) -> str:
+    """Return the kind of an input or ground truth; empty where none was given."""
+    return "" if given is None else check_word(words, what, given).value

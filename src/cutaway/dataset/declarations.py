@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import inspect
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
+from typing import Any, TypeVar, get_overloads
 
-from cutaway.dataset.enums import MetricDirection, Role
+from cutaway.dataset.enums import Role
 from cutaway.dataset.functions import Field, MetadataField
-from cutaway.errors import BindingError
+from cutaway.errors import BindingError, did_you_mean
 
 __all__ = [
+    "MISSING",
     "CustomLayer",
     "Encoder",
     "MetadataFunction",
     "SubsetFunction",
     "check_channel_dim",
-    "check_direction",
+    "check_components",
     "check_labels",
     "check_name",
+    "check_word",
+    "check_words",
+    "matched",
     "overlap",
     "refuse_second",
 ]
+
+log = logging.getLogger("cutaway.dataset")
+
+WIDE_SPACE, LARGEST_SPACE = 1024, 4096
+
+Word = TypeVar("Word", bound=StrEnum)
+
+# What a keyword argument is that nobody gave; None is an argument like any other.
+MISSING: Any = ...  # the reference shows it as a default, and nobody gives it
 
 
 @dataclass(frozen=True)
@@ -102,6 +118,16 @@ def check_labels(kind: str, name: str, labels: Any) -> tuple[str, ...]:
     return listed
 
 
+def check_components(name: str, count: Any) -> None:
+    """Raise where a latent space would have too many components, or none."""
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= LARGEST_SPACE:
+        raise BindingError(
+            f"`1 <= n_components <= {LARGEST_SPACE}` must hold for latent space {name!r}, but got {count!r}."
+        )
+    if count > WIDE_SPACE:
+        log.warning("Latent space %r has %d components; above %d a map takes long.", name, count, WIDE_SPACE)
+
+
 def refuse_second(kind: str, name: str, known: Iterable[str]) -> None:
     """Raise where the name is taken."""
     if name in known:
@@ -113,16 +139,35 @@ def overlap(one: str | None, other: str | None) -> bool:
     return one is None or other is None or one == other
 
 
-def check_direction(
-    name: str, direction: MetricDirection | Mapping[str, MetricDirection] | None
-) -> MetricDirection | Mapping[str, MetricDirection] | None:
-    """Return which way a metric is better, or that by key of its dictionary."""
-    if direction is None:
-        return None
-    given = list(direction.values()) if isinstance(direction, Mapping) else [direction]
-    wrong = [one for one in given if one not in list(MetricDirection)]
-    if wrong:
-        raise BindingError(f"`direction` of metric {name!r} must be a MetricDirection, but got {wrong[0]!r}.")
-    if isinstance(direction, Mapping):
-        return {key: MetricDirection(one) for key, one in direction.items()}
-    return MetricDirection(direction)
+def check_word(words: type[Word], what: str, given: Any) -> Word:
+    """Return a word of an enumeration, or raise with those that there are."""
+    if given in list(words):
+        return words(given)
+    known = [f"{words.__name__}.{one.name}" for one in words]
+    raise BindingError(f"{what} is {given!r}.", hint=f"{did_you_mean(str(given), known)} There are {', '.join(known)}.")
+
+
+def check_words(words: type[Word], what: str, given: Any) -> Word | Mapping[str, Word] | None:
+    """Return a word, one by key of a dictionary, or None, as it was given."""
+    if isinstance(given, Mapping):
+        return {key: check_word(words, f"{what} for {key!r}", one) for key, one in given.items()}
+    return None if given is None else check_word(words, what, given)
+
+
+def matched(call: Callable[..., Any], positional: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call of the binder by name, as the first of its overloads has them that they fit.
+
+    `positional` begins with the binder and the function; what is `MISSING` among `named` was not given.
+    """
+    given = {name: value for name, value in named.items() if value is not MISSING}
+    styles = [inspect.signature(style) for style in get_overloads(call)]
+    for style in styles:
+        try:
+            bound = style.bind(*positional, **given)
+        except TypeError:
+            continue
+        bound.apply_defaults()
+        return dict(bound.arguments)
+    ways = " or ".join(f"`{call.__name__}({', '.join([*style.parameters][1:])})`" for style in styles)
+    shown = ", ".join([*(repr(one) for one in positional[2:]), *(f"{name}={value!r}" for name, value in given.items())])
+    raise BindingError(f"`{call.__name__}` was given a function and ({shown}), but is called as {ways}.")

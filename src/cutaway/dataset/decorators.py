@@ -15,19 +15,17 @@ import numpy as np
 from cutaway.dataset.binder import Binder
 from cutaway.dataset.bound_subset import encoded
 from cutaway.dataset.calling import defined_at
-from cutaway.dataset.calls import MetadataTypes
 from cutaway.dataset.current import current_binder
 from cutaway.dataset.declarations import Encoder, check_channel_dim, check_name
 from cutaway.dataset.enums import LatentReduction, LeapDataType, MetricDirection, Role
-from cutaway.dataset.functions import Field
+from cutaway.dataset.functions import Field, MetadataTypes
 from cutaway.dataset.integration import in_test, outside_test, reading, run_test
 from cutaway.dataset.loaded_model import LoadedModel
 from cutaway.dataset.metadata_values import Unusable, metadata_columns
 from cutaway.dataset.placeholders import Placeholder
 from cutaway.dataset.preprocessing import check_responses
 from cutaway.dataset.responses import PredictionTypeHandler, PreprocessResponse
-from cutaway.dataset.results import wrong_loss, wrong_metric
-from cutaway.dataset.visualizing import wrong_visual
+from cutaway.dataset.results import wrong_metric, wrong_numbers, wrong_visual
 from cutaway.errors import BindingError, EncoderError
 
 __all__ = [
@@ -186,7 +184,7 @@ def tensorleap_custom_loss(name: str, *, binder: Binder | None = None) -> Decora
     def decorate(function: Anything) -> Anything:
         bound = binder or current_binder()
         bound.add_custom_loss(function, name)
-        return _of_batch("loss", name, function, lambda result: wrong_loss(result, bound.batch_size_to_validate))
+        return _of_batch("loss", name, function, lambda result: wrong_numbers(result, bound.batch_size_to_validate))
 
     return decorate
 

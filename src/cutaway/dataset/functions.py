@@ -7,19 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from cutaway.dataset.enums import DatasetMetadataType, LatentReduction, LeapDataType, MetricDirection
 
 __all__ = [
+    "AnyFunction",
     "Field",
     "Function",
     "LatentSpace",
     "Loss",
     "MetadataField",
+    "MetadataTypes",
     "Metric",
     "Visualizer",
 ]
+
+# One for all, or one for each key of the dictionary that a function returns.
+MetadataTypes: TypeAlias = DatasetMetadataType | Mapping[str, DatasetMetadataType] | None
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class MetadataField:
     """
 
     name: str
-    metadata_type: DatasetMetadataType | Mapping[str, DatasetMetadataType] | None = None
+    metadata_type: MetadataTypes = None
 
 
 @dataclass(frozen=True)
@@ -95,3 +100,6 @@ class LatentSpace(Function):
     reduce: LatentReduction = LatentReduction.MEAN_POOL
     n_components: int = 512
     channel_axis: int = -1
+
+
+AnyFunction = TypeVar("AnyFunction", bound=Function)

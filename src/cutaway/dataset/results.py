@@ -1,4 +1,7 @@
-"""What a metric or loss may return: one number for each sample, dictionaries of these, or confusion elements."""
+"""What a metric, loss or visualizer may return.
+
+Of the first two that is one number for each sample, dictionaries of these, or confusion elements.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from cutaway.dataset.enums import LeapDataType
 from cutaway.dataset.functions import Metric
 from cutaway.dataset.responses import ConfusionMatrixElement
 
-__all__ = ["wrong_loss", "wrong_metric"]
-
-
-def wrong_loss(result: Any, batch: int | None) -> str:
-    """Return why a loss cannot use a result; empty where it can. `batch` is how many samples there were."""
-    return _wrong_numbers(result, batch)
+__all__ = ["wrong_metric", "wrong_numbers", "wrong_visual"]
 
 
 def wrong_metric(metric: Metric, result: Any, batch: int | None) -> str:
@@ -35,13 +34,14 @@ def wrong_metric(metric: Metric, result: Any, batch: int | None) -> str:
 
 def _wrong_values(result: Any, batch: int | None) -> str:
     if not (isinstance(result, list) and result and isinstance(result[0], list)):
-        return _wrong_numbers(result, batch)
+        return wrong_numbers(result, batch)
     if not all(isinstance(one, ConfusionMatrixElement) for sample in result for one in sample):
         return "it returned lists in a list. Return one number a sample, or lists of ConfusionMatrixElement."
     return _wrong_length(len(result), batch)
 
 
-def _wrong_numbers(result: Any, batch: int | None) -> str:
+def wrong_numbers(result: Any, batch: int | None) -> str:
+    """Return why a loss cannot use a result; empty where it can. `batch` is how many samples there were."""
     if result is None:
         return "it returned None. Return one number for each sample of the batch."
     values = np.asarray(result, dtype=object if isinstance(result, list) else None)
@@ -55,3 +55,13 @@ def _wrong_length(length: int, batch: int | None) -> str:
     if batch is None or length == batch:
         return ""
     return f"it returned {length} values for a batch of {batch}. Return one for each sample."
+
+
+def wrong_visual(visualizer_type: LeapDataType, result: Any) -> str:
+    """Return why a result is not what was declared; empty where it is."""
+    wanted = f"Leap{visualizer_type.value}"
+    if any(one.__name__ == wanted for one in type(result).__mro__):
+        return ""
+    return (
+        f"it returned {type(result).__name__}, but its type is LeapDataType.{visualizer_type.name}: return a {wanted}."
+    )

@@ -4,30 +4,22 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, get_type_hints
 
 from cutaway.dataset.calling import defined_at, own_name, place_prefix
+from cutaway.dataset.functions import AnyFunction, Function, Visualizer
 from cutaway.dataset.responses import SamplePreprocessResponse
 from cutaway.errors import BindingError
 
-__all__ = ["Signature", "check_takes", "signature_of"]
+__all__ = ["check_heatmap", "check_takes", "declared"]
 
+_RAW_INPUTS = "RawInputsForHeatmap"
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
-@dataclass(frozen=True)
-class Signature:
-    """`arguments` are those that have to be wired; `injected` is given the `SamplePreprocessResponse`."""
-
-    arguments: tuple[str, ...]
-    injected: str | None
-    place: str
-
-
-def signature_of(kind: str, name: str, function: Callable[..., Any]) -> Signature:
-    """Return what a metric, loss or visualizer takes. Raises `BindingError` where that cannot be wired."""
-    parameters = _parameters(kind, name, function)
+def declared(kind: type[AnyFunction], what: str, name: str, function: Callable[..., Any]) -> AnyFunction:
+    """Return somebody's function with what it takes. Raises `BindingError` where that cannot be wired."""
+    parameters = _parameters(what, name, function)
     hints = _hints(function)
     injected = [
         one.name
@@ -36,7 +28,7 @@ def signature_of(kind: str, name: str, function: Callable[..., Any]) -> Signatur
     ]
     if len(injected) > 1:
         raise BindingError(
-            f"{place_prefix(function)}{kind} {name!r} has {len(injected)} parameters of type SamplePreprocessResponse "
+            f"{place_prefix(function)}{what} {name!r} has {len(injected)} parameters of type SamplePreprocessResponse "
             f"({', '.join(injected)}), but a call has one batch.",
             hint="Keep one.",
         )
@@ -46,7 +38,19 @@ def signature_of(kind: str, name: str, function: Callable[..., Any]) -> Signatur
         for one in parameters
         if one.kind in _NAMED and one.name not in injected and one.default is inspect.Parameter.empty
     )
-    return Signature(wired, injected[0] if injected else None, defined_at(function))
+    return kind(name, function, wired, injected[0] if injected else None, place=defined_at(function))
+
+
+def check_heatmap(visualizer: Visualizer, heatmap: Callable[..., Any]) -> None:
+    """Raise unless the heat-map function takes what the visualizer takes, and at most the raw inputs beside it."""
+    found = declared(Function, "heat-map visualizer", visualizer.name, heatmap)
+    raw = [one.name for one in inspect.signature(heatmap).parameters.values() if _RAW_INPUTS in str(one.annotation)]
+    if {*found.arguments} - {*raw} != {*visualizer.arguments}:
+        raise BindingError(
+            f"{found.place}: the heat-map function of visualizer {visualizer.name!r} takes "
+            f"({', '.join(found.arguments)}), but the visualizer takes ({', '.join(visualizer.arguments)}).",
+            hint="Give both the same arguments.",
+        )
 
 
 def check_takes(kind: str, name: str, function: Any, *wanted: str) -> None:

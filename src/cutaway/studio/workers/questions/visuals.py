@@ -18,7 +18,7 @@ from cutaway.dataset.calling import Failed, call_theirs
 from cutaway.dataset.default_visualizers import guess_visualizer
 from cutaway.dataset.functions import Visualizer
 from cutaway.dataset.printed import captured_prints
-from cutaway.dataset.visualizing import wrong_visual
+from cutaway.dataset.results import wrong_visual
 from cutaway.errors import BindingError, CutawayError
 from cutaway.evaluation.arguments import Sources, wire_arguments
 from cutaway.evaluation.reopening import Sample
