@@ -1,10 +1,9 @@
 """Fix and prove: which candidates are corrected, the overlay of them, a retraining with it, and what that bought."""
 
-from cutaway.analysis.fixing.bases import base_overlay
 from cutaway.analysis.fixing.choosing import ACTIONS, DOUBTFUL, PRECISION, Choice, Decision, choose
 from cutaway.analysis.fixing.decisions import read_decisions
 from cutaway.analysis.fixing.gain import Gain, gain_over_samples, gain_over_seeds, gain_without_interval
-from cutaway.analysis.fixing.making import make_overlay
+from cutaway.analysis.fixing.making import base_overlay, make_overlay
 from cutaway.analysis.fixing.measured import MeasuredFix, measure, recorded_accuracy
 from cutaway.analysis.fixing.retraining import Training, split_command, train
 

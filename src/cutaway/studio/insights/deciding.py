@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import pyarrow.compute as pc
 
-from cutaway.analysis.fixing.bases import base_overlay
+from cutaway.analysis.fixing.making import base_overlay
 from cutaway.analysis.samples import LABEL
 from cutaway.errors import did_you_mean
 from cutaway.run.alone import writing_alone
