@@ -1,9 +1,10 @@
-"""Turns a weak slice into the test that it must pass from now on: as good as the rest, but for chance."""
+"""Turns a weak slice, or the insight about one, into the test that it must pass from now on: as good as the rest."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,10 +17,12 @@ from cutaway.analysis.slice_tests.text import parse_test
 from cutaway.analysis.statistics.intervals import mean_interval, share_interval
 from cutaway.errors import ConfigurationError
 
-__all__ = ["slice_test_of"]
+__all__ = ["conditions_of", "insight_test_of", "slice_test_of"]
 
 _SMALLER_IS_BETTER = (ERROR, "loss")
 _DIGITS = 3
+# Other kinds are about the data, or about no slice.
+_WEAK = "low-performance"
 
 
 def slice_test_of(
@@ -64,6 +67,27 @@ def slice_test_of(
     if parse_test(made.text, name) != made:
         raise ConfigurationError(f"The slice {' and '.join(where)} cannot be written as a line.")
     return made
+
+
+def insight_test_of(samples: Samples, row: Mapping[str, Any]) -> SliceTest | None:
+    """Return the test of a row of a table of insights; None for one that names no weak slice.
+
+    Of the row it takes `kind`, `where` (conditions joined by `and`) and `measure` (error or loss). Raises
+    `ConfigurationError` where no test can be made of the slice.
+    """
+    if row["kind"] != _WEAK or not row["where"]:
+        return None
+    metric = ACCURACY if row["measure"] == ERROR else row["measure"]
+    return slice_test_of(samples, conditions_of(row["where"]), metric=metric)
+
+
+def conditions_of(where: str) -> tuple[str, ...]:
+    """Return the conditions that a table of insights has joined by `and`.
+
+    >>> conditions_of("label = 4 and metadata.width > 2")
+    ('label = 4', 'metadata.width > 2')
+    """
+    return parse_test(f"loss where {where} at most 0").conditions if where else ()
 
 
 def _expected(rest: np.ndarray[tuple[int], np.dtype[np.float64]], count: int) -> tuple[float, float]:
