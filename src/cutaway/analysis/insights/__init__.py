@@ -1,8 +1,7 @@
 """Automatic insights: what is systematically wrong, ranked, in plain words with figures and what to do about it."""
 
 from cutaway.analysis.insights.finding import SUMMARISED, find_insights
-from cutaway.analysis.insights.recording import insight_findings
-from cutaway.analysis.insights.tables import insight_table
+from cutaway.analysis.insights.records import insight_findings, insight_table
 from cutaway.analysis.insights.values import INFORMS, KINDS, Insight, Insights
 
 __all__ = [

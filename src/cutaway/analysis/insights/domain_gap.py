@@ -8,24 +8,25 @@ from itertools import combinations
 
 import numpy as np
 
-from cutaway.analysis.insights.chances import ALARMS
 from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.insights.drifting import Drift, Separation, column_drift, latent_separation
 from cutaway.analysis.insights.judging import FEWEST, TRAINING, Judged, subsets_of
-from cutaway.analysis.insights.reweighting import as_if_mixed
-from cutaway.analysis.insights.values import Insight
+from cutaway.analysis.insights.values import ALARMS, Insight
 from cutaway.analysis.insights.wording import figures, percent, told
 from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import Samples
 from cutaway.analysis.statistics.false_shares import holm
-from cutaway.arrays import BoolArray
+from cutaway.analysis.statistics.intervals import Z95
+from cutaway.arrays import BoolArray, Float64Array
 
-__all__ = ["domain_gaps"]
+__all__ = ["as_if_mixed", "domain_gaps"]
 
 # The least distance worth a word, from 0 (alike) to 1 (apart); and so many columns are named.
 SMALLEST, MOST_NAMED = 0.1, 3
 # More pairs of subsets than this are nobody's plan; the largest subsets are compared.
 MOST_SUBSETS = 4
+# A tenth of the other mix, or a value, of which there are fewer judged samples cannot be weighted up.
+TENTHS, FEWEST_OF_PART = 10, 5
 
 
 @dataclass(frozen=True)
@@ -36,15 +37,6 @@ class _Pair:
     outside: BoolArray
     drifts: tuple[Drift, ...]
     latent: Separation | None
-    own: np.ndarray | None
-
-
-@dataclass(frozen=True)
-class _Graph:
-    """Who is near whom, and chance to deal the samples out by."""
-
-    nearest: Nearest
-    rng: np.random.Generator
 
 
 def domain_gaps(
@@ -59,11 +51,11 @@ def domain_gaps(
     large = sorted((name for name in names if rows_of[name].sum() >= FEWEST), key=lambda one: -int(rows_of[one].sum()))
     # The rest is held against training, not the other way round.
     ordered = sorted(large[:MOST_SUBSETS], key=lambda name: (name != TRAINING, names.index(name)))
-    graph = _Graph(nearest, rng)
-    pairs = [
-        _compared((second, first), (rows_of[second], rows_of[first]), columns, graph)
-        for first, second in combinations(ordered, 2)
-    ]
+    pairs = []
+    for second, first in combinations(ordered, 2):
+        rows = rows_of[first], rows_of[second]
+        drifts = tuple(one for column in columns if (one := column_drift(column, *rows)) is not None)
+        pairs.append(_Pair(first, second, *rows, drifts, latent_separation(nearest, *rows, rng)))
     tested: list[Drift | Separation] = []
     for pair in pairs:
         tested += [*pair.drifts, *([pair.latent] if pair.latent else [])]
@@ -71,15 +63,6 @@ def domain_gaps(
     real = {key: p for key, p in chances.items() if p <= ALARMS}
     found = [_told(samples, pair, real, judged) for pair in pairs]
     return [one for one in found if one is not None]
-
-
-def _compared(
-    names: tuple[str, str], rows: tuple[BoolArray, BoolArray], columns: Sequence[Described], graph: _Graph
-) -> _Pair:
-    drifts = tuple(one for column in columns if (one := column_drift(column, *rows)) is not None)
-    latent = latent_separation(graph.nearest, *rows, graph.rng)
-    separation, own = latent if latent is not None else (None, None)
-    return _Pair(*names, *rows, drifts, separation, own)
 
 
 def _told(samples: Samples, pair: _Pair, real: dict[int, float], judged: Judged | None) -> Insight | None:
@@ -161,10 +144,53 @@ def _buys(pair: _Pair, top: Drift | None, judged: Judged | None) -> str:
     )
 
 
+@dataclass(frozen=True)
+class Mixed:
+    """A mean as it is, and as it would be with the other mix, with a 95 % interval."""
+
+    before: float
+    after: float
+    low: float
+    high: float
+
+
+def as_if_mixed(column: Described, outcome: Float64Array, inside: BoolArray, mix: BoolArray) -> Mixed | None:
+    """Return the mean of `outcome` over `inside` weighted to the mix of a column's values in `mix` (post-stratified).
+
+    None where a tenth or more of the mix has next to no samples inside: nothing is known of those.
+    """
+    parts = _parts(column, mix)
+    count = int(parts.max(initial=0)) + 1
+    own = np.bincount(parts[inside & (parts >= 0)], minlength=count)
+    wanted = np.bincount(parts[mix & (parts >= 0)], minlength=count).astype(np.float64)
+    covered = own >= FEWEST_OF_PART
+    if not wanted.sum() or wanted[covered].sum() < 0.9 * wanted.sum():
+        return None
+    weights = np.where(covered, wanted, 0.0) / wanted[covered].sum()
+    used = inside & (parts >= 0)
+    sums = np.bincount(parts[used], outcome[used], count)
+    squares = np.bincount(parts[used], outcome[used] ** 2, count)
+    safe = np.maximum(own, 1)
+    means = sums / safe
+    errors = np.maximum(squares / safe - means**2, 0.0) / safe
+    after, error = float(weights @ means), float(np.sqrt(weights**2 @ errors))
+    return Mixed(float(outcome[inside].mean()), after, max(0.0, after - Z95 * error), after + Z95 * error)
+
+
+def _parts(column: Described, mix: BoolArray) -> np.ndarray:
+    if column.numbers is None:
+        return column.codes
+    known = np.isfinite(column.numbers)
+    if not (mix & known).any():
+        return np.full(len(known), -1)
+    cuts = np.unique(np.quantile(column.numbers[mix & known], np.linspace(0, 1, TENTHS + 1)[1:-1]))
+    return np.where(known, np.searchsorted(cuts, np.nan_to_num(column.numbers), "right"), -1)
+
+
 def _typical(pair: _Pair, top: Drift | None) -> int:
     """Return the row to look at first: one with the values that are too common, among its own subset's."""
     places = np.flatnonzero(pair.inside)
-    own = np.zeros(len(places)) if pair.own is None else np.nan_to_num(pair.own[places])
+    own = np.zeros(len(places)) if pair.latent is None else np.nan_to_num(pair.latent.shares[places])
     if top is None:
         return int(places[np.argmax(own)])
     if top.column.numbers is None:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cutaway.analysis.insights.chances import normal_tail
 from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.neighbours.nearest import Nearest
-from cutaway.arrays import BoolArray
+from cutaway.analysis.statistics.intervals import normal_tail
+from cutaway.arrays import BoolArray, Float64Array
 from cutaway.errors import MissingExtraError
 
 __all__ = ["Drift", "Separation", "column_drift", "latent_separation"]
@@ -39,15 +39,17 @@ class Drift:
 
 @dataclass(frozen=True)
 class Separation:
-    """How far neighbours keep to their own subset: `own` is their share, `expected` what mixing would give.
+    """How far neighbours keep to their own subset: `own` is the share that does, `expected` what mixing would give.
 
-    `distance` is 0 where the subsets are mixed, 1 where no neighbour is from the other one.
+    `shares` is that of each row, NaN where it is not known. `distance` is 0 where the subsets are mixed, 1 where no
+    neighbour is from the other one.
     """
 
     own: float
     expected: float
     distance: float
     chance: float
+    shares: Float64Array
 
 
 def column_drift(column: Described, inside: BoolArray, outside: BoolArray) -> Drift | None:
@@ -105,8 +107,8 @@ def _of_values(column: Described, inside: BoolArray, outside: BoolArray) -> Drif
 
 def latent_separation(
     nearest: Nearest, inside: BoolArray, outside: BoolArray, rng: np.random.Generator
-) -> tuple[Separation, np.ndarray] | None:
-    """Return how far neighbours keep to their own of two sets of samples, and for each row the share that does.
+) -> Separation | None:
+    """Return how far neighbours keep to their own of two sets of samples.
 
     The chance comes from dealing the samples out at random: the graph of neighbours stays as it is.
     """
@@ -132,10 +134,8 @@ def latent_separation(
         return None
     shares = np.full(len(both), np.nan)
     shares[rows] = same.sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-    separation = Separation(
-        own, expected, (own - expected) / (1 - expected), float(normal_tail((own - expected) / spread))
-    )
-    return separation, shares
+    chance = float(normal_tail((own - expected) / spread))
+    return Separation(own, expected, (own - expected) / (1 - expected), chance, shares)
 
 
 def _near(nearest: Nearest, rows: np.ndarray, both: BoolArray) -> np.ndarray:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from cutaway.analysis.curves.strength import Strength, rank_correlation, rank_share
-from cutaway.analysis.insights.chances import ALARMS, mean_difference
 from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.insights.judging import Judged, clipped
-from cutaway.analysis.insights.values import Insight
+from cutaway.analysis.insights.values import ALARMS, Insight
 from cutaway.analysis.insights.wording import figures, listed, percent, told
 from cutaway.analysis.samples import Samples
 from cutaway.analysis.statistics.false_shares import holm
+from cutaway.analysis.statistics.intervals import mean_difference
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
 
 __all__ = ["explaining_columns"]
@@ -28,15 +28,6 @@ ALIKE = 0.9
 TENTHS = 10
 # A value that fewer samples have is no end of anything.
 FEWEST = 20
-
-
-@dataclass(frozen=True)
-class _By:
-    """What is explained: of the judged rows, their loss or else whether they are wrong."""
-
-    judged: Judged
-    outcome: Float64Array
-    measure: str
 
 
 @dataclass(frozen=True)
@@ -59,14 +50,11 @@ class _ExplainingColumn:
 
 def explaining_columns(samples: Samples, judged: Judged, columns: Sequence[Described]) -> list[Insight]:
     """Return the columns that explain most of the loss, or of the errors where there is no loss."""
-    # The loss of each sample says more than whether it is wrong.
-    by_loss = bool(np.isfinite(judged.losses[judged.rows]).all())
-    by = (
-        _By(judged, clipped(judged.losses, judged.rows), "loss")
-        if by_loss
-        else _By(judged, judged.outcome, judged.measure)
-    )
-    tried = [one for column in columns if (one := _explained(column, by.outcome, judged.rows)) is not None]
+    by = judged
+    if np.isfinite(judged.losses[judged.rows]).all():
+        # The loss of each sample says more than whether it is wrong.
+        by = replace(judged, measure="loss", outcome=clipped(judged.losses, judged.rows))
+    tried = [one for column in columns if (one := _explained(column, by.outcome, by.rows)) is not None]
     # Numbers are looked at twice, by their order and by their tenths.
     chances = holm([one.strength.p_value * (1 if one.column.numbers is None else 2) for one in tried])
     real = [(one, float(p)) for one, p in zip(tried, chances, strict=True) if p <= ALARMS and one.share >= SMALLEST]
@@ -78,7 +66,7 @@ def explaining_columns(samples: Samples, judged: Judged, columns: Sequence[Descr
             kept.append((one, p, []))
         else:
             twin.append(one.column.name)
-    told_of = [_told(samples, by, one, p, twins) for one, p, twins in kept]
+    told_of = [_told(samples, judged, by, one, p, twins) for one, p, twins in kept]
     return sorted((one for one in told_of if one is not None), key=lambda one: -one.severity)[:MOST]
 
 
@@ -121,8 +109,10 @@ def _alike(one: Described, other: Described, rows: BoolArray) -> bool:
     return False
 
 
-def _told(samples: Samples, by: _By, one: _ExplainingColumn, p: float, twins: Sequence[str]) -> Insight | None:
-    rows = by.judged.rows
+def _told(  # noqa: PLR0917  what is explained need not be what is judged
+    samples: Samples, judged: Judged, by: Judged, one: _ExplainingColumn, p: float, twins: Sequence[str]
+) -> Insight | None:
+    rows = by.rows
     sides = [rows & (one.groups == end) for end in one.ends]
     means = [float(by.outcome[side].mean()) for side in sides]
     rises = one.strength.value > 0 if one.ordered else True
@@ -133,14 +123,16 @@ def _told(samples: Samples, by: _By, one: _ExplainingColumn, p: float, twins: Se
         return None
     worse = sides[int(means[1] > means[0])]
     low, high = mean_difference(by.outcome[worse], by.outcome[sides[int(means[1] <= means[0])]])
+    # What would be gone if the worse end did as well as the rest.
+    excess = float(by.outcome[worse].mean() - by.outcome[rows & ~worse].mean()) * int(worse.sum())
     return Insight(
         "metadata-explains-loss",
         _words(by, one, means),
         worse,
-        samples.ids[by.judged.worst(worse)],
-        _at_stake(by, worse),
+        samples.ids[judged.worst(worse)],
+        by.at_stake(excess),
         (),
-        by.judged.words,
+        by.words,
         float(worse.sum() / rows.sum()),
         by.measure,
         max(means),
@@ -154,14 +146,7 @@ def _told(samples: Samples, by: _By, one: _ExplainingColumn, p: float, twins: Se
     )
 
 
-def _at_stake(by: _By, worse: BoolArray) -> float:
-    """Return the share of all loss or error that would be gone if the worse end did as well as the rest."""
-    rows = by.judged.rows
-    excess = float(by.outcome[worse].mean() - by.outcome[rows & ~worse].mean()) * int(worse.sum())
-    return min(1.0, max(0.0, excess / max(float(by.outcome[rows].sum()), 1e-12)))
-
-
-def _words(by: _By, one: _ExplainingColumn, means: Sequence[float]) -> str:
+def _words(by: Judged, one: _ExplainingColumn, means: Sequence[float]) -> str:
     noun, name, texts = by.measure.capitalize(), one.column.name, told(by.measure, *means)
     if one.ordered:
         verb = "rises" if one.strength.value > 0 else "falls"
@@ -169,7 +154,7 @@ def _words(by: _By, one: _ExplainingColumn, means: Sequence[float]) -> str:
     else:
         low, high = (_group(one, end) for end in one.ends)
         words = f"{noun} depends on {name}: {texts[1]} for {high}, {texts[0]} for {low}"
-    return f"{words} ({by.judged.words}; explains {percent(one.share)} of the order)."
+    return f"{words} ({by.words}; explains {percent(one.share)} of the order)."
 
 
 def _group(one: _ExplainingColumn, code: int) -> str:

@@ -8,11 +8,10 @@ import numpy as np
 
 from cutaway.analysis.counting import Counter
 from cutaway.analysis.insights.columns import Described, described, describing
-from cutaway.analysis.insights.counted import above, rows_named
 from cutaway.analysis.insights.domain_gap import domain_gaps
 from cutaway.analysis.insights.explaining import explaining_columns
 from cutaway.analysis.insights.folding import folded
-from cutaway.analysis.insights.from_ranked import LIKELY, insights_from_ranked
+from cutaway.analysis.insights.from_ranked import insights_from_ranked, likely_mislabeled
 from cutaway.analysis.insights.judging import CLIPPED, FEWEST, TRAINING, Judged, judged, subsets_of
 from cutaway.analysis.insights.low_performance import low_performance
 from cutaway.analysis.insights.overfitting import overall_gap, overfitted_regions
@@ -22,7 +21,7 @@ from cutaway.analysis.insights.wording import listed
 from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import LABEL, Samples
 from cutaway.analysis.samples.ranked import Ranked
-from cutaway.arrays import BoolArray, Int64Array
+from cutaway.arrays import Int64Array
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.evaluation.progress import Listener
 
@@ -66,7 +65,9 @@ def find_insights(
     found = insights_from_ranked(samples, ranked, with_label, by)
     counter.advance()
     if by is not None:
-        found += low_performance(samples, by, clusters, _wrong_labels(samples, ranked), seed=seed, progress=progress)
+        found += low_performance(
+            samples, by, clusters, likely_mislabeled(samples, ranked), seed=seed, progress=progress
+        )
         counter.advance()
         found += explaining_columns(samples, by, columns)
         counter.advance()
@@ -85,13 +86,6 @@ def _overfitting(
     overall = overall_gap(samples, by)
     regions = overfitted_regions(samples, by, all_regions(samples, columns, clusters, rng))
     return [*([] if overall is None else [overall]), *regions]
-
-
-def _wrong_labels(samples: Samples, ranked: Mapping[str, Ranked]) -> BoolArray:
-    if "mislabeled" not in ranked:
-        return np.zeros(len(samples), np.bool_)
-    likely = above(ranked["mislabeled"], LIKELY)
-    return rows_named(samples, [str(one) for one in likely["sample"].to_pylist()])
 
 
 def _not_looked_for(samples: Samples, by: Judged | None, ranked: Mapping[str, Ranked]) -> list[str]:

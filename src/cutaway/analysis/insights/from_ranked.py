@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis.insights.columns import Described
-from cutaway.analysis.insights.counted import Most, above, most_affected, rows_named
 from cutaway.analysis.insights.judging import Judged, subsets_of
-from cutaway.analysis.insights.values import Insight
+from cutaway.analysis.insights.values import ALARMS, Insight
 from cutaway.analysis.insights.wording import percent, told
 from cutaway.analysis.samples import LABEL, SUBSET, Samples
 from cutaway.analysis.samples.ranked import Ranked
 from cutaway.arrays import BoolArray
+from cutaway.errors import MissingExtraError
 from cutaway.wording import counted
 
-__all__ = ["LIKELY", "insights_from_ranked"]
+__all__ = ["insights_from_ranked", "likely_mislabeled"]
 
+# Candidates count from this score on; for wrong labels it is the probability that the label is wrong.
 LIKELY = 0.5
-"""Candidates count from this score on; for wrong labels it is the probability that the label is wrong."""
-# Fewer are what chance leaves in any data set: a look at the table, no insight.
+# Fewer are what chance leaves in any data set, or in a class: a look at the table, no insight.
 FEWEST = 3
+# Nor is a class named that is not so many times as much concerned as all are.
+TWICE = 2.0
 # Of fewer samples no mean is told.
 FEWEST_JUDGED = 20
 # Where more of the samples lie between classes, it is the model that cannot tell them apart.
@@ -36,106 +40,114 @@ def insights_from_ranked(
     samples: Samples, ranked: Mapping[str, Ranked], columns: Sequence[Described], judged: Judged | None
 ) -> list[Insight]:
     """Return an insight for each ranked table that names enough samples, one for each pair of subsets that leaks."""
-    found: list[Insight | None] = []
-    if "mislabeled" in ranked:
-        found.append(_mislabeled(samples, ranked["mislabeled"], columns))
-    if "ambiguous" in ranked:
-        found.append(_ambiguous(samples, ranked["ambiguous"], columns, judged))
+    found: list[Insight] = []
+    likely = {name: _above(one, LIKELY) for name, one in ranked.items()}
+    enough = {name: table for name, table in likely.items() if table.num_rows >= FEWEST}
+    if "mislabeled" in enough:
+        found.append(_mislabeled(samples, enough["mislabeled"], columns))
+    if "ambiguous" in enough:
+        found.append(_ambiguous(samples, enough["ambiguous"], columns, judged))
+    if "outliers" in enough:
+        found.append(_outlying(samples, enough["outliers"], columns, judged))
     if "duplicates" in ranked:
-        found.append(_duplicated(samples, ranked["duplicates"], columns))
+        found += _duplicated(samples, ranked["duplicates"].table, columns)
     if "leakage" in ranked:
-        found += _leaking(samples, ranked["leakage"], judged)
-    if "outliers" in ranked:
-        found.append(_outlying(samples, ranked["outliers"], columns, judged))
-    return [one for one in found if one is not None]
+        found += _leaking(samples, ranked["leakage"].table, judged)
+    return found
 
 
-def _mislabeled(samples: Samples, ranked: Ranked, columns: Sequence[Described]) -> Insight | None:
-    likely = above(ranked, LIKELY)
-    if likely.num_rows < FEWEST:
-        return None
-    rows, labelled = rows_named(samples, _texts(likely, "sample")), _known(samples, LABEL)
+def likely_mislabeled(samples: Samples, ranked: Mapping[str, Ranked]) -> BoolArray:
+    """Return the rows whose label is likely wrong; none without a table of them."""
+    if "mislabeled" not in ranked:
+        return np.zeros(len(samples), np.bool_)
+    return _rows_of(samples, _texts(_above(ranked["mislabeled"], LIKELY), "sample"))
+
+
+def _mislabeled(samples: Samples, likely: pa.Table, columns: Sequence[Described]) -> Insight:
+    labelled = ~np.asarray(samples.table[LABEL].is_null(), np.bool_) if samples.has(LABEL) else _all(samples)
+    named = _named(samples, likely, columns, labelled)
     expected, total = float(np.sum(likely["score"].to_numpy())), int(labelled.sum())
-    most = most_affected(rows, labelled, columns)
-    pair = _swapped(likely)
     words = (
         f"{likely.num_rows:,} of {total:,} labels are more likely wrong than right, and about {expected:,.0f} of these "
-        f"are ({percent(expected / total)} of all){_mostly(most)}{pair}."
+        f"are ({percent(expected / total)} of all){named.mostly}{_swapped(likely)}."
     )
     return Insight(
         "mislabeled-samples",
         words,
-        rows,
-        _texts(likely, "sample")[0],
+        named.rows,
+        named.ids[0],
         min(1.0, GRAVITY * expected / total),
-        (),
-        _subsets(samples, rows),
-        float(rows.sum() / total),
-        "wrong labels",
-        expected / total,
+        subset=_subsets(samples, named.rows),
+        share=float(named.rows.sum() / total),
+        measure="wrong labels",
+        inside=expected / total,
         action=f"Relabel: look at these {likely.num_rows:,} in their order; about {expected:,.0f} need it.",
         buys=f"At most the {percent(expected / total)} of labels that are wrong, in training and in what is measured.",
-        evidence={"expected": expected, **_named(most), "samples": _texts(likely, "sample")[:10]},
+        evidence={"expected": expected, **named.evidence},
     )
 
 
-def _ambiguous(samples: Samples, ranked: Ranked, columns: Sequence[Described], judged: Judged | None) -> Insight | None:
-    likely = above(ranked, LIKELY)
-    if likely.num_rows < FEWEST:
-        return None
-    rows = rows_named(samples, _texts(likely, "sample"))
-    most = most_affected(rows, np.ones(len(samples), np.bool_), columns)
-    share = float(rows.mean())
-    how_many = f"{counted(int(rows.sum()), 'sample')} ({percent(share)})"
-    words = f"{how_many} lie between classes{_mostly(most)}{_outcome(rows, judged)}."
+def _ambiguous(samples: Samples, likely: pa.Table, columns: Sequence[Described], judged: Judged | None) -> Insight:
+    named = _named(samples, likely, columns, _all(samples))
+    look = f"Look at the first of these {likely.num_rows:,}: give them a second opinion, or a class of their own."
+    train = "Train for longer, or give the model more to go by: it hardly tells the classes apart."
     return Insight(
         "ambiguous",
-        words,
-        rows,
-        _texts(likely, "sample")[0],
-        min(1.0, share),
-        (),
-        _subsets(samples, rows),
-        share,
-        action=f"Look at the first of these {likely.num_rows:,}: give them a second opinion, or a class of their own."
-        if share < HALF
-        else "Train for longer, or give the model more to go by: it hardly tells the classes apart.",
-        evidence={**_named(most), "samples": _texts(likely, "sample")[:10]},
+        f"{named.how_many} lie between classes{named.mostly}{_outcome(named.rows, judged)}.",
+        named.rows,
+        named.ids[0],
+        min(1.0, named.share),
+        subset=_subsets(samples, named.rows),
+        share=named.share,
+        action=look if named.share < HALF else train,
+        evidence=named.evidence,
     )
 
 
-def _duplicated(samples: Samples, ranked: Ranked, columns: Sequence[Described]) -> Insight | None:
+def _outlying(samples: Samples, likely: pa.Table, columns: Sequence[Described], judged: Judged | None) -> Insight:
+    named = _named(samples, likely, columns, _all(samples))
+    return Insight(
+        "out-of-distribution",
+        f"{named.how_many} lie far from all others{named.mostly}{_outcome(named.rows, judged)}.",
+        named.rows,
+        named.ids[0],
+        min(1.0, GRAVITY * named.share),
+        subset=_subsets(samples, named.rows),
+        share=named.share,
+        action=f"Look at these {likely.num_rows:,}: drop what does not belong, collect more of what does.",
+        evidence=named.evidence,
+    )
+
+
+def _duplicated(samples: Samples, table: pa.Table, columns: Sequence[Described]) -> list[Insight]:
     """Doubles between subsets are leaks, and counted there."""
-    table = ranked.table
     if {"subset", "other_subset"} <= set(table.column_names):
-        table = table.filter(pa.array([a == b for a, b in zip(*_pairs(table), strict=True)], pa.bool_()))
+        table = table.filter(pa.array([a == b for a, b in _pairs(table)], pa.bool_()))
     exact = _exact(table)
     if not exact and table.num_rows < FEWEST:
-        return None
-    rows = rows_named(samples, _texts(table, "sample"))
-    count, share = int(rows.sum()), float(rows.mean())
-    most = most_affected(rows, np.ones(len(samples), np.bool_), columns)
+        return []
+    named = _named(samples, table, columns, _all(samples))
     kinds = f" ({exact:,} exactly)" if exact else ""
-    return Insight(
+    insight = Insight(
         "duplication",
-        f"{counted(count, 'sample')} ({percent(share)}) repeat another one of the same subset{kinds}{_mostly(most)}.",
-        rows,
-        _texts(table, "sample")[0],
-        min(1.0, GRAVITY * share),
-        (),
-        _subsets(samples, rows),
-        share,
-        action=f"Drop up to {count:,}, or give each group the weight of one.",
-        buys=f"{percent(share)} less to train with and to measure on; figures stop counting the same sample twice.",
-        evidence={"exact": exact, **_named(most), "samples": _texts(table, "sample")[:10]},
+        f"{named.how_many} repeat another one of the same subset{kinds}{named.mostly}.",
+        named.rows,
+        named.ids[0],
+        min(1.0, GRAVITY * named.share),
+        subset=_subsets(samples, named.rows),
+        share=named.share,
+        action=f"Drop up to {int(named.rows.sum()):,}, or give each group the weight of one.",
+        buys=f"{percent(named.share)} less to train with and to measure on; figures stop counting the same sample "
+        "twice.",
+        evidence={"exact": exact, **named.evidence},
     )
+    return [insight]
 
 
-def _leaking(samples: Samples, ranked: Ranked, judged: Judged | None) -> list[Insight]:
-    table = ranked.table
+def _leaking(samples: Samples, table: pa.Table, judged: Judged | None) -> list[Insight]:
     if table.num_rows == 0 or not {"subset", "other_subset"} <= set(table.column_names):
         return []
-    pairs = list(zip(*_pairs(table), strict=True))
+    pairs = _pairs(table)
     parts = [
         (pair, table.filter(pa.array([one == pair for one in pairs], pa.bool_())))
         for pair, _ in Counter(pairs).most_common()
@@ -146,7 +158,7 @@ def _leaking(samples: Samples, ranked: Ranked, judged: Judged | None) -> list[In
 def _leak(samples: Samples, pair: tuple[str, str], table: pa.Table, judged: Judged | None) -> Insight:
     first, second = pair
     ids = _texts(table, "sample")
-    rows, whole = rows_named(samples, ids), subsets_of(samples)[1][first]
+    rows, whole = _rows_of(samples, ids), subsets_of(samples)[1][first]
     count, share, exact = int(rows.sum()), float(rows.sum() / max(int(whole.sum()), 1)), _exact(table)
     how = " exactly" if exact == count else f", {exact:,} of them exactly" if exact else ", or nearly so"
     return Insight(
@@ -155,34 +167,11 @@ def _leak(samples: Samples, pair: tuple[str, str], table: pa.Table, judged: Judg
         rows,
         ids[0],
         min(1.0, GRAVITY * share),
-        (),
-        first,
-        share,
+        subset=first,
+        share=share,
         action=f"Split again with such pairs kept together, or drop these {count:,} from {first}.",
         buys=_without(rows, whole, first, judged),
         evidence={"against": second, "exact": exact, "samples": ids[:10], "others": _texts(table, "other")[:10]},
-    )
-
-
-def _outlying(samples: Samples, ranked: Ranked, columns: Sequence[Described], judged: Judged | None) -> Insight | None:
-    likely = above(ranked, LIKELY)
-    if likely.num_rows < FEWEST:
-        return None
-    rows = rows_named(samples, _texts(likely, "sample"))
-    share = float(rows.mean())
-    most = most_affected(rows, np.ones(len(samples), np.bool_), columns)
-    how_many = f"{counted(int(rows.sum()), 'sample')} ({percent(share)})"
-    return Insight(
-        "out-of-distribution",
-        f"{how_many} lie far from all others{_mostly(most)}{_outcome(rows, judged)}.",
-        rows,
-        _texts(likely, "sample")[0],
-        min(1.0, GRAVITY * share),
-        (),
-        _subsets(samples, rows),
-        share,
-        action=f"Look at these {likely.num_rows:,}: drop what does not belong, collect more of what does.",
-        evidence={**_named(most), "samples": _texts(likely, "sample")[:10]},
     )
 
 
@@ -202,14 +191,6 @@ def _outcome(rows: BoolArray, judged: Judged | None) -> str:
     return f"; {judged.noun} {inside} there, {outside} elsewhere"
 
 
-def _mostly(most: Most | None) -> str:
-    return "" if most is None else f", most of all where {most.condition} ({most.count:,} of {most.total:,})"
-
-
-def _named(most: Most | None) -> dict[str, str]:
-    return {} if most is None else {"most": most.condition}
-
-
 def _swapped(table: pa.Table) -> str:
     """Say which label is most often to be which, where one pair stands out."""
     if not {"label", "suggested"} <= set(table.column_names):
@@ -226,14 +207,76 @@ def _subsets(samples: Samples, rows: BoolArray) -> str:
     return ", ".join(name for name, _ in present.most_common())
 
 
-def _known(samples: Samples, name: str) -> BoolArray:
-    if not samples.has(name):
-        return np.ones(len(samples), np.bool_)
-    return ~np.asarray(samples.table[name].is_null(), np.bool_)
+@dataclass(frozen=True)
+class _Named:
+    """The samples that a table names, which value holds too many of them, and what all of their insights give."""
+
+    ids: list[str]
+    rows: BoolArray
+    mostly: str
+    evidence: dict[str, Any]
+
+    @property
+    def share(self) -> float:
+        return float(self.rows.mean())
+
+    @property
+    def how_many(self) -> str:
+        return f"{counted(int(self.rows.sum()), 'sample')} ({percent(self.share)})"
 
 
-def _pairs(table: pa.Table) -> tuple[list[str], list[str]]:
-    return _texts(table, "subset"), _texts(table, "other_subset")
+def _named(samples: Samples, table: pa.Table, columns: Sequence[Described], among: BoolArray) -> _Named:
+    ids = _texts(table, "sample")
+    rows = _rows_of(samples, ids)
+    most = _most_affected(rows, among, columns)
+    if most is None:
+        return _Named(ids, rows, "", {"samples": ids[:10]})
+    condition, count, total = most
+    mostly = f", most of all where {condition} ({count:,} of {total:,})"
+    return _Named(ids, rows, mostly, {"most": condition, "samples": ids[:10]})
+
+
+def _most_affected(rows: BoolArray, among: BoolArray, columns: Sequence[Described]) -> tuple[str, int, int] | None:
+    """Return the value that holds more of `rows` than its share of `among` lets expect, how many, and of how many."""
+    try:
+        from scipy.stats import binom
+    except ImportError as error:
+        raise MissingExtraError("Insights", "analysis") from error
+
+    concerned, base = int((rows & among).sum()), int(among.sum())
+    found: list[tuple[float, str, int, int]] = []
+    looks = sum(len(column.names) for column in columns)
+    for column in columns:
+        if column.numbers is not None:
+            continue
+        totals = np.bincount(column.codes[among & (column.codes >= 0)], minlength=len(column.names))
+        hits = np.bincount(column.codes[rows & among & (column.codes >= 0)], minlength=len(column.names))
+        for code in np.flatnonzero(hits >= FEWEST):
+            count, total = int(hits[code]), int(totals[code])
+            chance = float(binom.sf(count - 1, concerned, total / base)) * looks
+            if chance <= ALARMS and count / total >= TWICE * concerned / base:
+                found.append((chance, f"{column.name} = {column.names[code]}", count, total))
+    return min(found)[1:] if found else None
+
+
+def _above(ranked: Ranked, score: float) -> pa.Table:
+    """Return the rows of a ranked table with at least this score."""
+    scores = np.asarray(ranked.table["score"].to_numpy(), np.float64)
+    return ranked.table.filter(pa.array(scores >= score))
+
+
+def _rows_of(samples: Samples, ids: Sequence[str]) -> BoolArray:
+    """Return which rows have one of these ids."""
+    wanted = set(ids)
+    return np.fromiter((one in wanted for one in samples.ids), np.bool_, len(samples))
+
+
+def _all(samples: Samples) -> BoolArray:
+    return np.ones(len(samples), np.bool_)
+
+
+def _pairs(table: pa.Table) -> list[tuple[str, str]]:
+    return list(zip(_texts(table, "subset"), _texts(table, "other_subset"), strict=True))
 
 
 def _exact(table: pa.Table) -> int:

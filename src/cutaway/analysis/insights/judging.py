@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from cutaway.analysis.insights.chances import mean_difference, share_difference
 from cutaway.analysis.insights.wording import listed
 from cutaway.analysis.samples import CORRECT, LOSS, SUBSET, Samples
+from cutaway.analysis.statistics.intervals import mean_difference, share_difference
 from cutaway.arrays import BoolArray, Float64Array
 
 __all__ = ["CLIPPED", "FEWEST", "TRAINING", "Judged", "clipped", "judged", "subsets_of"]
@@ -79,6 +79,10 @@ class Judged:
         if self.measure == "error":
             return share_difference((float(own.sum()), float(other.sum())), (len(own), len(other)))
         return mean_difference(own, other)
+
+    def at_stake(self, amount: float) -> float:
+        """Return which share of all error or loss of the judged rows an amount is, from 0 to 1."""
+        return min(1.0, max(0.0, amount / max(float(self.outcome[self.rows].sum()), 1e-12)))
 
     def worst(self, rows: BoolArray) -> int:
         """Return the row to look at first: of the worst outcomes, the largest loss."""

@@ -8,28 +8,31 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.insights.advising import Advice, advise
-from cutaway.analysis.insights.chances import ALARMS
+from cutaway.analysis.filters import parse_filter, rows_where
+from cutaway.analysis.filters.condition import CLUSTER
 from cutaway.analysis.insights.columns import describing
-from cutaway.analysis.insights.judging import Judged
-from cutaway.analysis.insights.values import Insight
-from cutaway.analysis.insights.wording import change, named, times, told
-from cutaway.analysis.samples import LABEL, PREDICTION, Samples
+from cutaway.analysis.insights.judging import TRAINING, Judged
+from cutaway.analysis.insights.values import ALARMS, Insight
+from cutaway.analysis.insights.wording import change, named, percent, times, told
+from cutaway.analysis.samples import LABEL, PREDICTION, SUBSET, Samples
 from cutaway.analysis.slices import find_slices
 from cutaway.arrays import BoolArray, Int64Array
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
 from cutaway.wording import counted
 
-__all__ = ["CLUSTER", "low_performance", "with_clusters"]
+__all__ = ["low_performance"]
 
-CLUSTER = "cluster"
 # Slices that share so much of all their rows are one.
 SAME = 0.8
 # A slice found another way that keeps less than this share of its effect without the rows of those before is theirs.
 OWN = 0.5
 # The least difference that is worth a word, as a share of the overall mean.
 SMALLEST = 0.1
+# A slice with so much smaller a share of training than of what is judged lacks samples.
+RARE = 0.8
+# From this share of likely wrong labels among the errors on, relabelling comes first.
+WRONG_LABELS = 0.3
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class _KeptSlice:
     within: list[_Found]
 
 
-def with_clusters(samples: Samples, clusters: Int64Array | None) -> pa.Table:
+def _with_clusters(samples: Samples, clusters: Int64Array | None) -> pa.Table:
     """Return the table of samples with a column for their cluster, where there are clusters."""
     table = samples.table
     if clusters is None:
@@ -75,7 +78,7 @@ def low_performance(
     Metadata and classes are searched together, two deep. Clusters and predictions are searched on their own: a class
     and a prediction that differs from it are wrong by definition, and clusters are next to predictions.
     """
-    table = with_clusters(samples, clusters)
+    table = _with_clusters(samples, clusters)
     found = [
         one
         for place, names in enumerate(_searches(samples, table))
@@ -94,10 +97,7 @@ def low_performance(
             kept[around].within.append(one)
         elif double is not None and _share_of(one.rows, known[double].rows) >= 0.5:
             kept[double].also.append(named(one.where))
-    return [
-        _told(samples, judged, one, advise(samples, table, judged, one.found.where, one.found.rows, wrong_labels))
-        for one in kept
-    ]
+    return [_told(samples, judged, one, *_advice(samples, table, judged, one.found, wrong_labels)) for one in kept]
 
 
 def _share_of(rows: BoolArray, other: BoolArray) -> float:
@@ -172,7 +172,46 @@ def _effect(judged: Judged, rows: BoolArray, among: BoolArray) -> float:
     return float(own.mean() - rest.mean()) if len(own) and len(rest) else 0.0
 
 
-def _told(samples: Samples, judged: Judged, kept: _KeptSlice, advice: Advice) -> Insight:
+def _advice(
+    samples: Samples, table: pa.Table, judged: Judged, one: _Found, wrong_labels: BoolArray
+) -> tuple[str, dict[str, int]]:
+    """Return what to do about a slice (relabel, balance or collect, how many samples), and the figures behind it."""
+    rows = one.rows
+    wrong = rows & (judged.outcome > 0) if judged.measure == "error" else rows
+    errors, suspicious = int(wrong.sum()), int((wrong & wrong_labels).sum())
+    evidence = {"wrong": errors, "likely_mislabeled": suspicious}
+    conditions = [parse_filter(text, table) for text in one.where]
+    by_prediction = any(condition.column == PREDICTION for condition in conditions)
+    compared = bool(judged.training.any()) and not by_prediction
+    trained = np.asarray(samples.table[SUBSET].to_pylist(), object) == TRAINING
+    has, total = int((rows_where(table, conditions) & trained).sum()), int(trained.sum())
+    share = float(rows.sum() / judged.rows.sum())
+    rare = compared and share < 1 and has < RARE * share * total
+    # A model is no judge of the labels of what it was hardly trained with: there its own errors look like wrong labels.
+    if judged.measure == "error" and suspicious >= WRONG_LABELS * errors and not rare:
+        words = f"Relabel first: {suspicious:,} of its {counted(errors, 'error')} are more likely wrong labels."
+        return words, evidence
+    if not compared:
+        which = f"its {counted(errors, 'error')}" if judged.measure == "error" else "those with the largest loss"
+        return f"Look at {which}, and collect more like them.", evidence
+    words = (
+        _balance(has, total, share, judged.words)
+        if rare
+        else f"Collect or augment: training has its share, {has:,} like this, and they do not suffice."
+    )
+    return words, {**evidence, "training": has}
+
+
+def _balance(has: int, total: int, share: float, judged: str) -> str:
+    """Say how many samples training lacks, going by the slice's share of what is judged."""
+    missing = round((share * total - has) / (1 - share))
+    return (
+        f"Balance: {percent(has / total)} of training is like this, but {percent(share)} of {judged}. Collect about "
+        f"{missing:,}, or give the {has:,} that there are more weight."
+    )
+
+
+def _told(samples: Samples, judged: Judged, kept: _KeptSlice, advice: str, evidence: dict[str, int]) -> Insight:
     one = kept.found
     inside, outside = judged.means(one.rows)
     low, high = judged.interval(one.rows)
@@ -186,7 +225,7 @@ def _told(samples: Samples, judged: Judged, kept: _KeptSlice, advice: Advice) ->
         f"{times(inside, outside)}{_core(judged, kept)}.",
         one.rows,
         samples.ids[judged.worst(one.rows)],
-        min(1.0, max(0.0, _saved(judged, one.rows) / max(float(judged.outcome[judged.rows].sum()), 1e-12))),
+        judged.at_stake(_saved(judged, one.rows)),
         one.where,
         judged.words,
         share,
@@ -196,10 +235,10 @@ def _told(samples: Samples, judged: Judged, kept: _KeptSlice, advice: Advice) ->
         low,
         high,
         one.p,
-        advice.words,
+        advice,
         f"At most: with the {judged.noun} of the rest there, {change(judged.measure, judged.overall, less)}.",
         tuple(kept.also),
-        {**advice.evidence, "within": [list(core.where) for core in kept.within]},
+        {**evidence, "within": [list(core.where) for core in kept.within]},
     )
 
 

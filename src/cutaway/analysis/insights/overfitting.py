@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cutaway.analysis.insights.chances import ALARMS, normal_tail
 from cutaway.analysis.insights.columns import Region
 from cutaway.analysis.insights.judging import Judged
-from cutaway.analysis.insights.values import Insight
+from cutaway.analysis.insights.values import ALARMS, Insight
 from cutaway.analysis.insights.wording import change, told
 from cutaway.analysis.samples import Samples
-from cutaway.analysis.statistics.intervals import Z95
+from cutaway.analysis.statistics.intervals import Z95, normal_tail
 from cutaway.arrays import BoolArray, Float64Array
 
 __all__ = ["overall_gap", "overfitted_regions"]
@@ -154,7 +153,7 @@ def _told(samples: Samples, judged: Judged, gap: _Gap, p: float) -> Insight:
         f"{texts[1]} on {gap.count:,} of {judged.words} (elsewhere {texts[2]} and {texts[3]}).",
         rows,
         samples.ids[judged.worst(rows)],
-        min(1.0, max(0.0, beyond * gap.count / max(float(judged.outcome[judged.rows].sum()), 1e-12))),
+        judged.at_stake(beyond * gap.count),
         region.where,
         judged.words,
         share,

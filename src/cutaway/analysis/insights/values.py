@@ -8,7 +8,7 @@ from typing import Any
 
 from cutaway.arrays import BoolArray
 
-__all__ = ["INFORMS", "KINDS", "Insight", "Insights"]
+__all__ = ["ALARMS", "INFORMS", "KINDS", "Insight", "Insights"]
 
 KINDS = (
     "low-performance",
@@ -24,6 +24,8 @@ KINDS = (
 """Every kind of insight."""
 INFORMS = frozenset({"ambiguous", "metadata-explains-loss"})
 """Kinds that explain and do not accuse: a data set without any fault may have them."""
+ALARMS = 0.005
+"""Of data without any fault, each kind of insight is found in at most this share."""
 
 
 @dataclass(frozen=True)

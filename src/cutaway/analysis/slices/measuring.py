@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cutaway.analysis.statistics.intervals import Z95, share_interval
+from cutaway.analysis.statistics.intervals import mean_difference, share_difference
 from cutaway.arrays import BoolArray, Float64Array
 from cutaway.wording import counted
 
@@ -37,20 +37,11 @@ def clipped(outcome: Float64Array) -> Float64Array:
 def difference(values: Float64Array, rows: BoolArray) -> SliceDifference:
     """Return how the mean of some rows differs from that of the others."""
     inside, outside = values[rows], values[~rows]
-    means = float(inside.mean()), float(outside.mean())
-    effect = means[0] - means[1]
     if set(np.unique(values)) <= {0.0, 1.0}:
-        # Newcombe's: from the intervals of both shares, so it holds for few samples and for none wrong.
-        low, high = share_interval([inside.sum(), outside.sum()], [len(inside), len(outside)])
-        below = float(np.hypot(means[0] - low[0], high[1] - means[1]))
-        above = float(np.hypot(high[0] - means[0], means[1] - low[1]))
-        return SliceDifference(*means, (effect - below, effect + above))
-    error = float(np.sqrt(_variance(inside) / len(inside) + _variance(outside) / len(outside)))
-    return SliceDifference(*means, (effect - Z95 * error, effect + Z95 * error))
-
-
-def _variance(values: Float64Array) -> float:
-    return float(values.var(ddof=1)) if len(values) > 1 else float("inf")
+        interval = share_difference((float(inside.sum()), float(outside.sum())), (len(inside), len(outside)))
+    else:
+        interval = mean_difference(inside, outside)
+    return SliceDifference(float(inside.mean()), float(outside.mean()), interval)
 
 
 def in_words(name: str, found: SliceDifference, where: tuple[str, ...], count: int, *, share: bool) -> str:

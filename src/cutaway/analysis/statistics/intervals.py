@@ -1,4 +1,4 @@
-"""95 % intervals of shares and of means, from counts. Small counts give wide intervals, one sample gives none."""
+"""95 % intervals of shares, of means and of their differences. Few samples give wide ones, a single one gives none."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy.typing as npt
 from cutaway.arrays import Array, Float64Array
 from cutaway.errors import MissingExtraError
 
-__all__ = ["Z95", "mean_interval", "share_interval"]
-
+__all__ = ["Z95", "mean_difference", "mean_interval", "normal_tail", "share_difference", "share_interval"]
 
 Z95 = 1.959963984540054
 """So many standard errors lie on each side of a 95 % interval."""
@@ -48,3 +47,30 @@ def mean_interval(means: Float64Array, deviations: Float64Array, counts: Array) 
     with np.errstate(divide="ignore", invalid="ignore"):
         half = stdtrit(np.where(freedom > 0, freedom, np.nan), 0.975) * deviations / np.sqrt(counts)
     return means - half, means + half
+
+
+def share_difference(yes: tuple[float, float], counts: tuple[float, float]) -> tuple[float, float]:
+    """Return the 95 % interval of the difference of two shares (Newcombe's, from Wilson's)."""
+    low, high = share_interval(yes, counts)
+    first, second = yes[0] / counts[0], yes[1] / counts[1]
+    down = np.hypot(first - low[0], high[1] - second)
+    up = np.hypot(high[0] - first, second - low[1])
+    return float(first - second - down), float(first - second + up)
+
+
+def mean_difference(inside: Float64Array, outside: Float64Array) -> tuple[float, float]:
+    """Return the 95 % interval of the difference of two means (Welch's, by the normal distribution)."""
+    if len(inside) < 2 or len(outside) < 2:
+        return float("nan"), float("nan")
+    error = float(np.sqrt(inside.var(ddof=1) / len(inside) + outside.var(ddof=1) / len(outside)))
+    middle = float(inside.mean() - outside.mean())
+    return middle - Z95 * error, middle + Z95 * error
+
+
+def normal_tail(z: npt.ArrayLike) -> Float64Array:
+    """Return the chance of a normal value above `z`."""
+    try:
+        from scipy.special import ndtr
+    except ImportError as error:
+        raise MissingExtraError("Insights", "analysis") from error
+    return np.asarray(ndtr(-np.asarray(z, np.float64)), np.float64)

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cutaway.analysis.statistics.intervals import mean_interval, share_interval
+from cutaway.analysis.statistics.intervals import (
+    mean_difference,
+    mean_interval,
+    normal_tail,
+    share_difference,
+    share_interval,
+)
 from cutaway.errors import MissingExtraError
 
 
@@ -38,3 +44,20 @@ def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "scipy.special", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'cutaway\[analysis\]'"):
         mean_interval(np.ones(1), np.ones(1), np.array([3]))
+
+
+def test_the_interval_of_a_difference_of_shares_holds_it() -> None:
+    low, high = share_difference((30, 20), (100, 400))
+    assert low < 0.25 < high
+    assert low > 0.15
+
+
+def test_the_interval_of_a_difference_of_means_holds_it_and_of_one_value_there_is_none() -> None:
+    rng = np.random.default_rng(0)
+    low, high = mean_difference(rng.normal(1, 1, 400), rng.normal(0, 1, 400))
+    assert 0.7 < low < 1 < high < 1.3
+    assert np.isnan(mean_difference(np.ones(1), np.ones(5))).all()
+
+
+def test_the_tail_of_the_normal_distribution() -> None:
+    assert abs(float(normal_tail(1.959964)) - 0.025) < 1e-6

@@ -1,4 +1,4 @@
-"""Insights as findings: the one record of conclusions, with an id that follows from what they say of where."""
+"""Insights as a table, and as findings: with an id that follows from what they say of where."""
 
 from __future__ import annotations
 
@@ -8,13 +8,58 @@ import math
 from collections.abc import Iterable
 from typing import Any, Literal
 
+import pyarrow as pa
+
 from cutaway.analysis.insights.values import INFORMS, Insight
 from cutaway.run.findings import Finding
 
-__all__ = ["insight_findings"]
+__all__ = ["insight_findings", "insight_table"]
 
 # From this severity on an insight is an error; below the other it is worth knowing and no more.
 GRAVE, SLIGHT = 0.5, 0.01
+# What both hold of an insight as it is.
+FIGURES = ("count", "share", "measure", "inside", "outside", "low", "high", "p", "action", "buys")
+_SCHEMA = pa.schema(
+    [
+        ("sample", pa.string()),
+        ("score", pa.float64()),
+        ("reason", pa.string()),
+        ("kind", pa.string()),
+        ("where", pa.string()),
+        ("subset", pa.string()),
+        ("count", pa.int64()),
+        ("share", pa.float64()),
+        ("measure", pa.string()),
+        ("inside", pa.float64()),
+        ("outside", pa.float64()),
+        ("low", pa.float64()),
+        ("high", pa.float64()),
+        ("p", pa.float64()),
+        ("action", pa.string()),
+        ("buys", pa.string()),
+        ("also", pa.string()),
+    ]
+)
+
+
+def insight_table(insights: Iterable[Insight]) -> pa.Table:
+    """Return a row for each insight, the gravest first; conditions are joined by ` and `, missing figures null.
+
+    >>> insight_table([]).column_names[:5]
+    ['sample', 'score', 'reason', 'kind', 'where']
+    """
+    rows = [
+        {
+            "sample": one.sample,
+            "score": one.severity,
+            "reason": one.words,
+            "where": " and ".join(one.where),
+            "also": ", ".join(one.also),
+            **{name: _plain(getattr(one, name)) for name in ("kind", "subset", *FIGURES)},
+        }
+        for one in insights
+    ]
+    return pa.Table.from_pylist(rows, schema=_SCHEMA)
 
 
 def insight_findings(insights: Iterable[Insight], *, evaluation: int, source: str = "analyze") -> list[Finding]:
@@ -33,8 +78,7 @@ def _finding(insight: Insight, evaluation: int, source: str) -> Finding:
         where["against"] = insight.evidence["against"]
     if "column" in insight.evidence:
         where["column"] = insight.evidence["column"]
-    names = ("severity", "count", "share", "measure", "inside", "outside", "low", "high", "p", "action", "buys")
-    figures = {name: _plain(getattr(insight, name)) for name in names}
+    figures = {name: _plain(getattr(insight, name)) for name in ("severity", *FIGURES)}
     evidence = {"sample": insight.sample, **figures, "also": list(insight.also), **dict(insight.evidence)}
     # A cell of latent space has no condition, and is told apart by its samples alone.
     told_apart = insight.sample if insight.evidence.get("cell") else ""
@@ -51,5 +95,5 @@ def _severity(insight: Insight) -> Literal["info", "warning", "error"]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value that JSON has: NaN is null."""
+    """Return a value that JSON and tables have: NaN is null."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

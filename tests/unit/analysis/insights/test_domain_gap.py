@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cutaway.analysis.insights.columns import Described
-from cutaway.analysis.insights.reweighting import as_if_mixed
+from cutaway.analysis.insights.domain_gap import as_if_mixed
 
 
 def test_a_mean_is_weighted_to_the_other_mix() -> None:
