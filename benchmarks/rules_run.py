@@ -15,13 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 import cutaway
+from cutaway.capture.adapter import Worker
 from cutaway.capture.hook import AdaptedHook
 from cutaway.capture.recorder import Recorder
-from cutaway.capture.records import Offer, StepRecord
+from cutaway.capture.records import Layout, Offer, Slab, SlabPool, StepRecord
 from cutaway.capture.requests import Refused
 from cutaway.capture.settings import HookSettings
-from cutaway.capture.slabs import Layout, Slab, SlabPool
-from cutaway.capture.workers import Worker
 from cutaway.tensors.blocked_statistics import StatisticsPlan
 from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys

@@ -6,17 +6,37 @@ is left to a framework is to say when steps begin and end, and to copy values ou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from cutaway.capture.records import StepRecord
-from cutaway.capture.workers import Worker
 from cutaway.tensors.collections import Collections
 
 if TYPE_CHECKING:
     from cutaway.capture.hook import AdaptedHook
 
-__all__ = ["Adapter"]
+__all__ = ["Adapter", "Worker"]
+
+
+def _own_answer(answer: bool) -> bool:  # noqa: FBT001 - it is all that there is
+    return answer
+
+
+class Worker(NamedTuple):
+    """A process of a training: its rank, what all processes of the launch have in common, and how many they are.
+
+    `agree` takes this process's answer and returns the one that all of them go by.
+    """
+
+    rank: int = 0
+    launch: str = ""
+    workers: int = 1
+    agree: Callable[[bool], bool] = _own_answer
+
+    @property
+    def name(self) -> str:
+        """The name that files and tables use."""
+        return f"worker_{self.rank}"
 
 
 @runtime_checkable

@@ -19,18 +19,14 @@ import numpy as np
 from cutaway.capture import current
 from cutaway.capture.adapter import Adapter
 from cutaway.capture.given import check_subset, number, sample_id
-from cutaway.capture.logs import apply_log_level
 from cutaway.capture.opening import open_recorder
-from cutaway.capture.recorder import Recorder
+from cutaway.capture.recorder import TENSOR_PATIENCE, Recorder
 from cutaway.capture.records import Offer
 from cutaway.capture.requests import Requests
 from cutaway.capture.run_documents import RunDocuments
-from cutaway.capture.schedule import StepSchedule
-from cutaway.capture.selection import ALWAYS_INCLUDED, Selection
-from cutaway.capture.settings import HookSettings, is_switched_off
-from cutaway.capture.step_life import StepLife
-from cutaway.capture.step_queue import TENSOR_PATIENCE, DryRun, WriterQueue
-from cutaway.capture.steps import EpochCounter, StepCounter
+from cutaway.capture.selection import ALWAYS_INCLUDED, Selection, StepSchedule
+from cutaway.capture.settings import HookSettings, apply_log_level, is_switched_off
+from cutaway.capture.step_life import DryRun, EpochCounter, StepCounter, StepLife
 from cutaway.errors import ConfigurationError
 from cutaway.run.identity import Run
 from cutaway.run.leases import RunState
@@ -70,10 +66,11 @@ class AdaptedHook:
         self._included = _included(settings, self.collections)
         counter, epoch, config = StepCounter(), None, dict[str, Any]()
         if self.active and not settings.dry_run:
-            opened = open_recorder(settings, self.worker, adapter, self.collections, stopped=self._go_quiet)
-            self.recorder, counter, epoch, config = opened
+            self.recorder, counter, epoch, config = open_recorder(
+                settings, self.worker, adapter, self.collections, stopped=self._go_quiet
+            )
             self.run = self.recorder.run
-        queue = DryRun(lambda: self.selection) if self.recorder is None else WriterQueue(self.recorder, self.say_behind)
+        queue = self.recorder or DryRun(lambda: self.selection)
         self.steps = StepLife(adapter, queue, counter, self._plan)
         self.steps.epochs = EpochCounter(epoch)
         self.steps.may_idle = not settings.dry_run
@@ -303,13 +300,8 @@ class AdaptedHook:
 
     def say_behind(self, step: int) -> None:
         """Say that the writer could not take a step in time."""
-        name = "" if self.run is None else self.run.name
-        self.say(
-            "writer-behind",
-            f"The writer could not keep up at step {step}: some steps are not recorded. `cutaway runs show {name}` "
-            "counts them; a larger `statistics_every` avoids it.",
-            step=step,
-        )
+        if self.recorder is not None:
+            self.recorder.say_behind(step)
 
     def nudge(self, *, urgently: bool = False) -> None:
         """Let the writer work: the training thread is about to compute without the interpreter, or waits for it."""

@@ -13,12 +13,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import pyarrow as pa
 
 from cutaway import registry
-from cutaway.capture.observer import ActingObserver, Observer
 from cutaway.capture.records import StepRecord
 from cutaway.capture.statistics_batch import Part
 from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInvocation, place_of
@@ -26,10 +25,11 @@ from cutaway.run.findings import Finding, Severity, stamped
 from cutaway.run.identity import Run
 from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
+from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.recent_steps import HeldStep, RecentSteps, TensorRows
 from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 
-__all__ = ["Logbook", "Observing", "observers_of"]
+__all__ = ["ActingObserver", "Logbook", "Observer", "Observing", "observers_of"]
 
 log = logging.getLogger("cutaway.capture")
 
@@ -49,6 +49,28 @@ SHARE = 0.02
 GRACE_STEPS = 100
 # Names of tensors as texts, for as many sets of them as a training has at a time.
 MOST_NAMES = 64
+
+
+@runtime_checkable
+class Observer(Protocol):
+    """Looks at the steps of a training and says what it concludes; it never acts.
+
+    `observe` is called after the statistics of some steps have become readable, with the newest of them: what has come
+    since the last call is new to the observer. Steps only ascend. It is called on the thread that writes, or on the
+    one that flushes or closes the hook, never on two at once. It must not keep the reader, nor wait for later steps.
+    What it raises ends its own observing and is recorded; it never reaches the training.
+    """
+
+    def observe(self, reader: TensorReader, step: int) -> Iterable[Finding]:
+        """Return the findings of the steps since the last call, up to and with `step`; none for healthy ones."""
+
+
+@runtime_checkable
+class ActingObserver(Observer, Protocol):
+    """An observer whose findings ask for something: a stop, a checkpoint, a message to somebody."""
+
+    def act(self, run: Run, finding: Finding) -> None:
+        """Ask for what is to be done about one of its findings, once however often it is called."""
 
 
 class Logbook(Protocol):

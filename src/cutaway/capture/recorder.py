@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -16,11 +17,9 @@ import numpy as np
 from cutaway.capture.background import GROUP, BackgroundWriter
 from cutaway.capture.budget import DiskBudget
 from cutaway.capture.mailbox import Mailbox
-from cutaway.capture.observer import Observer
-from cutaway.capture.observing import Observing
-from cutaway.capture.records import Offer, StepRecord
+from cutaway.capture.observing import Observer, Observing
+from cutaway.capture.records import Offer, Slab, StepRecord
 from cutaway.capture.selection import Selection
-from cutaway.capture.slabs import Slab
 from cutaway.capture.step_writer import StepWriter
 from cutaway.capture.tensorboard import EventWriter
 from cutaway.run.findings import Finding, Severity, append_findings
@@ -29,8 +28,9 @@ from cutaway.run.leases import CHIEF, Lease, RunState
 from cutaway.run.schemas import FINDINGS, SCALARS, TENSORS, VALUES
 from cutaway.run.segments import TableWriter, WriterId
 from cutaway.tensors.collections import Collections
+from cutaway.tensors.modes import ModeKeys
 
-__all__ = ["Recorder"]
+__all__ = ["STATISTICS_PATIENCE", "TENSOR_PATIENCE", "Recorder", "patience_for"]
 
 log = logging.getLogger("cutaway.capture")
 
@@ -40,8 +40,21 @@ CLOSE_SECONDS = 60.0
 SCALAR_BYTES = 1_000
 
 
+# How long a step waits for the writer: a breath for statistics, longer for tensors that were asked for by schedule.
+STATISTICS_PATIENCE = 0.25
+TENSOR_PATIENCE = 1.0
+
+
+def patience_for(record: StepRecord) -> float:
+    """Return how many seconds a step may wait for the writer."""
+    return TENSOR_PATIENCE if record.due else STATISTICS_PATIENCE
+
+
 class Recorder:
-    """Owns everything that a hook writes."""
+    """Owns everything that a hook writes.
+
+    It takes the steps of the hook too: where the writer is behind they wait, and then they are lost, counted and said.
+    """
 
     def __init__(
         self,
@@ -71,6 +84,8 @@ class Recorder:
         self._steps: StepWriter | None = None
         self._observing: Observing | None = None
         self._refused = 0
+        self._last_listed = -1
+        self._lost = 0  # steps since the last one that was not
         self._writer = BackgroundWriter(self._write_and_tell, self._beat, self._look)
 
     def begin(self, selection: Selection) -> None:
@@ -81,6 +96,30 @@ class Recorder:
     def observe(self, observers: Sequence[Observer], collections: Collections) -> None:
         """Let observers look on; before `begin`."""
         self._observing = Observing(observers, collections, self.run, self.who.attempt, self)
+
+    def put(self, record: StepRecord) -> None:
+        """Take a step that has ended."""
+        record.thinned = self._lost
+        if self.submit(record, patience_for(record)):
+            self._lost = 0
+            self._last_listed = record.step
+            return
+        if not self.stopped:
+            self._lost += 1
+            self.say_behind(record.step)
+        if record.written is not None:
+            record.written(f"step {record.step} could not be recorded; `cutaway runs show` says why")
+
+    def add(self, late: StepRecord) -> None:
+        """Take what belongs to a step that was put before."""
+        self.submit(late, TENSOR_PATIENCE)
+
+    def list_counted(self, newest: tuple[int, ModeKeys, int] | None, epoch: int | None) -> None:
+        """List the last of the steps that were only counted."""
+        if newest is not None and self._last_listed < newest[0]:
+            record = StepRecord(*newest, time.time(), epoch)
+            if self.submit(record, TENSOR_PATIENCE):
+                self._last_listed = record.step
 
     def submit(self, record: StepRecord, patience: float) -> bool:
         """Queue a step's record. False when it was dropped."""
@@ -162,6 +201,16 @@ class Recorder:
         self._said.add(code)
         log.log(logging.INFO if severity == "info" else logging.WARNING, "%s", message)
         self._append(Finding(code, severity, message, where=where, source=f"capture {self.who.worker}"))
+
+    def say_behind(self, step: int) -> None:
+        """Say that the writer could not take a step in time."""
+        self.say(
+            "writer-behind",
+            "warning",
+            f"The writer could not keep up at step {step}: some steps are not recorded. `cutaway runs show "
+            f"{self.run.name}` counts them; a larger `statistics_every` avoids it.",
+            step=step,
+        )
 
     def record(self, finding: Finding) -> None:
         """Record what was concluded about the training and log it."""

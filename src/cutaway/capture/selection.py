@@ -1,23 +1,29 @@
-"""Decides which tensors are wanted, and what of each is kept at a step. Reads no tensors, knows no framework.
+"""Decides which tensors are wanted, what of each is kept at a step, and which steps anything is recorded of.
 
 Statistics are wanted of weights, biases, gradients and losses, and of whatever else a user included. Full tensors, or
 the reductions that a ReductionConfig asks for, are kept of the included collections at the steps of their SaveConfig.
+Reads no tensors, knows no framework.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cutaway.capture.nan_watch import NanWatch
+import numpy as np
+
+from cutaway.capture.budget import DiskBudget
+from cutaway.capture.records import StepRecord
+from cutaway.capture.statistics_batch import Part
 from cutaway.tensors.collection import Collection
 from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reduction_config import ReductionConfig
 from cutaway.tensors.save_config import SaveConfig
 
-__all__ = ["ALWAYS_INCLUDED", "EVERYTHING", "Keep", "Selection"]
+__all__ = ["ALWAYS_INCLUDED", "EVERYTHING", "Keep", "NanWatch", "Selection", "StepSchedule"]
 
 # The seed's hook saves losses whatever else it is told.
 ALWAYS_INCLUDED = ("losses",)
@@ -26,6 +32,30 @@ ALWAYS_WITH_STATISTICS = ("weights", "biases", "gradients", "losses")
 NOTHING_DUE: frozenset[str] = frozenset()
 # Stands among the collections that are due for every tensor that is wanted; no collection has an empty name.
 EVERYTHING = ""
+
+
+class NanWatch:
+    """The collections with `save_when_nan`, and the tensors that each of them looks at. False where there are none."""
+
+    def __init__(self, by_config: Mapping[SaveConfig, set[str]]) -> None:
+        self._watching = [(config, names) for config, names in by_config.items() if config.when_nan]
+        self._by_tensor: dict[str, frozenset[str]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._watching)
+
+    def due(self, tensor: str) -> frozenset[str]:
+        """Return the collections that are saved when this tensor is not finite."""
+        found = self._by_tensor.get(tensor)
+        if found is None:
+            found = frozenset().union(*(names for config, names in self._watching if config.watches(tensor)))
+            self._by_tensor[tensor] = found
+        return found
+
+    def due_after(self, parts: Iterable[Part]) -> frozenset[str]:
+        """Return the collections that are saved because of what these statistics count as not finite."""
+        sick = (part.names[int(i)].as_py() for part in parts for i in np.flatnonzero(part.columns["nonfinite"]))
+        return frozenset().union(*map(self.due, sick))
 
 
 class Keep(NamedTuple):
@@ -117,3 +147,34 @@ class Selection:
             if config is not None:
                 reductions.update(dict.fromkeys(config.wanted()))
         return Keep(raw, tuple(reductions))
+
+
+class StepSchedule:
+    """The schedules of the included collections and of statistics, thinned as the disk budget asks."""
+
+    def __init__(self, selection: Selection, statistics_every: int, budget: DiskBudget | None) -> None:
+        self.selection = selection
+        self._every = statistics_every
+        self._budget = budget
+        self._due_seen = 0  # steps that were due, to leave some of them out
+
+    def decide(self, record: StepRecord, *, dump: bool) -> None:
+        """Say in the record of a step that begins what is recorded of it; of a dump, everything."""
+        thinning = 1 if self._budget is None else self._budget.thinning
+        record.statistics = bool(self._every) and record.step % (self._every * thinning) == 0
+        due = self.selection.due(record.mode, record.mode_step)
+        if due:
+            record.due = due if self._due_seen % thinning == 0 else NOTHING_DUE
+            self._due_seen += 1
+        if dump:
+            record.due |= {EVERYTHING}
+        record.wanted = record.statistics or bool(record.due) or bool(self.selection.nan_watch)
+
+    def next_wanted(self, step: int, mode: ModeKeys, mode_step: int) -> int:
+        """Return the first step, from this one on, of which anything is recorded by schedule; far off where none is."""
+        thinning = 1 if self._budget is None else self._budget.thinning
+        coming = [] if not self._every else [step + -step % (self._every * thinning)]
+        due = self.selection.next_due(mode, mode_step)
+        if due is not None:
+            coming.append(step + due - mode_step)
+        return min(coming, default=sys.maxsize)

@@ -1,23 +1,48 @@
-"""The settings of a hook: a frozen value that checks itself before anything is opened or attached."""
+"""The settings of a hook: a frozen value that checks itself before anything is opened or attached.
+
+Beside it what the environment says: whether hooks are on, and how loud the `cutaway` loggers are.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from cutaway.capture.budget import DEFAULT_BUDGET
-from cutaway.capture.observer import Observer
-from cutaway.capture.observing import observers_of
+from cutaway.capture.observing import Observer, observers_of
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.tensors.patterns import compile_pattern, texts
 from cutaway.tensors.reduction_config import ReductionConfig, ReductionConfigLike
 from cutaway.tensors.save_config import SaveConfig, SaveConfigLike
 
-__all__ = ["HookSettings", "is_switched_off"]
+__all__ = ["HookSettings", "apply_log_level", "is_switched_off"]
+
+_VARIABLES = ("CUTAWAY_LOG_LEVEL", "TORNASOLE_LOG_LEVEL", "SMDEBUG_LOG_LEVEL")
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL", "OFF")
 
 _OFF = ("0", "off", "false", "no")
+
+
+def apply_log_level(environment: Mapping[str, str] = os.environ) -> None:
+    """Set the level of the logger `cutaway` from the environment, or from the seed's logger `tornasole`.
+
+    Adds no handler and changes no other logger.
+    """
+    logger = logging.getLogger("cutaway")
+    for variable in _VARIABLES:
+        text = environment.get(variable, "").strip().upper()
+        if text and text not in _LEVELS:
+            message = f"{variable} must be one of {', '.join(_LEVELS)}, but got {text!r}."
+            raise ConfigurationError(message, hint=did_you_mean(text, _LEVELS))
+        if text:
+            logger.setLevel(logging.CRITICAL + 1 if text == "OFF" else text)
+            return
+    seeds = logging.getLogger("tornasole").level
+    if seeds != logging.NOTSET:
+        logger.setLevel(seeds)
 
 
 def is_switched_off(environment: Mapping[str, str] = os.environ) -> bool:

@@ -1,28 +1,167 @@
 """The life of a step, whatever the framework: it begins, is offered copies and ends, or it is only counted.
 
 An adapter drives it on the training's thread. Between two steps it looks ahead: while nothing of the coming ones is
-recorded the hook is idle, and a step costs next to nothing.
+recorded the hook is idle, and a step costs next to nothing. Steps and epochs are counted here, and what every step has
+beside its tensors is measured: the mean of its losses, its speed, the wait for its batch.
 """
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol, SupportsFloat
 
 from cutaway.capture.adapter import Adapter
-from cutaway.capture.measures import StepMeasures
 from cutaway.capture.records import StepRecord
 from cutaway.capture.requests import Requests
-from cutaway.capture.schedule import StepSchedule
-from cutaway.capture.selection import EVERYTHING
-from cutaway.capture.step_queue import StepQueue
-from cutaway.capture.steps import EpochCounter, StepCounter
+from cutaway.capture.selection import EVERYTHING, Selection, StepSchedule
+from cutaway.run.identity import Run
+from cutaway.run.schemas import SCALARS, STEPS
 from cutaway.tensors.modes import ModeKeys
 
-__all__ = ["StepLife"]
+__all__ = ["DryRun", "EpochCounter", "StepCounter", "StepLife", "StepMeasures", "StepQueue"]
+
+log = logging.getLogger("cutaway.capture")
 
 _WITHOUT_GRADIENTS = (ModeKeys.EVAL, ModeKeys.PREDICT)
+
+
+class StepMeasures:
+    """What is measured from one step to the next."""
+
+    def __init__(self) -> None:
+        self.losses: list[SupportsFloat] = []  # those of the open step
+        self.data_seconds = 0.0  # how long the loop has waited for the batch of the next step
+        self._last_end: float | None = None
+
+    def begin(self, record: StepRecord) -> None:
+        """Give a step the time that its batch took."""
+        if self.data_seconds:
+            record.seconds["data"] = self.data_seconds
+            self.data_seconds = 0.0
+
+    def end(self, record: StepRecord) -> None:
+        """Add what is known of a step when it ends."""
+        if self.losses:
+            record.scalars.append(("loss", sum(map(float, self.losses)) / len(self.losses)))
+            self.losses.clear()
+        now = time.perf_counter()
+        if record.samples and self._last_end is not None and record.trains:
+            record.scalars.append(("throughput", len(record.samples) / max(now - self._last_end, 1e-9)))
+        self._last_end = now
+
+    def interrupt(self) -> None:
+        """The loop was held up: how long that took is no part of any step."""
+        self._last_end = None
+
+    def forget(self) -> None:
+        """Steps were passed over: nothing that is measured between two steps may span them."""
+        self._last_end, self.data_seconds = None, 0.0
+
+
+class EpochCounter:
+    """The epoch that a step belongs to: counted by passes over the training samples, unless the loop says it."""
+
+    def __init__(self, epoch: int | None = None) -> None:
+        self.epoch = epoch
+        self._is_told = False
+        self._began = -1  # the step before which the last epoch was counted
+
+    def set(self, epoch: int) -> None:
+        """Take the loop's own count; from now on nothing else counts."""
+        self.epoch, self._is_told = epoch, True
+
+    def count(self, step: int) -> None:
+        """Note that a pass begins before a step. Two loaders side by side begin one epoch: it takes a step between."""
+        if not self._is_told and step > self._began:
+            self.epoch = 0 if self.epoch is None else self.epoch + 1
+            self._began = step
+
+
+class StepCounter:
+    """The numbers of the next step."""
+
+    def __init__(self) -> None:
+        self.step = 0
+        self._mode_steps = dict.fromkeys(ModeKeys, 0)
+        self.newest: tuple[int, ModeKeys, int] | None = None  # the step taken last, its mode, and its number there
+
+    @classmethod
+    def after(cls, run: Run) -> tuple[StepCounter, int | None]:
+        """Continue the numbers of a run at the newest attempt's first step; also return the last epoch before it."""
+        counter = cls()
+        counter.step = run.attempts()[-1].from_step
+        rows = run.table(STEPS).read(columns=["step", "mode", "mode_step", "epoch"]).sort_by("step")
+        before = [row for row in rows.to_pylist() if row["step"] < counter.step]
+        for row in before:
+            counter._mode_steps[ModeKeys[row["mode"]]] = row["mode_step"] + 1
+        # Steps that were only counted, or that a kill kept from being listed, left no row: they belong to the mode
+        # that was recorded last.
+        last = before[-1]["step"] if before else -1
+        mode = before[-1]["mode"] if before else _mode_of_scalars(run, counter.step)
+        counter._mode_steps[ModeKeys[mode]] += counter.step - last - 1
+        epochs = [row["epoch"] for row in before if row["epoch"] is not None]
+        return counter, max(epochs, default=None)
+
+    def take(self, mode: ModeKeys) -> tuple[int, int]:
+        """Return the numbers of a step that begins: over all modes, and within its own."""
+        step, mode_steps = self.step, self._mode_steps
+        mode_step = mode_steps[mode]
+        self.step, mode_steps[mode] = step + 1, mode_step + 1
+        self.newest = (step, mode, mode_step)
+        return step, mode_step
+
+    def mode_step(self, mode: ModeKeys) -> int:
+        """Return the number within its mode of the step that comes next."""
+        return self._mode_steps[mode]
+
+    @property
+    def last(self) -> int:
+        """The step that began last, or 0 before the first."""
+        return max(self.step - 1, 0)
+
+
+def _mode_of_scalars(run: Run, end: int) -> str:
+    """Return the mode of the last scalar before a step: it is all that a run without listed steps may have."""
+    rows = run.table(SCALARS).read(columns=["step", "mode"]).sort_by("step").to_pylist()
+    return next((str(row["mode"]) for row in reversed(rows) if row["step"] < end), ModeKeys.GLOBAL.name)
+
+
+class StepQueue(Protocol):
+    """Takes the steps of one hook, in order."""
+
+    def put(self, record: StepRecord) -> None:
+        """Take a step that has ended."""
+
+    def add(self, late: StepRecord) -> None:
+        """Take what belongs to a step that was put before."""
+
+    def list_counted(self, newest: tuple[int, ModeKeys, int] | None, epoch: int | None) -> None:
+        """List the last of the steps that were only counted, so that a resumed run does not use their numbers again."""
+
+
+class DryRun:
+    """Logs what would be recorded of each step, and forgets it."""
+
+    def __init__(self, selection: Callable[[], Selection]) -> None:
+        self._selection = selection
+
+    def put(self, record: StepRecord) -> None:
+        """Log a step."""
+        names, selection = [offer.name for offer in record.offers], self._selection()
+        if record.slab is not None:
+            layout = record.slab.layout
+            names += [name for name, here in zip(layout.names, record.slab.present, strict=True) if here]
+            record.slab.views.pool.release(record.slab)
+        kept = sorted(name for name in names if selection.keep(name, record.due))
+        log.info("Dry run, step %d: statistics of %d tensors; would save %s", record.step, len(names), kept or "none")
+
+    def add(self, late: StepRecord) -> None:
+        """Leave it."""
+
+    def list_counted(self, newest: tuple[int, ModeKeys, int] | None, epoch: int | None) -> None:
+        """Nothing is listed."""
 
 
 class StepLife:

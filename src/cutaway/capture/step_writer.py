@@ -15,9 +15,8 @@ import pyarrow as pa
 from cutaway.arrays import Array, Float32Array
 from cutaway.capture.budget import DiskBudget
 from cutaway.capture.coarse_writer import CoarseWriter
-from cutaway.capture.records import Offer, StepRecord
+from cutaway.capture.records import Layout, Offer, Slab, StepRecord
 from cutaway.capture.selection import Keep, Selection
-from cutaway.capture.slabs import Layout, Slab
 from cutaway.capture.statistics_batch import Part, of_one_number, side_by_side, statistics_batch
 from cutaway.run.schemas import SCALARS, STATISTICS, STEPS, TENSORS, VALUES
 from cutaway.run.segments import TableWriter

@@ -61,7 +61,7 @@ class AdapterContract:
             monkeypatch.delenv(name, raising=False)
         # A busy machine may be slow, but no step is lost by chance.
         for name in ("STATISTICS_PATIENCE", "TENSOR_PATIENCE"):
-            monkeypatch.setattr(f"cutaway.capture.step_queue.{name}", 60.0)
+            monkeypatch.setattr(f"cutaway.capture.recorder.{name}", 60.0)
         yield
         for hook in current.live_hooks():
             hook.close()

@@ -27,8 +27,8 @@ def _one_thread_and_one_seed() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _writer_may_be_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps of a tenth of a millisecond outrun any writer: wait for it, so that no step is thinned by chance."""
-    monkeypatch.setattr("cutaway.capture.step_queue.STATISTICS_PATIENCE", 60.0)
-    monkeypatch.setattr("cutaway.capture.step_queue.TENSOR_PATIENCE", 60.0)
+    monkeypatch.setattr("cutaway.capture.recorder.STATISTICS_PATIENCE", 60.0)
+    monkeypatch.setattr("cutaway.capture.recorder.TENSOR_PATIENCE", 60.0)
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from torch import nn
 import cutaway.frameworks.torch.loss_taps
 import cutaway.torch as smd
 from cutaway.capture.background import QUEUE
-from cutaway.capture.slabs import MOST_SLABS
+from cutaway.capture.records import MOST_SLABS
 from cutaway.capture.step_writer import StepWriter
 from cutaway.capture.tensorboard import EventWriter
 from cutaway.frameworks.torch.activations import Activations
@@ -269,8 +269,8 @@ def test_a_tensorboard_file_that_cannot_be_written_does_not_end_the_loop(
 def test_a_slow_writer_thins_the_record_and_not_the_training(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("cutaway.capture.step_queue.STATISTICS_PATIENCE", 0.002)
-    monkeypatch.setattr("cutaway.capture.step_queue.TENSOR_PATIENCE", 0.002)
+    monkeypatch.setattr("cutaway.capture.recorder.STATISTICS_PATIENCE", 0.002)
+    monkeypatch.setattr("cutaway.capture.recorder.TENSOR_PATIENCE", 0.002)
     write, groups = StepWriter.write, list[int]()
 
     def slowly(self: StepWriter, records: Any) -> None:
@@ -301,8 +301,8 @@ def test_a_slow_writer_thins_the_record_and_not_the_training(
 
 def test_a_stalled_writer_costs_one_wait_and_not_one_a_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     patience = 0.0625
-    monkeypatch.setattr("cutaway.capture.step_queue.STATISTICS_PATIENCE", patience)
-    monkeypatch.setattr("cutaway.capture.step_queue.TENSOR_PATIENCE", patience)
+    monkeypatch.setattr("cutaway.capture.recorder.STATISTICS_PATIENCE", patience)
+    monkeypatch.setattr("cutaway.capture.recorder.TENSOR_PATIENCE", patience)
     go_on = threading.Event()
     write, wait_for = StepWriter.write, threading.Condition.wait_for
     in_vain: list[threading.Condition] = []

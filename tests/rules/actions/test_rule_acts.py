@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cutaway.capture.observer import ActingObserver
+from cutaway.capture.observing import ActingObserver
 from cutaway.errors import ConfigurationError, StorageError
 from cutaway.rules import Dump, Judgement, Notify, Rule, StopTraining
 from cutaway.run import Finding, Run

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from cutaway.capture import current
+from cutaway.capture.adapter import Worker
 from cutaway.capture.front import forwarded
 from cutaway.capture.hook import AdaptedHook
 from cutaway.capture.records import Offer, StepRecord
 from cutaway.capture.requests import Refused
 from cutaway.capture.settings import HookSettings
-from cutaway.capture.workers import Worker
 from cutaway.tensors.collections import Collections
 
 
@@ -86,8 +86,8 @@ def _own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
     for name in ("CUTAWAY", "USE_SMDEBUG", "CUTAWAY_LOG_LEVEL", "TORNASOLE_LOG_LEVEL", "SMDEBUG_LOG_LEVEL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("CUTAWAY_HOME", str(tmp_path))
-    monkeypatch.setattr("cutaway.capture.step_queue.STATISTICS_PATIENCE", 60.0)
-    monkeypatch.setattr("cutaway.capture.step_queue.TENSOR_PATIENCE", 60.0)
+    monkeypatch.setattr("cutaway.capture.recorder.STATISTICS_PATIENCE", 60.0)
+    monkeypatch.setattr("cutaway.capture.recorder.TENSOR_PATIENCE", 60.0)
     yield
     for hook in current.live_hooks():
         hook.close()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cutaway.capture.workers import Worker
+from cutaway.capture.adapter import Worker
 from cutaway.errors import ConfigurationError, RunExists, RunFormatError
 from cutaway.run import Run, RunState
 from tests.recording import Recorded, assert_statistics

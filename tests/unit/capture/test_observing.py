@@ -10,17 +10,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cutaway.capture.observer import Observer
-from cutaway.capture.observing import MOST_STEPS, Observing, observers_of
+from cutaway.capture.observing import MOST_STEPS, Observer, Observing, observers_of
 from cutaway.capture.records import StepRecord
 from cutaway.capture.statistics_batch import Part
 from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInvocation
 from cutaway.rules.built_in.vanishing_gradient import VanishingGradient
-from cutaway.run import Finding, Run
-from cutaway.run.findings import Severity
+from cutaway.run import Run
+from cutaway.run.findings import Finding, Severity
 from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
+from cutaway.tensors.recent_steps import HeldStep, RecentSteps, TensorRows
 from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 
 NAMES = pa.array(["Net_weight", "gradient/Net_weight"])
@@ -449,3 +449,32 @@ class TestWhatMayBeGiven:
         monkeypatch.setattr("cutaway.registry.load", lambda _, __: Demanding)
         with pytest.raises(ConfigurationError, match=r"needs arguments: .*threshold.*rules=\[Demanding\(\.\.\.\)\]"):
             observers_of(["Demanding"])
+
+
+class SeesNaN:
+    """An observer of a dozen lines."""
+
+    def observe(self, reader: TensorReader, step: int) -> Iterator[Finding]:
+        for name in reader.tensor_names():
+            if reader.statistics_window(name, step, step + 1)["nonfinite"].any():
+                yield Finding("nan", "error", f"{name} has a NaN at step {step}.", where={"tensor": name})
+
+
+def test_an_observer_reads_a_step_and_says_what_it_found() -> None:
+    reader, observer = RecentSteps(most=10), SeesNaN()
+    for step, nonfinite in enumerate([0, 1]):
+        reader.add(
+            HeldStep(step, statistics=[TensorRows(("w",), {name: np.array([nonfinite]) for name in STATISTIC_COLUMNS})])
+        )
+    assert isinstance(reader, TensorReader)
+    assert isinstance(observer, Observer)
+    assert list(observer.observe(reader, 0)) == []
+    assert [finding.where for finding in observer.observe(reader, 1)] == [{"tensor": "w"}]
+
+
+def test_a_protocol_stays_small() -> None:
+    def methods(protocol: type[Any]) -> list[str]:
+        return [name for name, value in vars(protocol).items() if callable(value) and not name.startswith("_")]
+
+    assert len(methods(TensorReader)) == 12
+    assert methods(Observer) == ["observe"]

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cutaway.capture.adapter import Worker
 from cutaway.capture.mailbox import Mailbox
-from cutaway.capture.workers import Worker
 from cutaway.errors import ConfigurationError
 from cutaway.run import Run
 from cutaway.run.control import Reply, Request, answer_to, ask

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cutaway.capture.settings import HookSettings, is_switched_off
+from cutaway.capture.settings import HookSettings, apply_log_level, is_switched_off
 from cutaway.errors import ConfigurationError
 from cutaway.tensors.modes import ModeKeys
 
@@ -77,3 +79,51 @@ def test_wrong_settings_are_refused(wrong: dict[str, Any]) -> None:
 )
 def test_the_switches_of_the_environment(environment: dict[str, str], off: bool) -> None:
     assert is_switched_off(environment) is off
+
+
+LOGGERS = [logging.getLogger(name) for name in ("cutaway", "tornasole")]
+
+
+@pytest.fixture(autouse=True)
+def _levels_as_before() -> Iterator[None]:
+    levels = [logger.level for logger in LOGGERS]
+    for logger in LOGGERS:
+        logger.setLevel(logging.NOTSET)
+    yield
+    for logger, level in zip(LOGGERS, levels, strict=True):
+        logger.setLevel(level)
+
+
+@pytest.mark.parametrize(
+    ("environment", "level"),
+    [
+        ({}, logging.NOTSET),
+        ({"CUTAWAY_LOG_LEVEL": "DEBUG"}, logging.DEBUG),
+        ({"CUTAWAY_LOG_LEVEL": " error "}, logging.ERROR),
+        ({"CUTAWAY_LOG_LEVEL": "off"}, logging.CRITICAL + 1),
+        ({"TORNASOLE_LOG_LEVEL": "INFO"}, logging.INFO),
+        ({"SMDEBUG_LOG_LEVEL": "warning"}, logging.WARNING),
+        ({"CUTAWAY_LOG_LEVEL": "ERROR", "SMDEBUG_LOG_LEVEL": "DEBUG"}, logging.ERROR),
+        ({"CUTAWAY_LOG_LEVEL": "", "SMDEBUG_LOG_LEVEL": "DEBUG"}, logging.DEBUG),
+    ],
+)
+def test_the_first_variable_that_is_set_decides(environment: dict[str, str], level: int) -> None:
+    apply_log_level(environment)
+    assert LOGGERS[0].level == level
+
+
+def test_the_seeds_own_logger_is_honoured() -> None:
+    LOGGERS[1].setLevel(logging.ERROR)
+    apply_log_level({})
+    assert LOGGERS[0].level == logging.ERROR
+
+
+def test_an_unknown_level_is_refused_with_the_nearest() -> None:
+    with pytest.raises(ConfigurationError, match=r"CUTAWAY_LOG_LEVEL.*'DEBUGG'.*'DEBUG'"):
+        apply_log_level({"CUTAWAY_LOG_LEVEL": "debugg"})
+
+
+def test_no_handler_is_added() -> None:
+    before = [list(logger.handlers) for logger in (*LOGGERS, logging.getLogger())]
+    apply_log_level({"CUTAWAY_LOG_LEVEL": "DEBUG"})
+    assert [list(logger.handlers) for logger in (*LOGGERS, logging.getLogger())] == before

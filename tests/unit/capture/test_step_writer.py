@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from cutaway.capture.budget import RESERVE, DiskBudget
-from cutaway.capture.records import Offer, StepRecord
+from cutaway.capture.records import Layout, Offer, Slab, StepRecord
 from cutaway.capture.selection import Selection
-from cutaway.capture.slabs import Layout, Slab
 from cutaway.capture.step_writer import StepWriter
 from cutaway.errors import StorageError
 from cutaway.run import Run, TableWriter, WriterId

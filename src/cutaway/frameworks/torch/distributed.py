@@ -6,7 +6,7 @@ import os
 
 import torch
 
-from cutaway.capture.workers import Worker
+from cutaway.capture.adapter import Worker
 
 __all__ = ["chiefs_answer", "this_worker"]
 

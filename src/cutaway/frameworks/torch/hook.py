@@ -13,7 +13,7 @@ from cutaway.capture.budget import DEFAULT_BUDGET
 from cutaway.capture.front import forwarded, forwarded_property
 from cutaway.capture.given import check_subset, hook_arguments
 from cutaway.capture.hook import AdaptedHook
-from cutaway.capture.observer import Observer
+from cutaway.capture.observing import Observer
 from cutaway.capture.settings import HookSettings
 from cutaway.errors import ConfigurationError
 from cutaway.frameworks.torch.adapter import TorchAdapter

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 
 from cutaway.capture.hook import AdaptedHook
+from cutaway.capture.recorder import patience_for
 from cutaway.capture.records import StepRecord
-from cutaway.capture.step_queue import patience_for
 from cutaway.frameworks.torch.gradient_taps import GradientTaps, when_backward_ends
 from cutaway.frameworks.torch.taps import RemovableTaps, Tap
 from cutaway.frameworks.torch.watched_model import WatchedModel

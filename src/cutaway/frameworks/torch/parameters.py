@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from cutaway.capture.records import StepRecord
-from cutaway.capture.slabs import Layout, Slab, SlabPool
+from cutaway.capture.records import Layout, Slab, SlabPool, StepRecord
 from cutaway.frameworks.torch.names import GRADIENT
 from cutaway.frameworks.torch.tensors import copy_of
 from cutaway.tensors.blocked_statistics import StatisticsPlan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cutaway.capture.steps import StepCounter
+from cutaway.capture.step_life import StepCounter
 from cutaway.run import Run, RunState, WriterId
 from cutaway.tensors.modes import ModeKeys
 

@@ -1,4 +1,4 @@
-"""How workers find the run of their chief."""
+"""How a run is opened for writing, and how workers find that of their chief."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from cutaway.capture import workers
+from cutaway.capture import opening
+from cutaway.capture.adapter import Worker
+from cutaway.capture.opening import ChiefMissing, open_run
 from cutaway.capture.settings import HookSettings
-from cutaway.capture.workers import ChiefMissing, Worker, open_run
 from cutaway.errors import RunExists, RunLocked
 from cutaway.run import Run
 from cutaway.run.leases import RunState
@@ -48,16 +49,17 @@ def test_a_worker_that_comes_first_waits_for_its_chief(tmp_path: Path) -> None:
 
 
 def test_a_worker_does_not_join_another_launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "JOIN_SECONDS", 0.2)
+    monkeypatch.setattr(opening, "JOIN_SECONDS", 0.2)
     open_run(settings(tmp_path / "run"), Worker(0, "another"))
     with pytest.raises(ChiefMissing, match=r"worker_1.*'launch'.*rank 0"):
         open_run(settings(tmp_path / "run"), Worker(1, "launch"))
 
 
 def test_a_worker_does_not_join_a_chief_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "JOIN_SECONDS", 0.2)
+    monkeypatch.setattr(opening, "JOIN_SECONDS", 0.2)
     script = (
-        "import sys\nfrom cutaway.capture.settings import HookSettings\nfrom cutaway.capture.workers import *\n"
+        "import sys\nfrom cutaway.capture.adapter import Worker\n"
+        "from cutaway.capture.settings import HookSettings\nfrom cutaway.capture.opening import *\n"
         "open_run(HookSettings(out_dir=sys.argv[1]), Worker(0, 'launch'))"
     )
     subprocess.run([sys.executable, "-c", script, str(tmp_path / "run")], check=True, timeout=60)
