@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from cutaway.analysis.labelling import choose_to_label, estimate_metric
+from cutaway.analysis.labelling import choose_to_label, estimate_accuracy
 from cutaway.analysis.samples import Samples
 
 DIGITS = load_digits()
@@ -95,7 +95,7 @@ def estimated(model: Linear, held: np.ndarray, images: np.ndarray) -> Samples:
 def test_the_estimate_holds_in_nine_of_ten_splits(models: list) -> None:
     held = 0
     for model, known, others in models:
-        found = estimate_metric(estimated(model, known, IMAGES[others]))
+        found = estimate_accuracy(estimated(model, known, IMAGES[others]))
         held += found.low <= model.score(IMAGES[others], TARGETS[others]) <= found.high
         assert found.high - found.low < 0.12
     assert held >= 27
@@ -111,7 +111,7 @@ def test_under_a_planted_shift_the_interval_opens_and_the_words_warn(models: lis
     held = 0
     for model, known, others in models[:10]:
         images = change(IMAGES[others])
-        found = estimate_metric(estimated(model, known, images))
+        found = estimate_accuracy(estimated(model, known, images))
         right = model.score(images, TARGETS[others])
         held += found.low <= right <= found.high
         if not found.low <= right <= found.high or found.unlike:
@@ -124,7 +124,7 @@ def test_more_of_some_classes_is_no_shift(models: list) -> None:
     held = 0
     for model, known, others in models[:10]:
         few = others[TARGETS[others] < 5]
-        found = estimate_metric(estimated(model, known, IMAGES[few]))
+        found = estimate_accuracy(estimated(model, known, IMAGES[few]))
         held += found.low <= model.score(IMAGES[few], TARGETS[few]) <= found.high
         assert found.unlike == 0
     assert held >= 8

@@ -12,18 +12,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.batches.recorded import NAMES, Batch, BatchNumbers, Number, sources, steps_without_record
-from cutaway.analysis.batches.smoothing import smoothed
 from cutaway.arrays import Float64Array
-from cutaway.errors import AnalysisUnavailable, ConfigurationError
+from cutaway.errors import AnalysisUnavailable
 from cutaway.run.catalog import find_run
 from cutaway.run.identity import Run
 from cutaway.tensors.modes import ModeKeys
 from cutaway.trial import Trial, no_refresh
 
-__all__ = ["BatchCurves", "batch_curves"]
+__all__ = ["BatchCurves", "batch_curves", "smoothed"]
 
 
 ANALYSIS = "loss and accuracy against batches"
+# The smoothed curve takes this part of the batches of a mode together, and no more than so many.
+PART, WIDEST = 20, 101
 
 
 @dataclass(frozen=True)
@@ -58,18 +59,15 @@ class BatchCurves:
         return "; ".join(said)
 
 
-def batch_curves(trial: Trial | Run | str | Path, *, window: int | None = None) -> BatchCurves:
+def batch_curves(trial: Trial | Run | str | Path) -> BatchCurves:
     """Return loss and accuracy against the batches of a run: a trial, a run, or the path or name of one.
 
     The loss of a batch is the mean over its samples where the hook recorded them, else the scalar `loss`, else the
     tensor of a loss. Accuracy is the share of samples that were answered rightly, else the scalar `accuracy`, else
     counted from labels and predictions that were saved in full. Of a loss with class weights the mean over samples is
-    not the weighted one. A resumed run shows each step once, from the newest attempt. `window` is how many batches
-    around each the smoothed curve averages, by their samples; by default a twentieth of the batches of the mode, 101
-    at most.
+    not the weighted one. A resumed run shows each step once, from the newest attempt. The smoothed curve averages a
+    twentieth of the batches of the mode, 101 at most, around each, by their samples.
     """
-    if window is not None and window < 1:
-        raise ConfigurationError(f"`window >= 1` must hold, but got window={window}.")
     opened = _opened(trial)
     opened.newest_step()  # one look at the run, and then all tables of that moment
     with no_refresh(opened):
@@ -89,7 +87,7 @@ def batch_curves(trial: Trial | Run | str | Path, *, window: int | None = None) 
     notes = [note for name, own in given.items() for note in _said(name, own, found[name])] + _absent(found)
     if unrecorded:
         notes.append(f"Steps with values of samples that left no record, and are left out: {unrecorded:,}.")
-    return BatchCurves(opened.name, _table(found, steps, window), tuple(notes))
+    return BatchCurves(opened.name, _table(found, steps), tuple(notes))
 
 
 def _opened(given: Trial | Run | str | Path) -> Trial:
@@ -129,7 +127,7 @@ def _absent(found: Mapping[str, Mapping[Batch, object]]) -> list[str]:
     return said
 
 
-def _table(found: Mapping[str, Mapping[Batch, Number]], steps: pa.Table, window: int | None) -> pa.Table:
+def _table(found: Mapping[str, Mapping[Batch, Number]], steps: pa.Table) -> pa.Table:
     order = {mode.name: mode.value for mode in ModeKeys}
     batches = sorted({batch for own in found.values() for batch in own}, key=lambda one: (order[one[0]], one[1]))
     columns = (steps[name].to_pylist() for name in ("mode", "step", "mode_step", "epoch"))
@@ -146,12 +144,12 @@ def _table(found: Mapping[str, Mapping[Batch, Number]], steps: pa.Table, window:
     }
     for name, own in numbers.items():
         table[name] = pa.array([None if one is None else one[0] for one in own], pa.float64())
-        smooth = _smooth(own, np.array(modes), window)
+        smooth = _smooth(own, np.array(modes))
         table[f"{name}_smooth"] = pa.array(smooth, mask=np.isnan(smooth))
     return pa.table(table)
 
 
-def _smooth(numbers: Sequence[Number | None], modes: npt.NDArray[np.str_], window: int | None) -> Float64Array:
+def _smooth(numbers: Sequence[Number | None], modes: npt.NDArray[np.str_]) -> Float64Array:
     """Return the smoothed curve of each mode at the batches that have a number, NaN at the others."""
     has = np.array([one is not None for one in numbers])
     values = np.array([np.nan if one is None else one[0] for one in numbers], np.float64)
@@ -159,5 +157,33 @@ def _smooth(numbers: Sequence[Number | None], modes: npt.NDArray[np.str_], windo
     found = np.full(len(numbers), np.nan)
     for mode in np.unique(modes):
         own = has & (modes == mode)
-        found[own] = smoothed(values[own], counts[own], window)
+        width = min(max(int(own.sum()) // PART, 1), WIDEST)
+        found[own] = smoothed(values[own], counts[own], width)
+    return found
+
+
+def smoothed(values: Float64Array, counts: Float64Array, width: int) -> Float64Array:
+    """Return at each place the mean of the values around it, weighted by their counts.
+
+    As many of them as `width` says, one more where that is even, so that it lies in their middle; fewer at the ends.
+    A count of NaN weighs as much as the others do on average. Values that are not finite are passed over; where none
+    is left around it it is NaN.
+
+    >>> smoothed(np.array([1.0, 2.0, 6.0]), np.array([1.0, 1.0, 1.0]), 3).tolist()
+    [1.5, 3.0, 4.0]
+    """
+    if not len(values):
+        return values
+    half = min(width // 2, len(values) - 1)
+    known = np.isfinite(counts)
+    weights = np.where(known, counts, counts[known].mean() if known.any() else 1.0)
+    weights = np.where(np.isfinite(values), weights, 0.0)
+    # Not by differences of running sums, which one loss of 1e20 would spoil for all that follow.
+    kernel = np.ones(2 * half + 1)
+    sums, totals = (
+        np.convolve(one, kernel)[half : half + len(values)]
+        for one in (np.where(weights > 0, values, 0.0) * weights, weights)
+    )
+    found = np.full(len(values), np.nan)
+    np.divide(sums, totals, out=found, where=totals > 0)
     return found

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import numpy.typing as npt
 
 from cutaway.analysis.statistics.intervals import mean_interval, share_interval
 from cutaway.arrays import Float64Array, IndexArray, Int64Array
 
-__all__ = ["Spacing", "bin_numbers", "summed_up"]
-
-Spacing = Literal["quantile", "width"]
+__all__ = ["bin_numbers", "summed_up"]
 
 
-def bin_numbers(x: Float64Array, bins: int, spacing: Spacing) -> Int64Array:
+def bin_numbers(x: Float64Array, bins: int) -> Int64Array:
     """Return the bin of each number, counted from 0 in their order; equal numbers share a bin, and none is empty.
 
-    `quantile` makes bins of about as many rows each, `width` bins of equal width. Of numbers with no more than `bins`
-    different values each is a bin of its own.
+    Bins have about as many rows each. Of numbers with no more than `bins` different values each is a bin of its own.
     """
     values, places, counts = np.unique(x, return_inverse=True, return_counts=True)
     if len(values) <= bins:
         return np.asarray(places, np.int64)
-    of_value = _equal_counts(counts, bins) if spacing == "quantile" else _equal_widths(values, bins)
-    # Bins of equal width may hold nothing.
-    return np.asarray(np.unique(of_value, return_inverse=True)[1][places], np.int64)
+    return _equal_counts(counts, bins)[places]
 
 
 def summed_up(key: Int64Array, y: Float64Array, *, yes_no: bool) -> dict[str, npt.NDArray[np.generic]]:
@@ -75,10 +68,3 @@ def _equal_counts(counts: IndexArray, bins: int) -> Int64Array:
         lasts.append(last)
         done, first = int(reached[last]), last + 1
     return np.asarray(np.searchsorted(lasts, np.arange(len(counts))), np.int64)
-
-
-def _equal_widths(values: Float64Array, bins: int) -> Int64Array:
-    # By halves, for the width of a range that spans all numbers is none.
-    low, high = values[0] / 2, values[-1] / 2
-    share = (values / 2 - low) / (high - low) if high > low else np.zeros(len(values))
-    return np.asarray(np.minimum(share * bins, bins - 1), np.int64)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.curves.binning import Spacing, bin_numbers, summed_up
+from cutaway.analysis.curves.binning import bin_numbers, summed_up
 from cutaway.analysis.curves.strength import FEWEST, Strength, rank_correlation, rank_share
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, Samples
 from cutaway.analysis.samples.coding import Coded, coded, left_out, most_frequent
@@ -81,20 +81,19 @@ def curve(
     y: str = LOSS,
     *,
     bins: int = 10,
-    spacing: Spacing = "quantile",
     by: str | None = None,
 ) -> Curve:
     """Return the mean of column `y` along column `x`, in so many bins, where asked split `by` another column.
 
-    Along a column of numbers the bins hold about as many samples each (`spacing="quantile"`) or are of equal width
-    (`spacing="width"`); a column of no more than `bins` different numbers has a bin for each. Along texts, and yes and
-    no, each value is a bin, the 100 most frequent of them. All parts of a split curve have the same bins. Samples
-    without a finite number are left out, and `notes` counts them.
+    Along a column of numbers the bins hold about as many samples each; a column of no more than `bins` different
+    numbers has a bin for each. Along texts, and yes and no, each value is a bin, the 100 most frequent of them. All
+    parts of a split curve have the same bins. Samples without a finite number are left out, and `notes` counts them.
 
     Raises `AnalysisUnavailable` where there is nothing to show: no value at all, an `x` that is the same everywhere,
     or one of texts that hardly ever repeat.
     """
-    _check(bins, spacing)
+    if bins < 1:
+        raise ConfigurationError(f"`bins >= 1` must hold, but got bins={bins}.")
     analysis = f"curve of {y} against {x}"
     for name in (x, y, by):
         _refuse_absent(samples, name, analysis)
@@ -105,7 +104,7 @@ def curve(
     kept, own, count = numbers[used], _some(along, used), int(used.sum())
     if not count:
         raise AnalysisUnavailable(analysis, f"none of {len(samples):,} samples has both. {' '.join(notes)}".strip())
-    axis = _axis(x, own, bins, spacing, analysis)
+    axis = _axis(x, own, bins, analysis)
     parts, within = None, {}
     if by is not None and split is not None:
         parts, more = _frequent(by, split.of(used), analysis)
@@ -116,13 +115,6 @@ def curve(
     said = (*notes, *axis.notes, *_why_no_strength(strength, y, count))
     missing = len(samples) - count
     return Curve(x, y, by, kind, _table(parts, axis, kept), strength, count, missing, said, within)
-
-
-def _check(bins: int, spacing: str) -> None:
-    if bins < 1:
-        raise ConfigurationError(f"`bins >= 1` must hold, but got bins={bins}.")
-    if spacing not in get_args(Spacing):
-        raise ConfigurationError(f"`spacing` is 'quantile' or 'width', but got {spacing!r}.")
 
 
 def _refuse_absent(samples: Samples, name: str | None, analysis: str) -> None:
@@ -170,15 +162,15 @@ def _within(parts: Coded, x: Float64Array | Coded, y: Float64Array) -> dict[str,
     return {name: strength for name, strength in found if strength is not None}
 
 
-def _axis(name: str, x: Float64Array | Coded, bins: int, spacing: Spacing, analysis: str) -> _Axis:
+def _axis(name: str, x: Float64Array | Coded, bins: int, analysis: str) -> _Axis:
     values = x.codes if isinstance(x, Coded) else x
     if (values == values[0]).all():
         raise AnalysisUnavailable(analysis, f"{name} is the same for all of {len(values):,} samples that have both.")
-    return _along_values(name, x, analysis) if isinstance(x, Coded) else _along_numbers(x, bins, spacing)
+    return _along_values(name, x, analysis) if isinstance(x, Coded) else _along_numbers(x, bins)
 
 
-def _along_numbers(x: Float64Array, bins: int, spacing: Spacing) -> _Axis:
-    places = bin_numbers(x, bins, spacing)
+def _along_numbers(x: Float64Array, bins: int) -> _Axis:
+    places = bin_numbers(x, bins)
     smallest, largest = np.full(places.max() + 1, np.inf), np.full(places.max() + 1, -np.inf)
     np.minimum.at(smallest, places, x)
     np.maximum.at(largest, places, x)

@@ -1,6 +1,6 @@
 """How often the model is right at each confidence, learned on held-out samples, and carried over to others.
 
-Functions of arrays; knows no samples and no subsets. Each returns an expected mean and the variance of its error.
+Functions of arrays; knows no samples and no subsets.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import numpy as np
 
 from cutaway.arrays import BoolArray, Float32Array, Float64Array
 
-__all__ = ["carried_mean", "carried_share", "confidence_scores"]
+__all__ = ["carried_share", "confidence_scores"]
 
 
 # Confidences nearer to 1 than this differ by rounding only.
@@ -19,8 +19,6 @@ PRIOR = 0.5
 # Keeps the slope finite where confidence tells right from wrong without fail; too weak to matter elsewhere.
 RIDGE = 1e-2
 ROUNDS, CLOSE, LONGEST_STEP = 100, 1e-9, 2.0
-# Strata of confidence, and how many held-out samples each should have.
-MOST_STRATA, STRATUM = 10, 20
 
 
 def confidence_scores(probabilities: Float32Array) -> Float64Array:
@@ -46,25 +44,6 @@ def carried_share(scores: Float64Array, right: BoolArray, others: Float64Array) 
     noise = chances * (1 - chances)
     slope = (there * noise[:, None]).mean(axis=0)
     return float(chances.mean()), float(slope @ doubt @ slope + noise.mean() / len(others))
-
-
-def carried_mean(scores: Float64Array, values: Float64Array, others: Float64Array) -> tuple[float, float]:
-    """Return the expected mean of `values` at scores `others`, and its variance: strata of scores, weighed anew."""
-    strata = int(np.clip(len(scores) // STRATUM, 1, MOST_STRATA))
-    edges = np.unique(np.quantile(scores, np.linspace(0, 1, strata + 1)[1:-1]))
-    here, there = np.searchsorted(edges, scores, side="right"), np.searchsorted(edges, others, side="right")
-    counts = np.bincount(here, minlength=len(edges) + 1).astype(np.float64)
-    shares = np.bincount(there, minlength=len(edges) + 1) / len(others)
-    kept = counts > 0
-    means = np.bincount(here, values, minlength=len(counts))[kept] / counts[kept]
-    squares = np.bincount(here, values**2, minlength=len(counts))[kept] / counts[kept]
-    variances = np.maximum(squares - means**2, 0) * counts[kept] / np.maximum(counts[kept] - 1, 1)
-    # A stratum without held-out samples cannot be judged; its share goes to the others.
-    share = shares[kept] / shares[kept].sum() if shares[kept].sum() > 0 else counts[kept] / counts.sum()
-    mean = float(share @ means)
-    between = float(share @ (means - mean) ** 2)
-    variance = (share**2) @ (variances / counts[kept]) + (share @ variances + between) / len(others)
-    return mean, float(variance)
 
 
 def _design(scores: Float64Array) -> Float64Array:

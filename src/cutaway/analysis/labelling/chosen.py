@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,14 +58,11 @@ def chosen_words(table: pa.Table, candidates: int, method: str) -> tuple[str, ..
     """Say how many were chosen by what, and which classes they are taken for."""
     count = table.num_rows
     said = [f"label {count:,} of {candidates:,} unlabelled samples next, chosen by {method}, the first before the last"]
-    taken: dict[str, int] = {}
-    for one in table[PREDICTION].to_pylist():
-        if one is not None:
-            taken[one] = taken.get(one, 0) + 1
+    taken = Counter(one for one in table[PREDICTION].to_pylist() if one is not None)
     if taken:
-        most = sorted(taken.items(), key=lambda pair: -pair[1])[:5]
         more = f" and {len(taken) - 5:,} more classes" if len(taken) > 5 else ""
-        said.append("the model takes them for " + ", ".join(f"{name!r} ({n:,})" for name, n in most) + more)
+        most = ", ".join(f"{name!r} ({n:,})" for name, n in taken.most_common(5))
+        said.append(f"the model takes them for {most}{more}")
     return tuple(said)
 
 

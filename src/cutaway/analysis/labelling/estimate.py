@@ -6,18 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cutaway.analysis.labelling.calibration import carried_mean, carried_share, confidence_scores
+from cutaway.analysis.labelling.calibration import carried_share, confidence_scores
 from cutaway.analysis.labelling.novelty import unlike_share
 from cutaway.analysis.labelling.pool import TRAINING, unlabelled
 from cutaway.analysis.samples import CORRECT, SUBSET, Samples
-from cutaway.analysis.statistics.intervals import Z95, share_interval
-from cutaway.arrays import BoolArray, Float64Array
+from cutaway.analysis.statistics.intervals import share_interval
+from cutaway.arrays import BoolArray
 from cutaway.errors import AnalysisUnavailable
 
-__all__ = ["Estimate", "estimate_metric"]
+__all__ = ["Estimate", "estimate_accuracy"]
 
 ANALYSIS = "estimated metric"
-ACCURACY = "accuracy"
 # Fewer held-out samples tell too little to carry over.
 FEWEST = 20
 
@@ -42,32 +41,28 @@ class Estimate:
     words: str = ""
 
 
-def estimate_metric(samples: Samples, *, metric: str = ACCURACY, seed: int = 0) -> Estimate:
-    """Return the metric that the model probably has on the samples without a label.
+def estimate_accuracy(samples: Samples, *, seed: int = 0) -> Estimate:
+    """Return the accuracy that the model probably has on the samples without a label.
 
-    `metric` is `accuracy`, `loss`, or a column of numbers such as `metric.iou`. On the labelled samples that are not
-    of training, how often the model is right is fitted to its confidence (for other metrics: their mean in strata of
-    confidence), and the confidences on unlabelled samples are put in. That holds where the model is as right at a
-    confidence as it was before; among samples unlike those held out it need not be, so their share is measured in the
-    latent space, and the interval is opened by it. Shifts that the latent space does not show stay unseen.
+    On the labelled samples that are not of training, how often the model is right is fitted to its confidence, and the
+    confidences on unlabelled samples are put in. That holds where the model is as right at a confidence as it was
+    before; among samples unlike those held out it need not be, so their share is measured in the latent space, and the
+    interval is opened by it. Shifts that the latent space does not show stay unseen.
     """
     held, asked = _rows(samples)
     assert samples.probabilities is not None
-    values = _values(samples, metric)
-    held &= np.isfinite(values)
-    notes = _check(samples, held, asked, metric)
+    if not samples.has(CORRECT):
+        raise AnalysisUnavailable(
+            ANALYSIS, "no sample has both a label and a prediction.", hint="Evaluate labelled samples too."
+        )
+    right = samples.numbers(CORRECT)
+    held &= np.isfinite(right)
+    notes = _check(samples, held, asked)
     here, there = (confidence_scores(samples.probabilities[rows]) for rows in (held, asked))
     unlike = unlike_share(samples.latents[held], samples.latents[asked], seed)
-    if metric == ACCURACY:
-        value, variance = carried_share(here, values[held] > 0, there)
-        low, high = (float(side) for side in share_interval(*_as_counts(value, variance)))
-        low, high, method = low * (1 - unlike), high * (1 - unlike) + unlike, "calibrated confidence"
-    else:
-        value, variance = carried_mean(here, values[held], there)
-        low, high = value - Z95 * variance**0.5, value + Z95 * variance**0.5
-        method = "strata of confidence"
-        if unlike:
-            low, high = -np.inf if values[held].min() < 0 else max(low, 0.0) * (1 - unlike), np.inf
+    value, variance = carried_share(here, right[held] > 0, there)
+    low, high = (float(side) for side in share_interval(*_as_counts(value, variance)))
+    low, high, method = low * (1 - unlike), high * (1 - unlike) + unlike, "calibrated confidence"
     if unlike:
         notes += (
             f"At least {unlike:.0%} of the unlabelled samples lie where no held-out sample does. There the model's "
@@ -75,10 +70,10 @@ def estimate_metric(samples: Samples, *, metric: str = ACCURACY, seed: int = 0) 
         )
     count, known = int(asked.sum()), int(held.sum())
     words = (
-        f"{metric} on {count:,} unlabelled samples is probably {value:.4g} [{low:.4g}, {high:.4g}], by {method} "
+        f"accuracy on {count:,} unlabelled samples is probably {value:.4g} [{low:.4g}, {high:.4g}], by {method} "
         f"of {known:,} held-out samples" + (f"; {unlike:.0%} are unlike these, so do not trust it" if unlike else "")
     )
-    return Estimate(metric, value, float(low), float(high), method, count, known, unlike, notes, words)
+    return Estimate("accuracy", value, low, high, method, count, known, unlike, notes, words)
 
 
 def _rows(samples: Samples) -> tuple[BoolArray, BoolArray]:
@@ -93,16 +88,7 @@ def _rows(samples: Samples) -> tuple[BoolArray, BoolArray]:
     return np.asarray(usable & ~without & ~training), np.asarray(usable & without)
 
 
-def _values(samples: Samples, metric: str) -> Float64Array:
-    column = CORRECT if metric == ACCURACY else metric
-    if metric == ACCURACY and not samples.has(CORRECT):
-        raise AnalysisUnavailable(
-            ANALYSIS, "no sample has both a label and a prediction.", hint="Evaluate labelled samples too."
-        )
-    return samples.numbers(column)
-
-
-def _check(samples: Samples, held: BoolArray, asked: BoolArray, metric: str) -> tuple[str, ...]:
+def _check(samples: Samples, held: BoolArray, asked: BoolArray) -> tuple[str, ...]:
     """Raise where there is nothing to learn from or nothing to tell; return what is left out."""
     without = int(unlabelled(samples).sum())
     if not asked.any():
@@ -112,7 +98,7 @@ def _check(samples: Samples, held: BoolArray, asked: BoolArray, metric: str) -> 
     if known < FEWEST:
         raise AnalysisUnavailable(
             ANALYSIS,
-            f"{known} labelled samples outside {TRAINING!r} have {metric} and probabilities, and {FEWEST} are needed.",
+            f"{known} labelled samples outside {TRAINING!r} have accuracy and probabilities, and {FEWEST} are needed.",
             hint="What a model says of its training samples tells nothing about others: evaluate a validation subset.",
         )
     missing = without - int(asked.sum())

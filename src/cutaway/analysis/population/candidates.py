@@ -108,9 +108,9 @@ class Candidates:
 
     def estimate(self) -> Estimate:
         """Return the estimated accuracy on unlabelled samples, with an interval."""
-        from cutaway.analysis.labelling import estimate_metric
+        from cutaway.analysis.labelling import estimate_accuracy
 
-        return estimate_metric(self.samples)
+        return estimate_accuracy(self.samples)
 
     def insights(self, *, seed: int = 0, progress: Listener | None = None) -> pa.Table:
         """Return what is systematically wrong, the worst first: in words, with figures and what to do about it."""

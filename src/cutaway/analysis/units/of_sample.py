@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis.samples import Samples
-from cutaway.analysis.units.blocks import left_out_rows, refuse_nothing, unit_blocks
-from cutaway.analysis.units.table import Units
+from cutaway.analysis.units.table import left_out_rows, refuse_nothing, unit_blocks
 from cutaway.arrays import Array, Float64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
@@ -47,15 +46,12 @@ class SampleUnits:
         return f"behind the score: {listed}; {self.supporting:.4g} for it and {self.opposing:.4g} against it in all"
 
 
-def units_of_sample(
-    samples: Samples, row: int, *, top: int = 10, gradient: Array | None = None, units: Units | None = None
-) -> SampleUnits:
+def units_of_sample(samples: Samples, row: int, *, top: int = 10, gradient: Array | None = None) -> SampleUnits:
     """Return the units that stand out for the sample in a row.
 
     Without `gradient` they are those whose value is most unusual in the population. With the gradient of a score by
     the sample's latent vector, one number a unit, they are those that speak most for and against that score. For a
     layer that was pooled to its mean over positions, that is the sum of the gradient over the positions.
-    `units`, what `unit_table` found of the same samples, spares a pass over them.
     """
     if top < 1:
         raise ConfigurationError(f"`top >= 1` must hold, but got top={top}.")
@@ -66,7 +62,7 @@ def units_of_sample(
     if not samples.finite[row]:
         raise AnalysisUnavailable(ANALYSIS, f"sample {name!r} has no finite latent vector.")
     value = samples.latents[row].astype(np.float64)
-    means, spreads = _population(samples) if units is None else _known(units, len(value))
+    means, spreads = _population(samples)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(spreads > 0, (value - means) / spreads, np.nan)
     columns = {"value": value, "mean": means, "std": spreads, "z": z}
@@ -109,12 +105,6 @@ def _population(samples: Samples) -> tuple[Float64Array, Float64Array]:
         # The mean of equal numbers may miss them by a hair, and any value would then seem far away.
         spreads[own] = np.where(constant, 0.0, block.std(axis=1, dtype=np.float64))
     return means, spreads
-
-
-def _known(units: Units, width: int) -> tuple[Float64Array, Float64Array]:
-    if units.units.num_rows != width:
-        raise ConfigurationError(f"`units` are {units.units.num_rows:,}, but the samples' latent space has {width:,}.")
-    return units.units["mean"].to_numpy(), units.units["std"].to_numpy()
 
 
 def _table(size: Float64Array, sides: tuple[str, str], columns: dict[str, Float64Array], top: int) -> pa.Table:

@@ -6,6 +6,7 @@ Looks at one unit after the other; neither compares units with each other nor na
 from __future__ import annotations
 
 from collections import Counter as Tally
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,16 +15,17 @@ import pyarrow as pa
 
 from cutaway.analysis.counting import Counter
 from cutaway.analysis.samples import LABEL, PREDICTION, Samples
-from cutaway.analysis.samples.coding import Coded, coded
-from cutaway.analysis.units.blocks import left_out_rows, refuse_nothing, unit_blocks
+from cutaway.analysis.samples.coding import Coded, coded, left_out
 from cutaway.analysis.units.serving import ClassComparison
 from cutaway.arrays import Float32Array, IndexArray
-from cutaway.errors import ConfigurationError
+from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.evaluation.progress import Listener
 
-__all__ = ["Units", "unit_table"]
+__all__ = ["Units", "left_out_rows", "refuse_nothing", "unit_blocks", "unit_table"]
 
 ANALYSIS = "feature view"
+# Of numbers held at once: 64 MB.
+MOST_NUMBERS = 1 << 24
 
 Columns = dict[str, list[Any]]
 
@@ -79,6 +81,29 @@ def unit_table(samples: Samples, *, top: int = 10, progress: Listener | None = N
             collected.add(first + place, values)
             counter.advance()
     return Units(*collected.tables(), int(samples.finite.sum()), (*left_out_rows(samples), *notes))
+
+
+def unit_blocks(samples: Samples) -> Iterator[tuple[int, Float32Array]]:
+    """Yield the number of a first unit, and the values of it and the next ones: a row a unit, a column a usable row."""
+    rows, width = samples.latents.shape
+    whole = bool(samples.finite.all())
+    step = max(1, MOST_NUMBERS // max(rows, 1))
+    for first in range(0, width, step):
+        block = np.ascontiguousarray(samples.latents[:, first : first + step].T)
+        yield first, block if whole else block[:, samples.finite]
+
+
+def refuse_nothing(samples: Samples, analysis: str) -> None:
+    """Raise where no row or no unit is there to look at."""
+    if not samples.latents.shape[1]:
+        raise AnalysisUnavailable(analysis, "the latent space has no units.")
+    if not samples.finite.any():
+        raise AnalysisUnavailable(analysis, f"none of {len(samples):,} samples has a finite latent vector.")
+
+
+def left_out_rows(samples: Samples) -> tuple[str, ...]:
+    """Say how many samples have no usable latent vector."""
+    return left_out(len(samples), {"without a finite latent vector": int((~samples.finite).sum())})
 
 
 def _labels(samples: Samples) -> tuple[Coded | None, tuple[str, ...]]:

@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
 import cutaway.torch as smd  # noqa: E402  # only where there is torch
 from cutaway.analysis.batches import batch_curves  # noqa: E402
-from cutaway.errors import AnalysisUnavailable, ConfigurationError, RunNotFound  # noqa: E402
+from cutaway.analysis.batches.curves import smoothed  # noqa: E402
+from cutaway.errors import AnalysisUnavailable, RunNotFound  # noqa: E402
 from cutaway.run import Run  # noqa: E402
 from cutaway.trial import create_trial  # noqa: E402
 
@@ -173,12 +176,12 @@ def test_a_loss_that_turns_nan_stays_nan_and_does_not_spoil_the_smooth_curve(tmp
     training = Training()
     with smd.Hook(tmp_path / "run") as hook:
         hook.register_module(training.model)
-        for step in range(5):
+        for step in range(40):
             training.model(training.training.tensors[0][:8])
             hook.save_sample_values(range(3), loss=[1.0, 2.0, float("nan") if step == 2 else 3.0])
-    own = batch_curves(tmp_path / "run", window=3).table
-    assert own["loss"].to_pylist() == pytest.approx([2, 2, np.nan, 2, 2], nan_ok=True)
-    assert own["loss_smooth"].to_pylist() == pytest.approx([2] * 5)
+    own = batch_curves(tmp_path / "run").table
+    assert own["loss"].to_pylist() == pytest.approx([2, 2, np.nan, *[2] * 37], nan_ok=True)
+    assert own["loss_smooth"].to_pylist() == pytest.approx([2] * 40)
 
 
 def test_a_run_that_recorded_neither_says_what_to_turn_on(tmp_path: Path) -> None:
@@ -198,8 +201,40 @@ def test_a_run_without_a_training_says_so_at_once(tmp_path: Path) -> None:
         batch_curves(tmp_path / "run")
 
 
-def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
+def test_a_run_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunNotFound):
         batch_curves(tmp_path / "nowhere")
-    with pytest.raises(ConfigurationError, match="`window >= 1` must hold, but got window=0"):
-        batch_curves(tmp_path / "nowhere", window=0)
+
+
+weighed = st.lists(st.tuples(st.floats(-100, 100), st.integers(1, 64)), min_size=1, max_size=40)
+
+
+@given(weighed, st.integers(1, 50))
+def test_each_place_has_the_weighted_mean_around_it(rows: list[tuple[float, int]], width: int) -> None:
+    values, counts = (np.array(column, np.float64) for column in zip(*rows, strict=True))
+    found = smoothed(values, counts, width)
+    for place in range(len(rows)):
+        near = slice(max(place - width // 2, 0), place + width // 2 + 1)
+        assert found[place] == pytest.approx(np.average(values[near], weights=counts[near]), abs=1e-9)
+
+
+def test_a_spike_stays_among_its_neighbours() -> None:
+    values = np.full(50, 0.1)
+    values[10] = 1e20
+    found = smoothed(values, np.ones(50), 3)
+    assert found[20:].tolist() == pytest.approx([0.1] * 30)
+
+
+def test_what_is_not_finite_is_passed_over() -> None:
+    values = np.array([1.0, np.nan, 3.0, np.inf, np.nan, np.nan])
+    assert smoothed(values, np.ones(6), 3).tolist() == pytest.approx([1, 2, 3, 3, np.nan, np.nan], nan_ok=True)
+
+
+def test_an_unknown_count_weighs_as_much_as_the_others() -> None:
+    assert smoothed(np.array([0.0, 3.0]), np.array([2.0, np.nan]), 3).tolist() == [1.5, 1.5]
+    assert smoothed(np.array([0.0, 3.0]), np.full(2, np.nan), 3).tolist() == [1.5, 1.5]
+
+
+def test_one_batch_at_a_time_is_left_as_it_is_and_none_is_none() -> None:
+    assert smoothed(np.array([1.0, 5.0]), np.ones(2), 1).tolist() == [1, 5]
+    assert smoothed(np.array([]), np.array([]), 1).tolist() == []

@@ -186,7 +186,6 @@ def test_of_ten_thousand_values_the_most_frequent_are_shown_and_the_rest_is_said
         ({"x": "distanc"}, "no column 'distanc'. Did you mean 'distance'"),
         ({"x": "distance", "y": "name"}, "'name' holds string, but numbers are needed"),
         ({"x": "distance", "bins": 0}, "`bins >= 1` must hold, but got bins=0"),
-        ({"x": "distance", "spacing": "log"}, "'quantile' or 'width', but got 'log'"),
         ({"x": "list"}, "'list' holds list<item: int64>, but one plain value"),
         ({"x": "distance", "by": "list"}, "'list' holds list<item: int64>, but one plain value"),
     ],
@@ -204,9 +203,9 @@ rows = st.lists(
 )
 
 
-@given(rows, st.integers(1, 6), st.sampled_from(["quantile", "width"]), st.randoms(use_true_random=False))
+@given(rows, st.integers(1, 6), st.randoms(use_true_random=False))
 def test_counts_add_up_bins_are_ordered_and_shuffling_changes_nothing(
-    rows: list[tuple[float | None, float, str]], bins: int, spacing: Any, random: Any
+    rows: list[tuple[float | None, float, str]], bins: int, random: Any
 ) -> None:
     shuffled = random.sample(rows, len(rows))
     tables = []
@@ -214,7 +213,7 @@ def test_counts_add_up_bins_are_ordered_and_shuffling_changes_nothing(
         x, y, g = zip(*given_rows, strict=True)
         samples = _samples(len(rows), x=[None if v is None else float(v) for v in x], loss=y, g=g)
         try:
-            found = curve(samples, "x", bins=bins, spacing=spacing, by="g")
+            found = curve(samples, "x", bins=bins, by="g")
         except (AnalysisUnavailable, ConfigurationError):
             tables.append(None)
             continue

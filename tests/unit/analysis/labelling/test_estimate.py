@@ -1,15 +1,15 @@
-"""The estimated metric: what it needs, what it says, and its parts."""
+"""The estimated accuracy: what it needs, what it says, and its parts."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from cutaway.analysis.labelling import estimate_metric
-from cutaway.analysis.labelling.calibration import carried_mean, carried_share
+from cutaway.analysis.labelling import estimate_accuracy
+from cutaway.analysis.labelling.calibration import carried_share
 from cutaway.analysis.labelling.novelty import unlike_share
 from cutaway.analysis.samples import Samples
-from cutaway.errors import AnalysisUnavailable, ConfigurationError
+from cutaway.errors import AnalysisUnavailable
 
 
 def answers(rows: int = 400, held: int = 200, seed: int = 0, subset: str = "validation") -> Samples:
@@ -23,16 +23,11 @@ def answers(rows: int = 400, held: int = 200, seed: int = 0, subset: str = "vali
 
 
 def test_it_names_the_metric_its_interval_and_what_it_rests_on() -> None:
-    found = estimate_metric(answers())
+    found = estimate_accuracy(answers())
     assert found.low < 0.75 < found.high
     assert found.low < found.value < found.high
     assert (found.metric, found.count, found.held_out, found.unlike) == ("accuracy", 200, 200, 0.0)
     assert found.words.startswith("accuracy on 200 unlabelled samples is probably 0.7")
-
-
-def test_a_loss_is_estimated_too() -> None:
-    found = estimate_metric(answers(), metric="loss")
-    assert 0 < found.low < found.value < found.high < 1.5
 
 
 def test_a_model_without_mistakes_is_not_called_infallible() -> None:
@@ -41,9 +36,7 @@ def test_a_model_without_mistakes_is_not_called_infallible() -> None:
     assert variance > 0
 
 
-def test_equal_scores_carry_the_plain_mean() -> None:
-    mean, _ = carried_mean(np.zeros(100), np.arange(100.0), np.zeros(10))
-    assert mean == pytest.approx(49.5)
+def test_equal_scores_carry_the_plain_share() -> None:
     value, _ = carried_share(np.zeros(100), np.arange(100) < 80, np.zeros(10))
     assert value == pytest.approx(0.8, abs=0.01)
 
@@ -58,13 +51,11 @@ def test_samples_of_one_kind_are_alike_and_far_ones_are_not() -> None:
 
 def test_training_samples_tell_nothing_about_others() -> None:
     with pytest.raises(AnalysisUnavailable, match="evaluate a validation subset"):
-        estimate_metric(answers(subset="training"))
+        estimate_accuracy(answers(subset="training"))
 
 
 def test_what_it_cannot_do_is_said() -> None:
     with pytest.raises(AnalysisUnavailable, match="probabilities"):
-        estimate_metric(Samples.from_arrays(np.eye(3)))
+        estimate_accuracy(Samples.from_arrays(np.eye(3)))
     with pytest.raises(AnalysisUnavailable, match="metrics are known"):
-        estimate_metric(answers(200, 200))
-    with pytest.raises(ConfigurationError, match="no column"):
-        estimate_metric(answers(), metric="metric.iou")
+        estimate_accuracy(answers(200, 200))

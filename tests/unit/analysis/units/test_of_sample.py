@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cutaway.analysis.samples import Samples
-from cutaway.analysis.units import unit_table, units_of_sample
+from cutaway.analysis.units import units_of_sample
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 
@@ -53,13 +53,6 @@ def test_so_many_units_are_shown_on_each_side() -> None:
     assert sorted(found.table["side"].to_pylist()) == ["against", "for"]
 
 
-def test_a_unit_table_spares_the_pass_and_gives_the_same() -> None:
-    samples = _samples()
-    ours, given = units_of_sample(samples, 3), units_of_sample(samples, 3, units=unit_table(samples))
-    assert ours.table["unit"].to_pylist() == given.table["unit"].to_pylist()
-    assert ours.table["z"].to_pylist() == pytest.approx(given.table["z"].to_pylist())
-
-
 def test_the_gradient_of_a_torch_head_gives_its_own_score() -> None:
     torch = pytest.importorskip("torch")
     samples = _samples()
@@ -97,7 +90,6 @@ def test_a_failed_sample_says_so_and_others_go_on() -> None:
         ({"row": 0, "gradient": np.ones(5)}, ConfigurationError, "one number for each of 6 units, but got float64"),
         ({"row": 0, "gradient": np.full(6, np.nan)}, ConfigurationError, "6 numbers that are not finite"),
         ({"row": 0, "gradient": np.zeros(6)}, AnalysisUnavailable, "no unit moves this score"),
-        ({"row": 0, "units": unit_table(Samples.from_arrays(np.ones((2, 2))))}, ConfigurationError, "`units` are 2"),
     ],
 )
 def test_what_does_not_fit_is_refused(arguments: Any, error: type[Exception], message: str) -> None:

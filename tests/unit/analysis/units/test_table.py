@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutaway.analysis.samples import Samples
-from cutaway.analysis.units import blocks, unit_table
+from cutaway.analysis.units import table, unit_table
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.evaluation.progress import Progress
 
@@ -97,7 +97,7 @@ def test_one_sample_has_constant_units_only() -> None:
 
 def test_small_blocks_change_nothing_and_progress_counts_units(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = unit_table(_samples())
-    monkeypatch.setattr(blocks, "MOST_NUMBERS", 601)
+    monkeypatch.setattr(table, "MOST_NUMBERS", 601)
     told: list[Progress] = []
     found = unit_table(_samples(), progress=told.append)
     assert (found.units, found.drivers, found.classes) == (whole.units, whole.drivers, whole.classes)
