@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from cutaway.run.storage import LocalStorage
-from cutaway.testing.faults import FaultyStorage
-from cutaway.testing.memory import MemoryStorage
 from cutaway.testing.storage import StorageContract
+from tests.faulty_storage import FaultyStorage
+from tests.memory_storage import MemoryStorage
 
 
 class TestLocalStorage(StorageContract):

@@ -17,9 +17,9 @@ from cutaway.run.schemas import STEPS, TENSORS
 from cutaway.run.segments import RawPlace, TableWriter, WriterId
 from cutaway.run.storage import Storage
 from cutaway.run.tables import TableReader
-from cutaway.testing.faults import Fault, FaultyStorage
-from cutaway.testing.memory import MemoryAppender, MemoryStorage
 from tests.faults.jobs import tensor_of
+from tests.faulty_storage import Fault, FaultyStorage
+from tests.memory_storage import MemoryAppender, MemoryStorage
 
 pytestmark = pytest.mark.faults
 

@@ -28,7 +28,7 @@ from cutaway.frameworks.torch.optimizer_taps import OptimizerTaps
 from cutaway.frameworks.torch.parameters import ParameterCapture
 from cutaway.frameworks.torch.samples import _Overheard
 from cutaway.run.catalog import run_sizes
-from cutaway.testing.faults import Fault, FaultyStorage
+from tests.faulty_storage import Fault, FaultyStorage
 from tests.frameworks.torch.models import batches, net, sgd, train
 from tests.frameworks.torch.zygote import Zygote
 from tests.recording import Recorded

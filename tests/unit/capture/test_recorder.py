@@ -19,7 +19,7 @@ from cutaway.run import Run, RunState, WriterId
 from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.save_config import SaveConfig
-from cutaway.testing.faults import Fault, FaultyStorage
+from tests.faulty_storage import Fault, FaultyStorage
 from tests.recording import Recorded
 
 WHO = WriterId("train", "worker_0", 0)

@@ -19,7 +19,7 @@ from cutaway.errors import ConfigurationError
 from cutaway.run import Run
 from cutaway.run.control import Reply, Request, answer_to, ask
 from cutaway.run.leases import read_leases
-from cutaway.testing.faults import Fault, FaultyStorage
+from tests.faulty_storage import Fault, FaultyStorage
 from tests.recording import Recorded
 
 SECONDS = 60.0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cutaway.errors import ConfigurationError, RunDamaged, RunFormatError
 from cutaway.run import checksum, documents
 from cutaway.run.documents import read_document, write_document
-from cutaway.testing.memory import MemoryStorage
+from tests.memory_storage import MemoryStorage
 
 # Letters, exponents and escapes that a flipped bit turns into another spelling of the same value.
 SAMPLE = {"name": "mnist é", "rate": 1e-05, "crc32": None, "list": [1, 2.5, "x"], "nested": {"crc": "1:0000abcd"}}

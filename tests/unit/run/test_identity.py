@@ -15,7 +15,7 @@ from cutaway.run import Attempt, Run, RunState, WriterId, runs_folder
 from cutaway.run.control import Request, ask
 from cutaway.run.documents import write_document
 from cutaway.run.schemas import STEPS
-from cutaway.testing.faults import Fault, FaultyStorage
+from tests.faulty_storage import Fault, FaultyStorage
 
 
 @pytest.fixture

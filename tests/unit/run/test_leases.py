@@ -22,7 +22,7 @@ from cutaway.run.leases import (
     training_states,
 )
 from cutaway.run.segments import WriterId
-from cutaway.testing.memory import MemoryStorage
+from tests.memory_storage import MemoryStorage
 
 CHIEF = WriterId("train", "worker_0", 0)
 KEY = "leases/train-worker_0-0.json"

@@ -11,7 +11,7 @@ from cutaway.run.documents import write_document
 from cutaway.run.schemas import SCHEMAS, STEPS, TENSORS
 from cutaway.run.segment_reader import Damage, SegmentReader
 from cutaway.run.segments import ENTRY_BYTES, Header, SegmentName, TableWriter, WriterId, parse_header
-from cutaway.testing.memory import MemoryStorage
+from tests.memory_storage import MemoryStorage
 
 STEM = "trace/steps/train-worker_0-0-0"
 NAME = SegmentName("train", "worker_0", 0, 0)

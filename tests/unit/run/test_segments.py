@@ -18,8 +18,8 @@ from cutaway.run.schemas import SCALARS, SCHEMAS, STEPS, TENSORS
 from cutaway.run.segments import ENTRY, Header, RawPlace, SegmentName, TableWriter, WriterId, parse_header
 from cutaway.run.storage import LocalStorage
 from cutaway.run.tables import TableReader
-from cutaway.testing.faults import Fault, FaultyStorage
-from cutaway.testing.memory import MemoryStorage
+from tests.faulty_storage import Fault, FaultyStorage
+from tests.memory_storage import MemoryStorage
 
 WHO = WriterId("train", "worker_0", 0)
 

@@ -15,7 +15,7 @@ from cutaway.run.schemas import FINDINGS, SCALARS, SCHEMAS, STEPS
 from cutaway.run.segments import SegmentName, TableWriter, WriterId
 from cutaway.run.storage import LocalStorage
 from cutaway.run.tables import Attempt, TableReader
-from cutaway.testing.memory import MemoryStorage
+from tests.memory_storage import MemoryStorage
 
 
 def _values(kind: pa.DataType) -> st.SearchStrategy[Any]:

@@ -28,7 +28,7 @@ class MemoryStorage:
         """Make a new file exclusively."""
         return MemoryAppender(key, self._put(key, b"", exclusive=True), self._lock)
 
-    def replace(self, key: str, data: bytes, *, durable: bool = True, exclusive: bool = False) -> None:  # noqa: ARG002
+    def replace(self, key: str, data: bytes, *, durable: bool = True, exclusive: bool = False) -> None:
         """Write a whole file; nothing in memory is durable."""
         self._put(key, data, exclusive=exclusive)
 

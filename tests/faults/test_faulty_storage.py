@@ -7,8 +7,8 @@ import errno
 import pytest
 
 from cutaway.errors import StorageError
-from cutaway.testing.faults import Fault, FaultyStorage
-from cutaway.testing.memory import MemoryStorage
+from tests.faulty_storage import Fault, FaultyStorage
+from tests.memory_storage import MemoryStorage
 
 
 def _calls(storage: FaultyStorage, count: int = 5) -> list[bool]:
