@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-import pyarrow.compute as pc
-
 from cutaway.analysis.fixing.making import base_overlay
 from cutaway.analysis.samples import LABEL
 from cutaway.errors import did_you_mean
@@ -24,7 +22,7 @@ from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.wire.sample import DecisionRow, NewDecision
 
-__all__ = ["decide", "known_row"]
+__all__ = ["decide"]
 
 # Of a large evaluation, so many ids are compared with a mistyped one.
 _COMPARED = 10_000
@@ -37,7 +35,7 @@ _WORDS: dict[str, Literal["accepted", "rejected", "undone"]] = {
 
 def decide(loaded: Loaded, wanted: NewDecision) -> DecisionRow:
     """Keep a decision about the label of a sample, and return it with the overlay that carries it out."""
-    row = known_row(loaded, wanted.sample)
+    row = _known_row(loaded, wanted.sample)
     if LABEL not in loaded.own_columns or not loaded.classes:
         reason = loaded.population.answer.reason or "its samples have no label that is one of several classes"
         said = f"Labels of evaluation {loaded.number} cannot be corrected: {reason.removesuffix('.')}."
@@ -47,7 +45,7 @@ def decide(loaded: Loaded, wanted: NewDecision) -> DecisionRow:
         raise Refusal(
             409, "no-label", f"{wanted.sample} has no label that could be corrected.", "Choose another sample."
         )
-    suggestion = _suggestion(loaded, wanted.sample)
+    suggestion = loaded.kept_row("mislabeled", wanted.sample)
     new = _label(loaded, wanted, suggestion) if wanted.decision == "accept" else None
     with writing_alone(loaded.run):
         before = _ready(loaded, read_decisions(loaded.run))
@@ -75,7 +73,7 @@ def decide(loaded: Loaded, wanted: NewDecision) -> DecisionRow:
     )
 
 
-def known_row(loaded: Loaded, sample: str) -> int:
+def _known_row(loaded: Loaded, sample: str) -> int:
     """Return the row of a sample. Refused, with the nearest id, where there is none."""
     row = loaded.row_of(sample)
     if row is None:
@@ -98,14 +96,6 @@ def _label(loaded: Loaded, wanted: NewDecision, suggestion: Mapping[str, Any] | 
         said = f"There is no class {wanted.label[:100]!r}."
         raise Refusal(400, "no-such-class", said, f"{near} The classes are {some}.".strip())
     return wanted.label
-
-
-def _suggestion(loaded: Loaded, sample: str) -> Mapping[str, Any] | None:
-    held = loaded.kept("mislabeled")
-    if held is None:
-        return None
-    rows: list[dict[str, Any]] = held.table.filter(pc.equal(held.table["sample"], sample)).slice(0, 1).to_pylist()
-    return rows[0] if rows else None
 
 
 def _ready(loaded: Loaded, decisions: Decisions) -> Decisions:

@@ -18,7 +18,7 @@ from cutaway.studio.answers.texts import is_text
 from cutaway.studio.populations.derived import CLUSTER, SUGGESTED
 from cutaway.studio.populations.loaded import Loaded
 
-__all__ = ["MOST_VALUES", "CodedColumn", "columns_table", "is_number", "numbers", "texts"]
+__all__ = ["MOST_VALUES", "CodedColumn", "columns_table", "encoded", "is_number", "numbers", "texts"]
 
 # More values than these are no colours: the rarest become one.
 MOST_VALUES = 4096
@@ -101,7 +101,7 @@ def _coded_column(loaded: Loaded, name: str, column: pa.ChunkedArray) -> CodedCo
     if pa.types.is_boolean(column.type):
         codes = pc.fill_null(column.cast(pa.int8()), -1).to_numpy().astype(np.int32)
         return CodedColumn(codes, ["no", "yes"], 2)
-    coded = _encoded(texts(column))
+    coded = encoded(texts(column))
     if name == CLUSTER:
         held = (int(one) for one in coded.names)
         return _ordered(coded, [str(one) for one in sorted(one for one in held if one >= 0)], {"-1": NONE})
@@ -110,11 +110,12 @@ def _coded_column(loaded: Loaded, name: str, column: pa.ChunkedArray) -> CodedCo
     return _folded(coded)
 
 
-def _encoded(column: pa.ChunkedArray) -> CodedColumn:
+def encoded(column: pa.ChunkedArray) -> CodedColumn:
+    """Return texts as codes, in the order in which they come first."""
     whole = column.combine_chunks()
-    encoded = pc.dictionary_encode(whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole)
-    codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.int32)
-    names = [str(one) for one in encoded.dictionary.to_pylist()]
+    found = pc.dictionary_encode(whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole)
+    codes = pc.fill_null(found.indices, -1).to_numpy(zero_copy_only=False).astype(np.int32)
+    names = [str(one) for one in found.dictionary.to_pylist()]
     return CodedColumn(codes, names, len(names))
 
 

@@ -16,7 +16,7 @@ from cutaway.arrays import Float64Array, Int64Array
 from cutaway.run.evaluated.glimpse import LARGE, Told, glimpse_of, together, told_by_files
 from cutaway.studio.answers.texts import is_text, readable_texts
 from cutaway.studio.populations import derived
-from cutaway.studio.populations.coding import is_number, numbers, texts
+from cutaway.studio.populations.coding import encoded, is_number, numbers, texts
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.wire.population import PopulationColumn
 
@@ -193,14 +193,8 @@ def _strength(column: pa.ChunkedArray, kind: Kind, seen: _DescribedRows) -> floa
         valid = np.isfinite(values) & np.isfinite(loss)
         found = rank_correlation_value(values[valid], loss[valid])
     else:
-        codes = _codes(column.take(pa.array(seen.ranked)))
+        codes = encoded(texts(column.take(pa.array(seen.ranked)))).codes.astype(np.int64)
         valid = (codes >= 0) & np.isfinite(loss)
         few = len(np.unique(codes[valid])) <= MOST_GROUPS
         found = rank_share_value(codes[valid], loss[valid]) if few else None
     return None if found is None else abs(found)
-
-
-def _codes(column: pa.ChunkedArray) -> Int64Array:
-    whole = texts(column).combine_chunks()
-    encoded = pc.dictionary_encode(whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole)
-    return np.asarray(pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False), np.int64)

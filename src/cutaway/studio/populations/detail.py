@@ -16,14 +16,15 @@ from cutaway.analysis.population.names import file_name
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SUBSET, Samples
 from cutaway.run.analyses import is_analysed
 from cutaway.run.evaluated.columns import ERROR
-from cutaway.run.evaluated.kept import MAP, METHODS
+from cutaway.run.evaluated.kept import MAP
 from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.selections import selections
 from cutaway.run.sources import ModelSource, Source
 from cutaway.studio.answers.plain import text
+from cutaway.studio.populations.derived import has_probabilities
 from cutaway.studio.populations.described import described_columns, looked_at
 from cutaway.studio.populations.loaded import Loaded
-from cutaway.studio.populations.scores import Scores
+from cutaway.studio.populations.the_populations import Scores
 from cutaway.studio.previews import has_pictures
 from cutaway.studio.wire.population import AnalysisRow, EvaluationRow, PopulationColumn, PopulationDetail
 
@@ -33,8 +34,8 @@ __all__ = ["population_detail"]
 def population_detail(loaded: Loaded, scores: Scores) -> PopulationDetail:
     """Return what there is to know about a population."""
     columns = described_columns(loaded)
-    maps = [method for method in METHODS if loaded.map(method) is not None]
-    shown = loaded.map(maps[0]) if maps else None
+    maps = list(loaded.maps())
+    shown = maps[0] if maps else None
     clusters = loaded.kept("clusters")
     errors = next((one for one in columns if one.name == ERROR), None)
     return PopulationDetail(
@@ -48,7 +49,7 @@ def population_detail(loaded: Loaded, scores: Scores) -> PopulationDetail:
         spaces=[text(one) for one in loaded.evaluation.spaces],
         columns=columns,
         looked_at=looked_at(loaded),
-        maps=maps,
+        maps=[one.method for one in maps],
         trustworthiness=None if shown is None else shown.trustworthiness,
         map_notes=[] if shown is None else [text(one) for one in shown.notes],
         analyses=_analyses(loaded, columns),
@@ -77,12 +78,7 @@ def _notes(loaded: Loaded) -> list[str]:
 
 def _analyses(loaded: Loaded, columns: Sequence[PopulationColumn]) -> list[AnalysisRow]:
     return [
-        AnalysisRow(
-            analysis=one.analysis,
-            made=_is_made(loaded, one.analysis),
-            applies=one.applies,
-            reason=one.reason,
-        )
+        AnalysisRow(analysis=one.analysis, made=_is_made(loaded, one.analysis), applies=one.applies, reason=one.reason)
         for one in what_applies(_outline(loaded, columns), loaded.population)
         if not analysis_named(one.analysis).asked_alone
     ]
@@ -90,7 +86,7 @@ def _analyses(loaded: Loaded, columns: Sequence[PopulationColumn]) -> list[Analy
 
 def _is_made(loaded: Loaded, analysis: str) -> bool:
     if analysis == "map":
-        return any(loaded.map(method) is not None for method in METHODS)
+        return any(loaded.maps())
     return loaded.is_made(file_name(analysis))
 
 
@@ -108,9 +104,8 @@ def _outline(loaded: Loaded, columns: Sequence[PopulationColumn]) -> Samples:
             table[name] = pa.repeat(pa.scalar(True if missing[name] < rows else None, pa.bool_()), rows)
     latents = np.arange(rows, dtype=np.float32)[:, None]
     latents[: rows - missing[ERROR] if loaded.space else rows] = np.nan
-    has_scores = bool(classes) and loaded.population.answer.score_column in loaded.file_columns
-    likely = np.broadcast_to(np.float32(0), (rows, len(classes))) if has_scores else None
-    hashes = (None,) * rows if "hash" in loaded.file_columns else None
+    likely = np.broadcast_to(np.float32(0), (rows, len(classes))) if has_probabilities(loaded) else None
+    hashes = (None,) * rows if "hash" in loaded.population.file_columns else None
     return Samples(pa.table(table), latents, classes, likely, None, hashes)
 
 

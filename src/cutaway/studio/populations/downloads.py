@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET
 from cutaway.arrays import IndexArray
-from cutaway.run.evaluated.kept import METHODS
 from cutaway.run.exporting import csv_bytes
 from cutaway.studio.populations.derived import CLUSTER, DECISION, SUGGESTED, SUSPICION
 from cutaway.studio.populations.loaded import Loaded
@@ -44,7 +43,7 @@ def file_name(loaded: Loaded, form: str) -> str:
 def _samples(loaded: Loaded) -> pa.Table:
     own = [name for name in loaded.own_columns if name in _FIRST or name.startswith(("metadata.", "metric."))]
     table = loaded.select(own)
-    placed = next((found for method in METHODS if (found := loaded.map(method)) is not None), None)
+    placed = next(loaded.maps(), None)
     if placed is not None:
         for axis, values in zip(("x", "y"), placed.positions.T, strict=True):
             table = table.append_column(axis, pa.array(values, from_pandas=True))

@@ -1,19 +1,38 @@
-"""What was kept of analyses of an evaluation: read once, again when its file changes, left out where it is not ours."""
+"""What was kept of analyses of an evaluation: read once, again when its file changes, left out where it is not ours.
+
+A map is given as it can be drawn: places that a screen can show, how far they can be trusted, and what is left out.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis.population.applicability import analyses
 from cutaway.analysis.population.names import file_name
+from cutaway.arrays import Float32Array
 from cutaway.run.analyses import KeptTable, read_table
 from cutaway.run.evaluated import EvaluatedPopulation
-from cutaway.run.evaluated.kept import MAP, METHODS, problem_of
+from cutaway.run.evaluated.kept import MAP, METHODS, map_positions, problem_of
 from cutaway.run.file_stamp import stamp_of
 
-__all__ = ["KeptTables"]
+__all__ = ["KeptTables", "Placed", "placed_map"]
+
+# A larger number has a square that float32, in which screens count, cannot hold.
+FARTHEST = 1e18
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where samples lie, a row each; NaN where one has no place."""
+
+    positions: Float32Array
+    method: str
+    trustworthiness: float | None
+    notes: tuple[str, ...]
 
 
 class KeptTables:
@@ -74,3 +93,23 @@ class KeptTables:
         name = MAP if kind in METHODS else kind
         made = next((one for one in analyses() if file_name(one.name) == name), None)
         return made is None or made.is_own(table, self._ids(), self._population.answer.classes)
+
+
+def placed_map(held: KeptTable | None, samples: int, method: str) -> Placed | None:
+    """Return a map that was kept of so many samples, as it can be drawn."""
+    if held is None or len(held.table) != samples:
+        return None
+    positions = map_positions(held.table)
+    told, trust = held.about.get("notes"), held.about.get("trustworthiness")
+    notes = [str(one) for one in told] if isinstance(told, list) else []
+    with np.errstate(invalid="ignore"):
+        far = np.asarray((np.abs(positions) > FARTHEST).any(axis=1))
+    if far.any():
+        notes.append(f"{int(far.sum()):,} samples lie farther out than can be drawn, and are left out of the map.")
+    unplaced = np.asarray(~np.isfinite(positions).all(axis=1))
+    count = int((unplaced & ~far).sum())
+    if count:
+        notes.append(f"{count:,} samples have no place on the map: they failed, or their latent vector is not finite.")
+    positions[far | unplaced] = np.nan
+    known = float(trust) if isinstance(trust, float) and np.isfinite(trust) else None
+    return Placed(positions, method, known, tuple(notes))

@@ -6,7 +6,7 @@ Rows are the samples of all subsets, one subset after the other, as in the files
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -21,17 +21,14 @@ from cutaway.arrays import BoolArray
 from cutaway.run.analyses import KeptTable
 from cutaway.run.evaluated import EvaluatedPopulation
 from cutaway.run.evaluated.columns import CORRECT, LABEL, PREDICTION, SAMPLE
-from cutaway.run.evaluated.kept import map_kind
+from cutaway.run.evaluated.kept import METHODS, map_kind
 from cutaway.run.evaluations import Evaluation
 from cutaway.run.identity import Run
 from cutaway.studio.answers.texts import readable_texts
 from cutaway.studio.populations import derived
-from cutaway.studio.populations.kept_tables import KeptTables
-from cutaway.studio.populations.placed import Placed, placed_map
+from cutaway.studio.populations.kept_tables import KeptTables, Placed, placed_map
 
-__all__ = [
-    "Loaded",
-]
+__all__ = ["Loaded"]
 
 T = TypeVar("T")
 
@@ -62,14 +59,9 @@ class Loaded:
         return self.population.column_names
 
     @property
-    def file_columns(self) -> frozenset[str]:
-        """The columns that the files of every subset have."""
-        return self.population.file_columns
-
-    @property
     def column_names(self) -> list[str]:
         """Every column that can be asked for: the evaluation's, then what analyses and people add."""
-        return [*self.own_columns, *(name for name in derived.NAMES if derived.is_there(self, name))]
+        return [*self.own_columns, *(name for name, one in derived.COLUMNS.items() if one.is_there(self))]
 
     @cached_property
     def ids(self) -> pa.Array:
@@ -93,15 +85,11 @@ class Loaded:
         """The row of each point: random, and the same for as many samples, so that the first are a fair sample."""
         return np.random.default_rng(0).permutation(len(self)).astype(np.uint32)
 
-    @property
-    def table(self) -> pa.Table:
-        """All columns. Whoever needs a few of a large evaluation asks `select` for them."""
-        return self.select(self.column_names)
-
     def column(self, name: str) -> pa.ChunkedArray:
         """Return a column. Raises with the nearest names where there is none."""
-        if name in derived.NAMES and name not in self.own_columns:
-            return self._derived_column(name)
+        added = None if name in self.own_columns else derived.COLUMNS.get(name)
+        if added is not None and added.is_there(self):
+            return self.remembered(("column", name), added.stamp(self), lambda: added.make(self))
         if name not in self.own_columns:
             known_column(self.schema, name)
         with self._lock:
@@ -122,6 +110,14 @@ class Loaded:
     def select(self, names: Iterable[str]) -> pa.Table:
         """Return some columns as a table."""
         return pa.table({name: self.column(name) for name in names})
+
+    def kept_row(self, kind: str, sample: str) -> dict[str, Any] | None:
+        """Return what an analysis says of a sample; None where it says nothing."""
+        held = self.kept(kind)
+        if held is None:
+            return None
+        rows: list[dict[str, Any]] = held.table.filter(pc.equal(held.table[SAMPLE], sample)).slice(0, 1).to_pylist()
+        return rows[0] if rows else None
 
     @property
     def schema(self) -> pa.Table:
@@ -171,6 +167,10 @@ class Loaded:
             ("map", method), self._kept.stamp(kind), lambda: placed_map(self.kept(kind), len(self), method)
         )
 
+    def maps(self) -> Iterator[Placed]:
+        """Return the maps that were kept, the one to show first; each is read when it is asked for."""
+        return (placed for method in METHODS if (placed := self.map(method)) is not None)
+
     def is_made(self, kind: str) -> bool:
         """Whether an analysis of this evaluation was kept, by what its file says; the file is not read whole."""
         with self._lock:
@@ -190,13 +190,8 @@ class Loaded:
 
     def column_stamp(self, name: str) -> object:
         """Return what changes when a column does; those of the evaluation itself never do."""
-        return None if name in self.own_columns else derived.stamp(self, name)
+        return None if name in self.own_columns else derived.COLUMNS[name].stamp(self)
 
     def _correct_column(self) -> pa.ChunkedArray:
         # As the files would say it, without reading them again for labels and predictions that pages ask for anyway.
         return pc.equal(self.column(LABEL), self.column(PREDICTION))
-
-    def _derived_column(self, name: str) -> pa.ChunkedArray:
-        if not derived.is_there(self, name):
-            known_column(self.schema, name)
-        return self.remembered(("column", name), self.column_stamp(name), lambda: derived.column(self, name))

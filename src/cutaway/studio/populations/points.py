@@ -13,8 +13,8 @@ from cutaway.arrays import Float32Array
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.run.evaluated.kept import METHODS, map_kind
 from cutaway.studio.answers.errors import Refusal
+from cutaway.studio.populations.kept_tables import Placed
 from cutaway.studio.populations.loaded import Loaded
-from cutaway.studio.populations.placed import Placed
 
 __all__ = ["points_table", "shown_map"]
 
@@ -25,10 +25,9 @@ def shown_map(loaded: Loaded, method: str = "") -> Placed:
         raise ConfigurationError(
             f"There is no map by {method!r}.", hint=f"{did_you_mean(method, METHODS)} There are {', '.join(METHODS)}."
         )
-    for one in [method] if method else METHODS:
-        found = loaded.map(one)
-        if found is not None:
-            return found
+    found = loaded.map(method) if method else next(loaded.maps(), None)
+    if found is not None:
+        return found
     how = f" --method {method}" if method and method != METHODS[0] else ""
     said = f"Evaluation {loaded.number} of run {loaded.run.name!r} has no map{f' by {method}' if method else ''}."
     reasons = [note for note in loaded.kept_notes if "'map'" in note]

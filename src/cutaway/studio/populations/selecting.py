@@ -77,4 +77,4 @@ def _counted(loaded: Loaded, one: SampleSelection) -> int:
 
 def _stamp(loaded: Loaded) -> tuple[object, ...]:
     """Return what changes when the same words may mean other samples."""
-    return (loaded.kept_stamp("map"), *(loaded.column_stamp(name) for name in derived.NAMES))
+    return (loaded.kept_stamp("map"), *(loaded.column_stamp(name) for name in derived.COLUMNS))

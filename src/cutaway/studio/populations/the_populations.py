@@ -1,6 +1,7 @@
 """`Populations`: the evaluations that the studio holds, a few at a time, the least used given up first.
 
 Opens nothing by a path: ids become runs through the index. An evaluation whose files changed is read anew.
+How well evaluations did is remembered of many more of them.
 """
 
 from __future__ import annotations
@@ -9,19 +10,23 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 
-from cutaway.errors import EvaluationError
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cutaway.errors import CutawayError, EvaluationError
 from cutaway.run.evaluated import EvaluatedPopulation, chosen_evaluation, open_evaluated
+from cutaway.run.evaluated.columns import CORRECT
 from cutaway.run.evaluations import Evaluation, evaluations
-from cutaway.run.file_stamp import FileStamp
+from cutaway.run.file_stamp import FileStamp, stamp_of
 from cutaway.run.identity import Run
 from cutaway.run.layout import SOURCE_FILE, SPACES_FILE
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.populations.loaded import Loaded
-from cutaway.studio.populations.scores import Scores
 
-__all__ = ["Populations"]
+__all__ = ["Populations", "Scores"]
 
 MOST_LOADED = 3
+MOST_REMEMBERED = 1000
 _DOCUMENTS = (SOURCE_FILE, SPACES_FILE)
 
 _Key = tuple[str, int]
@@ -31,15 +36,11 @@ _Stamp = tuple[tuple[str, FileStamp], ...]
 class Populations:
     """Gives the populations of evaluations by the id of a run. Safe to use from any thread."""
 
-    def __init__(self, run_of: Callable[[str], Run], *, most: int = MOST_LOADED) -> None:
+    def __init__(self, run_of: Callable[[str], Run]) -> None:
         self._run_of = run_of
-        self._most = most
         self.scores = Scores()
         self._guard = threading.Lock()
         self._held: OrderedDict[_Key, tuple[_Stamp, Loaded]] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._held)
 
     def of(self, run_id: str, evaluation: int | None = None) -> Loaded:
         """Return the population of an evaluation of a run, by default the last that is finished.
@@ -62,7 +63,7 @@ class Populations:
         with self._guard:
             self._held[key] = stamp, made
             self._held.move_to_end(key)
-            while len(self._held) > self._most:
+            while len(self._held) > MOST_LOADED:
                 self._held.popitem(last=False)
         return made
 
@@ -100,3 +101,46 @@ def _stamp(evaluation: Evaluation) -> _Stamp:
         for path in sorted(evaluation.path.iterdir())
         if path.name in _DOCUMENTS or (path.suffix == ".parquet" and "." not in path.stem)
     )
+
+
+class Scores:
+    """Accuracies of evaluations by where they lie and when they were written. Safe to use from any thread."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._known: OrderedDict[tuple[str, FileStamp], float | None] = OrderedDict()
+
+    def accuracy(self, evaluation: Evaluation, column: Callable[[str], pa.ChunkedArray] | None = None) -> float | None:
+        """Return the share of samples that are read as they are labelled; None where nothing says it.
+
+        `column` gives columns of an evaluation that is open already: its files are not read again.
+        """
+        stamp = stamp_of(evaluation.path / SOURCE_FILE)
+        if stamp is None:
+            return None
+        key = (str(evaluation.path), stamp)
+        with self._guard:
+            if key in self._known:
+                return self._known[key]
+        found = _accuracy(evaluation, column)
+        with self._guard:
+            self._known[key] = found
+            while len(self._known) > MOST_REMEMBERED:
+                self._known.popitem(last=False)
+        return found
+
+
+def _accuracy(evaluation: Evaluation, column: Callable[[str], pa.ChunkedArray] | None) -> float | None:
+    try:
+        right = _correct_column(evaluation) if column is None else column(CORRECT)
+    except (CutawayError, OSError):
+        # Unfinished, damaged or without classes: its own page says so.
+        return None
+    share = None if right is None else pc.mean(right).as_py()
+    return None if share is None else float(share)
+
+
+def _correct_column(evaluation: Evaluation) -> pa.ChunkedArray | None:
+    chosen = chosen_evaluation(evaluation.run, evaluation.number)
+    table = open_evaluated(chosen, space="").table([CORRECT]) if chosen.subsets else None
+    return table[CORRECT] if table is not None and CORRECT in table.column_names else None

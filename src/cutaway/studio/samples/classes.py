@@ -8,6 +8,7 @@ import pyarrow as pa
 from cutaway.arrays import Float64Array
 from cutaway.errors import EvaluationError
 from cutaway.studio.populations import Loaded
+from cutaway.studio.populations.derived import has_probabilities
 from cutaway.studio.wire.sample import ClassScore
 
 __all__ = ["class_rows", "classes_of"]
@@ -53,7 +54,7 @@ def _probabilities(loaded: Loaded, row: int, notes: list[str]) -> Float64Array |
     """Return what the evaluation kept of the model's answer, as probabilities; None where it is not one class."""
     answer = loaded.population.answer
     column = answer.score_column
-    if not answer.classes or column not in loaded.file_columns:
+    if not has_probabilities(loaded):
         return None
     subset, inside = loaded.population.place_of(row)
     try:

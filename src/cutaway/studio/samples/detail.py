@@ -6,7 +6,6 @@ import math
 from contextlib import AbstractContextManager
 
 from cutaway.errors import CutawayError
-from cutaway.run.evaluated.kept import METHODS
 from cutaway.studio.answers.errors import presentable
 from cutaway.studio.populations import Loaded
 from cutaway.studio.previews import SamplePreviews
@@ -73,12 +72,11 @@ def _visits(trial: AbstractContextManager[Trial], sample: str, notes: list[str])
 
 
 def _place_on_map(loaded: Loaded, row: int) -> tuple[float | None, float | None]:
-    for method in METHODS:
-        placed = loaded.map(method)
-        if placed is not None:
-            x, y = placed.positions[row].tolist()
-            return (x, y) if math.isfinite(x) and math.isfinite(y) else (None, None)
-    return None, None
+    placed = next(loaded.maps(), None)
+    if placed is None:
+        return None, None
+    x, y = placed.positions[row].tolist()
+    return (x, y) if math.isfinite(x) and math.isfinite(y) else (None, None)
 
 
 def _number_at(loaded: Loaded, name: str, row: int) -> float | None:

@@ -48,8 +48,7 @@ def twins_of(loaded: Loaded, previews: SamplePreviews, sample: str) -> list[Twin
 
 def suggestion_of(loaded: Loaded, sample: str, label: str | None) -> Suggestion | None:
     """Return what is said of the label of a sample, and what was decided; None where there is nothing of either."""
-    held = loaded.kept("mislabeled")
-    row = None if held is None else _row_of_sample(held.table, sample)
+    row = loaded.kept_row("mislabeled", sample)
     decision, decided = _decision(loaded.run, sample)
     if row is None and decision is None:
         return None
@@ -77,11 +76,6 @@ def _pairs(table: pa.Table, sample: str) -> list[dict[str, Any]]:
     ours = pc.or_(pc.equal(table["sample"], sample), pc.equal(table["other"], sample))
     rows: list[dict[str, Any]] = table.filter(ours).slice(0, MOST_TWINS).to_pylist()
     return rows
-
-
-def _row_of_sample(table: pa.Table, sample: str) -> dict[str, Any] | None:
-    found: list[dict[str, Any]] = table.filter(pc.equal(table["sample"], sample)).slice(0, 1).to_pylist()
-    return found[0] if found else None
 
 
 def _decision(run: Run, sample: str) -> tuple[Any, str | None]:

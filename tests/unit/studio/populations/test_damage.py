@@ -231,4 +231,4 @@ def test_few_evaluations_are_held_at_a_time(tmp_path: Path) -> None:
     with studio_of(tmp_path) as asked:
         for number in range(5):
             asked.data("made", "/population/rows", evaluation=number, row=0)
-        assert len(asked.studio.populations) == 3
+        assert len(asked.studio.populations._held) == 3
