@@ -103,9 +103,9 @@ def test_an_analysis_of_one_file_is_made_asked_reported_and_a_job(
 
 
 def test_a_visualizer_of_one_file_draws_the_previews(follow: Follower, tmp_path: Path) -> None:
+    from cutaway.analysis.population.plotting import previews
     from cutaway.dataset import load_entry
     from cutaway.evaluation import evaluate
-    from cutaway.run.preview_files import previews
 
     binding = load_entry(follow.write("add-a-visualizer.md", "leap_binder.py"))
     assert [one.name for one in binding.dataset().visualizers if one.name == "spectrogram"] == ["spectrogram"]

@@ -12,7 +12,7 @@ import pytest
 from cutaway.rules.built_in.vanishing_gradient import VanishingGradient
 from cutaway.rules.watcher import Watcher
 from cutaway.run import Run, RunState
-from cutaway.run.control import pending
+from cutaway.run.control import Inbox
 from cutaway.run.findings import stamped
 from cutaway.run.schemas import FINDINGS
 from cutaway.testing.rules import ScriptedRun
@@ -52,7 +52,7 @@ def test_killed_watchers_lose_no_finding_and_tell_none_twice(nursery: Nursery, t
     wanted = [stamped(one, run.id, 0, "watch") for one in VanishingGradient().look(script, script.newest_step() + 1)]
     assert len(wanted) > LAYERS // 2
     deadline = time.monotonic() + 60
-    while len(pending(run.storage, "train")) < len(wanted) and time.monotonic() < deadline:
+    while len(Inbox(run.storage, "train").new()) < len(wanted) and time.monotonic() < deadline:
         time.sleep(0.01)
     script.end()
     last.reports()

@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from cutaway import registry
-from cutaway.rules.health import CAUSES, SYMPTOMS, health_of, judge_health
+from cutaway.rules.health import CAUSES, SYMPTOMS, health_of, judge_health, write_watch
 from cutaway.run import Run, WriterId
 from cutaway.run.findings import Finding, Severity, append_findings
 from cutaway.run.schemas import FINDINGS
-from cutaway.run.watches import write_watch
 
 WATCH = {"rules": [{"rule": "VanishingGradient", "status": "SILENT", "step": 99}]}
 

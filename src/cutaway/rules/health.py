@@ -1,20 +1,27 @@
-"""How a run is, at a glance: what its findings come to, and what to try. Reads what was recorded; runs no rule."""
+"""How a run is, at a glance: what its findings come to, and what to try. Runs no rule.
+
+Reads what was recorded, also what watchers say of themselves in `watch/<watcher>.json`: how far each of their rules has
+looked and what it lacks.
+"""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from cutaway import registry
-from cutaway.errors import ConfigurationError
+from cutaway.errors import ConfigurationError, RunDamaged
 from cutaway.rules.documentation import what_to_try
+from cutaway.run.documents import read_document, write_document
 from cutaway.run.findings import BY_ANALYSIS, SEVERITIES, Finding
 from cutaway.run.identity import Run
-from cutaway.run.watches import read_watches
+from cutaway.run.layout import WATCH
+from cutaway.run.storage import Storage
 from cutaway.wording import counted
 
-__all__ = ["FindingAdvice", "Health", "health_of", "judge_health"]
+__all__ = ["FindingAdvice", "Health", "health_of", "judge_health", "read_watches", "write_watch"]
 
 Verdict = Literal["healthy", "warnings", "sick", "not watched"]
 MOST_TELLING = 3
@@ -164,3 +171,17 @@ def _step_key(finding: Finding) -> tuple[float, float]:
 
 def _first_step(findings: Iterable[Finding]) -> int | None:
     return min((step for step in map(_step, findings) if step is not None), default=None)
+
+
+def write_watch(storage: Storage, watcher: str, content: dict[str, Any]) -> None:
+    """Say how a watcher stands; it says so again soon, so this need not survive the machine."""
+    write_document(storage, f"{WATCH}/{watcher}.json", content, durable=False)
+
+
+def read_watches(storage: Storage) -> list[dict[str, Any]]:
+    """Return what the watchers of a run said last; one that cannot be read is left to `Run.verify` to name."""
+    found = []
+    for name in storage.list(WATCH):
+        with contextlib.suppress(RunDamaged, FileNotFoundError):
+            found.append(read_document(storage, f"{WATCH}/{name}"))
+    return found

@@ -16,6 +16,7 @@ from typing import Any
 from cutaway.errors import RunLocked
 from cutaway.rules.actions.action import Action, ask_for
 from cutaway.rules.actions.delivery import Deliveries
+from cutaway.rules.health import write_watch
 from cutaway.rules.rule import Rule
 from cutaway.rules.runner import RuleRunner, Watched
 from cutaway.run.findings import SEVERITIES, Finding, Severity, append_findings, stamped
@@ -23,7 +24,6 @@ from cutaway.run.identity import Run
 from cutaway.run.leases import BEAT_SECONDS, Lease, RunState, free_attempt
 from cutaway.run.schemas import FINDINGS
 from cutaway.run.segments import TableWriter, WriterId
-from cutaway.run.watches import write_watch
 from cutaway.trial import Trial
 
 __all__ = ["POLL_SECONDS", "WatchStatus", "Watcher"]

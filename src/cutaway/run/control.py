@@ -26,7 +26,7 @@ from cutaway.run.documents import read_document, write_document
 from cutaway.run.layout import CONTROL
 from cutaway.run.storage import Storage
 
-__all__ = ["ACTIONS", "SETTINGS", "Inbox", "Reply", "Request", "answer", "answer_to", "ask", "history", "pending"]
+__all__ = ["ACTIONS", "SETTINGS", "Inbox", "Reply", "Request", "answer", "answer_to", "ask", "history"]
 
 ACTIONS = ("stop", "pause", "resume", "checkpoint", "dump", "set")
 # What `set` takes, one at a time.
@@ -107,11 +107,6 @@ def ask(storage: Storage, request: Request) -> bool:
     except FileExistsError:
         return False
     return True
-
-
-def pending(storage: Storage, role: str) -> list[Request]:
-    """Return the unanswered requests for a role, oldest first."""
-    return Inbox(storage, role).new()
 
 
 def answer(storage: Storage, request: Request, reply: Reply) -> None:

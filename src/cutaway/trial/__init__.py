@@ -1,8 +1,7 @@
 """Reading a run: `create_trial` opens a run folder, live or afterwards."""
 
 from cutaway.trial.opening import create_trial
-from cutaway.trial.refreshing import no_refresh, refresh
-from cutaway.trial.step_state import StepState
+from cutaway.trial.step_queries import StepState, no_refresh, refresh
 from cutaway.trial.tensor import Tensor
 from cutaway.trial.trial import Trial
 

@@ -1,19 +1,20 @@
-"""The questions about a run's state, steps and modes that a trial answers."""
+"""The questions about a run's state, steps and modes that a trial answers, and whether it looks for what is new."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator, Set
+from contextlib import contextmanager
+from enum import Enum
+from typing import Protocol, TypeVar
 
 from cutaway.errors import NoMoreData, StepNotYetAvailable, StepUnavailable, TrialError
 from cutaway.run.leases import RunState
 from cutaway.run.tables import Damage
 from cutaway.tensors.modes import ModeKeys
 from cutaway.trial.follower import Follower
-from cutaway.trial.refreshing import refresh
-from cutaway.trial.step_state import StepState
 
-__all__ = ["Mode", "StepQueries"]
+__all__ = ["Mode", "StepQueries", "StepState", "no_refresh", "refresh"]
 
 Mode = ModeKeys | str
 
@@ -155,3 +156,53 @@ class StepQueries:
         if mode is ModeKeys.GLOBAL:
             return None
         return {one for one in (index.global_step(mode, own) for own in index.recorded(mode)) if one is not None}
+
+
+class StepState(Enum):
+    """Whether a step can be read."""
+
+    UNAVAILABLE = 0  # it was not saved, and will not be
+    AVAILABLE = 1
+    NOT_YET_AVAILABLE = 2
+
+
+class Refreshable(Protocol):
+    """A trial, as far as these functions know it."""
+
+    dynamic_refresh: bool
+
+
+Trials = TypeVar("Trials", bound=Refreshable | Iterable[Refreshable])
+
+
+@contextmanager
+def no_refresh(trials: Trials) -> Iterator[Trials]:
+    """Within this block the trials show what they know already, so that several queries speak of one moment.
+
+    >>> with no_refresh(trial):                               # doctest: +SKIP
+    ...     last = trial.steps()[-1]
+    ...     names = trial.tensor_names(step=last)
+    """
+    with _set(trials, dynamic=False):
+        yield trials
+
+
+@contextmanager
+def refresh(trials: Trials) -> Iterator[Trials]:
+    """Within this block the trials look for what is new, also inside `no_refresh`."""
+    with _set(trials, dynamic=True):
+        yield trials
+
+
+@contextmanager
+def _set(trials: Refreshable | Iterable[Refreshable], *, dynamic: bool) -> Iterator[None]:
+    listed = list(trials) if isinstance(trials, Iterable) else [trials]
+    before = [trial.dynamic_refresh for trial in listed]
+    for trial in listed:
+        trial.dynamic_refresh = dynamic
+    try:
+        yield
+    finally:
+        # What was, not always True: blocks may be nested.
+        for trial, was in zip(listed, before, strict=True):
+            trial.dynamic_refresh = was

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from cutaway.run import Run, RunState
-from cutaway.run.control import Reply, Request, answer, ask, history, pending
+from cutaway.run.control import Inbox, Reply, Request, answer, ask, history
 from cutaway.run.leases import Lease
 from cutaway.run.segments import WriterId
 
@@ -31,7 +31,7 @@ def answers() -> Iterator[Answers]:
         def wait() -> None:
             deadline = time.monotonic() + 60
             while time.monotonic() < deadline:
-                for request in pending(run.storage, "train"):
+                for request in Inbox(run.storage, "train").new():
                     answer(run.storage, request, reply)
                     return
                 time.sleep(0.005)
@@ -78,7 +78,7 @@ def test_without_an_answer_the_request_waits(make_run: MakeRun, cutaway: Cutaway
     assert code == 0
     assert "No answer within 0.1 s" in out
     assert "`cutaway control runs/mnist-1`" in out
-    assert [request.action for request in pending(run.storage, "train")] == ["checkpoint"]
+    assert [request.action for request in Inbox(run.storage, "train").new()] == ["checkpoint"]
 
 
 def test_json_has_the_request_and_its_answer(make_run: MakeRun, cutaway: Cutaway, answers: Answers) -> None:
@@ -210,11 +210,11 @@ def test_ctrl_c_leaves_the_request_and_says_how_to_look_again(
     run = make_run(running=True)
 
     def interrupted(*_: object) -> None:
-        assert pending(run.storage, "train")
+        assert Inbox(run.storage, "train").new()
         raise KeyboardInterrupt
 
     monkeypatch.setattr("cutaway.cli.control._wait", interrupted)
     code, out, err = cutaway("control", "mnist", "stop", "--wait", "60")
     assert (code, out) == (130, "")
     assert err == "The request waits. `cutaway control runs/mnist-1` shows what became of it.\n"
-    assert [one.action for one in pending(run.storage, "train")] == ["stop"]
+    assert [one.action for one in Inbox(run.storage, "train").new()] == ["stop"]

@@ -17,7 +17,7 @@ import pytest
 
 from cutaway.cli.opening import open_run
 from cutaway.run import Run
-from cutaway.run.control import pending
+from cutaway.run.control import Inbox
 from tests.rules.sickness import sick_run, train
 
 Cutaway = Callable[..., tuple[int, str, str]]
@@ -129,7 +129,7 @@ def test_an_action_is_asked_of_the_running_training(home: Path, cutaway: Cutaway
     script = sick_run()
     run = script.begin(home / "runs" / "live")
     cutaway("watch", "live", *ONE, "--action", "VanishingGradient=stop", "--action", "dump")
-    assert sorted(one.action for one in pending(run.storage, "train")) == ["dump", "stop"]
+    assert sorted(one.action for one in Inbox(run.storage, "train").new()) == ["dump", "stop"]
     script.end()
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cutaway.analysis.population.plotting import previews
 from cutaway.dataset import Dataset
 from cutaway.dataset.functions import Field, LatentSpace, Loss, Metric
 from cutaway.dataset.losses import categorical_crossentropy_from_logits
@@ -17,10 +18,9 @@ from cutaway.dataset.responses import ConfusionMatrixElement, SamplePreprocessRe
 from cutaway.errors import BindingError, ConfigurationError, LayerUnavailable, RunLocked
 from cutaway.evaluation import Progress, evaluate, evaluations
 from cutaway.models import SavedTraining
+from cutaway.rules.built_in.data_leak import sample_files
 from cutaway.run import Run, RunState
 from cutaway.run.evaluations import claim_evaluations
-from cutaway.run.preview_files import has_previews, previews
-from cutaway.run.sample_files import sample_files
 from tests.unit.evaluation.linear_model import WEIGHTS, linear_model, samples
 
 
@@ -114,7 +114,7 @@ class TestRows:
         x, y = samples(6)
         dataset = Dataset.from_arrays({"x": x, "image": images}, {"y": y})
         evaluation = evaluate(dataset, linear_model())
-        assert has_previews(evaluation.run, "training")
+        assert (evaluation.run.path / "previews/training.arrow").is_file()
         found = dict(previews(evaluation.run, "training"))
         assert list(found) == [f"training/{i}" for i in range(6)]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cutaway.errors import ConfigurationError, RunDamaged
-from cutaway.run.control import Inbox, Reply, Request, answer, answer_to, ask, history, pending
+from cutaway.run.control import Inbox, Reply, Request, answer, answer_to, ask, history
 from cutaway.run.documents import write_document
 from cutaway.run.storage import LocalStorage
 
@@ -25,9 +25,9 @@ def _request(action: str = "stop", role: str = "train", **more: object) -> Reque
 
 def test_a_request_arrives_as_it_was_asked(storage: LocalStorage) -> None:
     request = _request("learning_rate", arguments={"value": 1e-4, "ünï": [1, None]})
-    assert pending(storage, "train") == []
+    assert Inbox(storage, "train").new() == []
     ask(storage, request)
-    assert pending(storage, "train") == [request]
+    assert Inbox(storage, "train").new() == [request]
 
 
 def test_an_answer_comes_back_and_ends_the_waiting(storage: LocalStorage) -> None:
@@ -36,9 +36,9 @@ def test_an_answer_comes_back_and_ends_the_waiting(storage: LocalStorage) -> Non
         ask(storage, request)
         assert answer_to(storage, request) is None
     answer(storage, done, Reply("done", "", step=7))
-    assert pending(storage, "train") == [refused]
+    assert Inbox(storage, "train").new() == [refused]
     answer(storage, refused, Reply("refused", "pausing is off", step=8))
-    assert pending(storage, "train") == []
+    assert Inbox(storage, "train").new() == []
     found = [answer_to(storage, request) for request in (done, refused)]
     assert [(one.state, one.reason, one.step) for one in found if one] == [
         ("done", "", 7),
@@ -48,15 +48,15 @@ def test_an_answer_comes_back_and_ends_the_waiting(storage: LocalStorage) -> Non
 
 def test_requests_are_for_the_role_that_they_name(storage: LocalStorage) -> None:
     ask(storage, _request(role="watch"))
-    assert pending(storage, "train") == []
-    assert len(pending(storage, "watch")) == 1
+    assert Inbox(storage, "train").new() == []
+    assert len(Inbox(storage, "watch").new()) == 1
 
 
 def test_requests_come_oldest_first(storage: LocalStorage) -> None:
     times = [3.0, 1.0, 2.0]
     for moment in times:
         ask(storage, _request(time=moment))
-    assert [request.time for request in pending(storage, "train")] == sorted(times)
+    assert [request.time for request in Inbox(storage, "train").new()] == sorted(times)
 
 
 def test_a_damaged_request_does_not_hide_the_others(storage: LocalStorage) -> None:
@@ -65,7 +65,7 @@ def test_a_damaged_request_does_not_hide_the_others(storage: LocalStorage) -> No
         ask(storage, request)
     path = storage.path(f"control/{bad.id}.json")
     path.write_bytes(path.read_bytes().replace(b"stop", b"stoq"))
-    assert pending(storage, "train") == [good]
+    assert Inbox(storage, "train").new() == [good]
 
 
 @pytest.mark.parametrize(
@@ -78,22 +78,22 @@ def test_a_request_of_a_newer_release_does_not_hide_the_others(
     good = _request()
     ask(storage, good)
     write_document(storage, "control/new.json", {**asdict(good), "id": "new", **changes})
-    assert pending(storage, "train") == [good]
+    assert Inbox(storage, "train").new() == [good]
     storage.replace("control/new.json", b'{"action": "dance"}')
-    assert pending(storage, "train") == [good]
+    assert Inbox(storage, "train").new() == [good]
 
 
 def test_an_id_is_asked_once(storage: LocalStorage) -> None:
     assert ask(storage, _request(id="stop-7"))
     assert not ask(storage, _request("pause", id="stop-7"))
-    assert [request.action for request in pending(storage, "train")] == ["stop"]
+    assert [request.action for request in Inbox(storage, "train").new()] == ["stop"]
 
 
 def test_of_two_processes_that_ask_at_once_one_asks(storage: LocalStorage) -> None:
     with ThreadPoolExecutor(8) as pool:
         asked = list(pool.map(lambda who: ask(storage, replace(_request(id="stop-7"), who=str(who))), range(24)))
     assert sum(asked) == 1
-    (request,) = pending(storage, "train")
+    (request,) = Inbox(storage, "train").new()
     assert request.who == str(asked.index(True))
 
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cutaway.analysis.population.plotting import previews
 from cutaway.errors import ConfigurationError, RunDamaged
 from cutaway.run import Run, sample_writer
-from cutaway.run.preview_files import previews
 from cutaway.run.sample_columns import (
     COUNT,
     PREVIEW,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -40,7 +40,8 @@ from cutaway.analysis.units import Units
 from cutaway.arrays import Float32Array
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.reopening import Reopened, Sample
-from cutaway.run.preview_files import has_previews, previews
+from cutaway.run.identity import Run
+from cutaway.run.sample_merging import preview_key
 
 if TYPE_CHECKING:
     from cutaway.analysis.population.population import Population
@@ -56,6 +57,7 @@ __all__ = [
     "plot_ranked",
     "plot_similar",
     "plot_units",
+    "previews",
     "previews_of",
 ]
 
@@ -96,7 +98,7 @@ def previews_of(population: Population, ids: Sequence[str] | None = None) -> dic
     wanted = population.ids if ids is None else list(ids)
     found: dict[str, bytes] = {}
     for subset in population.table[SUBSET].unique().to_pylist():
-        if not has_previews(run, subset):
+        if not (run.path / preview_key(subset)).is_file():
             continue
         try:
             found |= {name: png for name, png in previews(run, subset, wanted) if isinstance(png, bytes)}
@@ -104,6 +106,18 @@ def previews_of(population: Population, ids: Sequence[str] | None = None) -> dic
             # Damaged previews cost the pictures of a figure, never the figure.
             log.warning("The previews of %s cannot be read, so figures lack them: %s", subset, error)
     return found
+
+
+def previews(run: Run, subset: str, ids: Collection[str] | None = None) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the id and the PNG of each sample, or of those of some ids; None where it could not be drawn."""
+    wanted = None if ids is None else pa.array(ids, pa.string())
+    with pa.memory_map(str(run.path / preview_key(subset))) as source:
+        reader = pa.ipc.open_file(source)
+        for i in range(reader.num_record_batches):
+            batch = reader.get_batch(i)
+            if wanted is not None:
+                batch = batch.filter(pc.is_in(batch.column(0), wanted))
+            yield from zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True)
 
 
 def plot_similar(population: Population, queries: Sequence[str], found: Similar, title: str) -> Figure:

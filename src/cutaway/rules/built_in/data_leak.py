@@ -12,12 +12,13 @@ from cutaway.arrays import Array, BoolArray
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import MOST_SAMPLES, Rule
-from cutaway.run.sample_files import SampleFile, sample_files
+from cutaway.run.identity import Run
+from cutaway.run.layout import SAMPLES
 from cutaway.tensors.reader import TensorReader
 from cutaway.trial import Trial
 from cutaway.wording import listed
 
-__all__ = ["DataLeak"]
+__all__ = ["DataLeak", "SampleFile", "sample_files"]
 
 # The subsets that a model must not be trained on.
 _KEPT = ("validation/", "test/")
@@ -146,3 +147,33 @@ def _without_ids() -> InsufficientInformationForRuleInvocation:
         "needs the ids of the samples of each step; this run has noted none so far.",
         hint="Iterate over `hook.samples(loader)`, or call `hook.set_samples(ids)` before each step.",
     )
+
+
+class SampleFile(NamedTuple):
+    """The samples of one subset in one evaluation: their ids, `<subset>/<id>`, by the hash of their content."""
+
+    key: str
+    evaluation: str
+    subset: str
+    ids: dict[str, str]
+
+
+def sample_files(run: Run) -> list[SampleFile]:
+    """Return the samples of every evaluation of a run, as far as their hashes were kept."""
+    import pyarrow.parquet as pq  # most runs have no such files, and it takes long to import
+
+    found = []
+    for path in sorted((run.path / SAMPLES).glob("*/*.parquet")):
+        # Analysis keeps its own files beside: `<subset>.map.<space>.parquet`.
+        if "." not in path.stem and {"id", "hash"} <= set(pq.read_schema(path).names):
+            table = pq.read_table(path, columns=["id", "hash"])
+            ids = [_sample_id(one, path.stem) for one in table["id"].to_pylist()]
+            by_hash = {key: one for key, one in zip(table["hash"].to_pylist(), ids, strict=True) if key is not None}
+            key = path.relative_to(run.path).as_posix()
+            found.append(SampleFile(key, path.parent.name, path.stem, by_hash))
+    return found
+
+
+def _sample_id(one: object, subset: str) -> str:
+    text = str(one)
+    return text if text.startswith(f"{subset}/") else f"{subset}/{text}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from cutaway.errors import RunNotFound
 from cutaway.run.identity import Run
-from cutaway.trial.refreshing import no_refresh
+from cutaway.trial.step_queries import no_refresh
 from cutaway.trial.trial import Trial
 
 __all__ = ["OpenedRuns"]

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from cutaway.errors import EvaluationError
-from cutaway.run.evaluated.written import as_written, joined_tables
+from cutaway.run.evaluated.tables import as_written, joined_tables
 
 LABEL = "ground_truth.y.label"
 
