@@ -65,13 +65,12 @@ class Recorded:
         reader.poll()
         found: dict[tuple[int, str], Saved] = {}
         for batch in reader.batches:
-            limit = reader.limit(batch.segment)
             for row in batch.rows.to_pylist():
-                if limit is not None and row["step"] >= limit:
+                if not reader.visible(batch.segment, row["step"]):
                     continue
                 array = None
                 if row["offset"] is not None:
-                    data = reader.raw_file(batch.segment).view(RawPlace(row["offset"], row["length"], row["crc"]))
+                    data = reader.raw(batch.segment, RawPlace(row["offset"], row["length"], row["crc"]))
                     array = np.frombuffer(data, _numpy(row["dtype"])).reshape(row["shape"])
                 key = (row["step"], row["tensor"])
                 assert key not in found, f"{key} is saved twice"

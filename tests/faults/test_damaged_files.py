@@ -69,7 +69,7 @@ def _read(run: Run) -> Contents:
                 if row.get("offset") is not None:
                     place = RawPlace(row["offset"], row["length"], row["crc"])
                     try:
-                        data = bytes(reader.raw_file(batch.segment).view(place))
+                        data = bytes(reader.raw(batch.segment, place))
                     except RunDamaged:
                         continue
                     contents.raw[batch.segment.worker, row["step"], row["tensor"]] = data

@@ -107,7 +107,7 @@ def _check(storage: MemoryStorage, acknowledged: list[int], fault: Fault) -> Non
             if table == TENSORS:
                 place = RawPlace(row["offset"], row["length"], row["crc"])
                 expected = tensor_of(0 if row["tensor"] == "a" else 1, row["step"])
-                assert bytes(reader.raw_file(batch.segment).view(place)) == expected.tobytes(), fault
+                assert bytes(reader.raw(batch.segment, place)) == expected.tobytes(), fault
     expected_rows = sorted(acknowledged * (1 if table == STEPS else 2))
     if fault.written < 1:
         assert seen == expected_rows, fault

@@ -56,10 +56,9 @@ def _check(run: Run, acknowledged: dict[int, list[int]]) -> None:
 def _check_tensors(run: Run, steps: dict[int, int]) -> None:
     reader, found = run.table(TENSORS), set()
     for batch in reader.poll():
-        limit = reader.limit(batch.segment)
         for row in batch.rows.to_pylist():
-            if limit is None or row["step"] < limit:
-                data = reader.raw_file(batch.segment).view(RawPlace(row["offset"], row["length"], row["crc"]))
+            if reader.visible(batch.segment, row["step"]):
+                data = reader.raw(batch.segment, RawPlace(row["offset"], row["length"], row["crc"]))
                 assert bytes(data) == tensor_of(batch.segment.attempt, row["step"]).tobytes()
                 found.add((row["step"], batch.segment.attempt))
     assert set(steps.items()) <= found

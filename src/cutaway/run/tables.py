@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from cutaway.run.raw_file import RawFile
 from cutaway.run.schemas import SCHEMAS
 from cutaway.run.segment_reader import Batch, Damage, SegmentReader
-from cutaway.run.segments import SegmentName, WriterId
+from cutaway.run.segments import RawPlace, SegmentName, WriterId
 from cutaway.run.storage import Storage
 
 __all__ = ["UNREADABLE_TABLE", "Attempt", "Batch", "Damage", "TableReader"]
@@ -101,6 +101,15 @@ class TableReader:
     def limit(self, segment: SegmentName) -> int | None:
         """Return the first step of a segment that a later attempt replaced, or None where all of it is shown."""
         return _taken_over(self._attempts(), segment.attempt) if segment.role == "train" else None
+
+    def visible(self, segment: SegmentName, step: int) -> bool:
+        """Whether a row of this segment and step is shown, or replaced by a later attempt."""
+        limit = self.limit(segment)
+        return limit is None or step < limit
+
+    def raw(self, segment: SegmentName, place: RawPlace) -> memoryview:
+        """Return the raw bytes of a tensor, checked. Raises `RunDamaged` where they fail."""
+        return self._segments[segment].raw.view(place)
 
     def raw_file(self, segment: SegmentName) -> RawFile:
         """Return the reader of a segment's raw tensors, for those who read many."""

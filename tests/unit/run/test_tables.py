@@ -153,8 +153,7 @@ def test_each_step_comes_from_the_newest_attempt_that_covers_it(
     for number, _ in enumerate(plan):
         assert _keys(reader.read(attempt=number)) == sorted(row for row in everything if row[1] == number)
     for worker, number, step in everything:
-        limit = reader.limit(SegmentName("train", worker, number, 0))
-        assert (limit is None or step < limit) == ((worker, number, step) in shown)
+        assert reader.visible(SegmentName("train", worker, number, 0), step) == ((worker, number, step) in shown)
 
 
 def _keys(table: pa.Table) -> list[tuple[str, int, int]]:
