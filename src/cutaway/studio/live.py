@@ -21,7 +21,7 @@ from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.index.the_index import RunIndex
 from cutaway.studio.jobs.the_jobs import Jobs
 from cutaway.studio.wire.base import State
-from cutaway.studio.wire.live import Event, Indexing, What
+from cutaway.studio.wire.live import Event, What
 
 __all__ = ["JOBS", "MOST_STREAMS", "RUNS", "Feed", "Listener"]
 
@@ -68,7 +68,7 @@ class Feed:
     def __init__(
         self,
         index: RunIndex,
-        jobs: Jobs | None = None,
+        jobs: Jobs,
         *,
         seconds: float = LOOK_SECONDS,
         clock: Callable[[], float] = time.monotonic,
@@ -184,18 +184,18 @@ class Feed:
         def events(aspects: Sequence[str]) -> list[Event]:
             return [Event(topic=topic, what=cast("What", aspect), run=run) for aspect in aspects]
 
-        jobs = None if self._jobs is None else self._jobs.watch(run)
+        jobs = self._jobs.watch(run)
 
         def look() -> list[Event]:
-            return events([*pulse.look(), *([JOBS] if jobs is not None and jobs.look() else [])])
+            return events([*pulse.look(), *([JOBS] if jobs.look() else [])])
 
         return _Topic(look, events([*ASPECTS, JOBS]), 0)
 
     def _topic_of_jobs(self) -> _Topic:
-        watch = None if self._jobs is None else self._jobs.watch()
+        watch = self._jobs.watch()
 
         def look() -> list[Event]:
-            return [Event(topic=JOBS, what="jobs", run=run) for run in ([] if watch is None else watch.look())]
+            return [Event(topic=JOBS, what="jobs", run=run) for run in watch.look()]
 
         return _Topic(look, [Event(topic=JOBS, what="jobs")], 0)
 
@@ -206,7 +206,7 @@ class Feed:
             nonlocal number
             changes = self._index.changes_since(number)
             number = changes[-1].number if changes else number
-            progress = Indexing(done=self._index.progress.done, total=self._index.progress.total)
+            progress = self._index.progress
             return [
                 Event(
                     topic=RUNS,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,7 +22,6 @@ MOST_OF_SEVERAL = 64 << 10
 # So many files of previews are remembered by which sample lies where.
 MOST_FILES = 8
 
-_Key = tuple[str, FileStamp]
 _Places = dict[str, tuple[int, int]]
 
 
@@ -36,8 +34,7 @@ class SamplePreviews:
     """Finds the preview of a sample; remembers where those of the last few files lie."""
 
     def __init__(self) -> None:
-        self._guard = threading.Lock()
-        self._known: OrderedDict[_Key, _Places] = OrderedDict()
+        self._index = lru_cache(maxsize=MOST_FILES)(_index)
 
     def png(self, run: Run, sample: str) -> bytes:
         """Return the picture of a sample; refused where there is none that can be shown."""
@@ -70,19 +67,7 @@ class SamplePreviews:
 
     def _places(self, path: Path) -> _Places:
         stamp = stamp_of(path)
-        if stamp is None:
-            return {}
-        key = (str(path), stamp)
-        with self._guard:
-            if key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key]
-        places = _index(path)
-        with self._guard:
-            self._known[key] = places
-            while len(self._known) > MOST_FILES:
-                self._known.popitem(last=False)
-        return places
+        return {} if stamp is None else self._index(path, stamp)
 
 
 def _files(run: Run) -> list[Path]:
@@ -93,7 +78,7 @@ def _files(run: Run) -> list[Path]:
         return []
 
 
-def _index(path: Path) -> _Places:
+def _index(path: Path, _: FileStamp) -> _Places:
     places: _Places = {}
     try:
         with pa.OSFile(str(path)) as source:

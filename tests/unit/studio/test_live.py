@@ -12,6 +12,7 @@ from cutaway.run import Run, WriterId
 from cutaway.studio import live
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.index import RunIndex
+from cutaway.studio.jobs.the_jobs import Jobs
 from cutaway.studio.live import Feed, Listener
 from cutaway.studio.wire.live import Event
 
@@ -37,7 +38,7 @@ class Watched:
         self.ids = ids_in(self.index, 2)
         self.now = 0.0
         # The thread of the feed sleeps for the whole test; `look` is what it would do.
-        self.feed = Feed(self.index, seconds=10_000, clock=lambda: self.now)
+        self.feed = Feed(self.index, Jobs(self.index), seconds=10_000, clock=lambda: self.now)
         self.writers = {
             name: run.writer("scalars", WriterId("train", "worker_0", 0)) for name, run in self.runs.items()
         }
@@ -227,7 +228,7 @@ def test_the_thread_of_the_feed_looks_by_itself_and_ends(tmp_path: Path) -> None
     run = Run.create(tmp_path / "one")
     index = RunIndex(tmp_path, cache=False)
     identity = ids_in(index, 1)["one"]
-    feed = Feed(index, seconds=0.01)
+    feed = Feed(index, Jobs(index), seconds=0.01)
     woken = threading.Event()
     listener = feed.listen([f"run:{identity}"], "", woken.set)
     run.writer("scalars", WriterId("train", "worker_0", 0)).append_rows(scalar(0), 0)

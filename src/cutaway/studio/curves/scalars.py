@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from cutaway.trial.growing import Columns
 from cutaway.trial.scalar_series import ScalarPoints
 from cutaway.trial.trial import Trial
 
-__all__ = ["ScalarCurve", "all_curves", "scalar_group", "scalar_rows"]
+__all__ = ["ScalarCurve", "all_curves", "scalar_group", "scalar_row"]
 
 Group = Literal["loss", "metric", "rate", "throughput", "other"]
 STEPS_RATE = "steps_per_second"
@@ -55,12 +55,8 @@ def all_curves(trial: Trial) -> dict[str, ScalarCurve]:
     return {curve.key: curve for curve in sorted(found, key=_order)}
 
 
-def scalar_rows(curves: Mapping[str, ScalarCurve]) -> list[ScalarRow]:
-    """Return what a list of series says of each."""
-    return [_scalar_row(curve) for curve in curves.values()]
-
-
-def _scalar_row(curve: ScalarCurve) -> ScalarRow:
+def scalar_row(curve: ScalarCurve) -> ScalarRow:
+    """Return what a list of series says of one."""
     value = curve.points.value
     good = value[np.isfinite(value)]
     return ScalarRow(

@@ -44,8 +44,6 @@ class BoundedBodies:
             body = await self._body(headers, receive, MOST_FILE_BYTES if takes_file(scope) else MOST_BYTES)
             if body is None:
                 return  # whoever sent it has gone
-            if _is_json(headers) and body:
-                _refuse_strange_json(body)
         except Refusal as refusal:
             # The rest of the body is still on its way: nothing more can be asked over this connection.
             await refuse(refusal, scope, receive, _closing(send))
@@ -58,10 +56,13 @@ class BoundedBodies:
             raise _too_large(most)
         try:
             async with asyncio.timeout(self._seconds):
-                return await _read(receive, most)
+                body = await _read(receive, most)
         except TimeoutError:
             error = f"The body did not arrive within {self._seconds:g} s."
             raise Refusal(408, "too-slow", error, "Send it again, at once.") from None
+        if body and _is_json(headers) and (fault := json_fault(body)):
+            raise Refusal(400, "invalid-json", f"The body is not JSON that can be used: {fault}.")
+        return body
 
 
 async def _read(receive: Receive, most: int) -> bytes | None:
@@ -106,11 +107,6 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 
 def _is_json(headers: Headers) -> bool:
     return headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
-
-
-def _refuse_strange_json(body: bytes) -> None:
-    if fault := json_fault(body):
-        raise Refusal(400, "invalid-json", f"The body is not JSON that can be used: {fault}.")
 
 
 def json_fault(body: bytes) -> str:

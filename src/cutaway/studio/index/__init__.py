@@ -2,6 +2,6 @@
 
 from cutaway.studio.index.facts import IndexedRun
 from cutaway.studio.index.run_table import RunTable
-from cutaway.studio.index.the_index import IndexProgress, RunIndex
+from cutaway.studio.index.the_index import RunIndex
 
-__all__ = ["IndexProgress", "IndexedRun", "RunIndex", "RunTable"]
+__all__ = ["IndexedRun", "RunIndex", "RunTable"]

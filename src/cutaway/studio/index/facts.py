@@ -137,12 +137,6 @@ def annotated(facts: IndexedRun, annotations: Annotations) -> IndexedRun:
     return replace(facts, tags=annotations.tags, note=annotations.note, baseline=annotations.baseline)
 
 
-def _with_cut_note(facts: IndexedRun, annotations: Annotations) -> IndexedRun:
-    # A hundred kilobytes of each of ten thousand runs are not held, and not sent with a list.
-    note = plain_text(annotations.note, LONGEST_NOTE_OF_ROW, lines=True)
-    return annotated(facts, replace(annotations, note=note))
-
-
 def _facts(place: Place, run: Run, memory: Memory) -> IndexedRun:
     identity = run.identity
     config = _config(run, memory)
@@ -159,7 +153,7 @@ def _facts(place: Place, run: Run, memory: Memory) -> IndexedRun:
     damage = [f"{one.path}: {one.reason}" for one in run.damage]
     wrong = "; ".join(filter(None, [*damage, config.wrong, f"{unread.path}: {unread.reason}" if unread else ""]))
     sentence = f"{health.sentence}; damaged: {wrong}" if wrong else health.sentence
-    facts = IndexedRun(
+    return IndexedRun(
         id=place.id,
         name=place.name,
         folder=place.folder,
@@ -178,6 +172,10 @@ def _facts(place: Place, run: Run, memory: Memory) -> IndexedRun:
         left_out=config.more + len(memory.totals.series) - len(shown),
         health=HealthFacts(health.verdict, plain_text(sentence, 500), health.since, health.warnings, health.errors),
         loss=glance_at_loss(run, memory.totals, shown),
+        tags=notes.tags,
+        # A hundred kilobytes of each of ten thousand runs are not held, and not sent with a list.
+        note=plain_text(notes.note, LONGEST_NOTE_OF_ROW, lines=True),
+        baseline=notes.baseline,
         keys=tuple(cells),
         values=tuple(cells.values()),
         series=tuple(
@@ -186,7 +184,6 @@ def _facts(place: Place, run: Run, memory: Memory) -> IndexedRun:
             for number in (one.count, one.nonfinite, one.last_step)
         ),
     )
-    return _with_cut_note(facts, notes)
 
 
 def _config(run: Run, memory: Memory) -> _Config:

@@ -1,12 +1,15 @@
-"""All runs as one table in memory: sorted, searched and filtered. Reads no run; one table never changes."""
+"""All runs as one table in memory: its columns, and its rows sorted, searched and filtered.
+
+Reads no run; one table never changes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,10 +18,80 @@ from cutaway.analysis.filters import Filter, parse_filter, rows_where
 from cutaway.arrays import BoolArray
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.studio.index.facts import IndexedRun
-from cutaway.studio.index.run_columns import BUILT_IN, HEALTH_ORDER, kind_of
 from cutaway.studio.index.values import Value
 
-__all__ = ["RunTable", "sort_key"]
+__all__ = ["BUILT_IN", "HEALTH_ORDER", "BuiltIn", "Kind", "RunTable", "group_of", "kind_of", "sort_key", "title_of"]
+
+Kind = Literal["number", "text", "time", "flag"]
+Group = Literal["run", "config", "scalar", "identity"]
+# From well to ill.
+HEALTH_ORDER = ("healthy", "not watched", "warnings", "sick")
+
+
+class BuiltIn(NamedTuple):
+    """A column that every run has."""
+
+    title: str
+    kind: Kind
+    value: Callable[[IndexedRun], Any]
+
+
+BUILT_IN: dict[str, BuiltIn] = {
+    "name": BuiltIn("Name", "text", lambda facts: facts.name),
+    "folder": BuiltIn("Folder", "text", lambda facts: facts.folder),
+    "project": BuiltIn("Project", "text", lambda facts: facts.project or None),
+    "kind": BuiltIn("Kind", "text", lambda facts: facts.kind),
+    "state": BuiltIn("State", "text", lambda facts: facts.state),
+    "health": BuiltIn("Health", "text", lambda facts: facts.health.verdict),
+    "loss": BuiltIn("Last loss", "number", lambda facts: facts.loss.last if facts.loss else None),
+    "best_loss": BuiltIn("Best loss", "number", lambda facts: facts.loss.best if facts.loss else None),
+    "created": BuiltIn("Created", "time", lambda facts: facts.created),
+    "updated": BuiltIn("Updated", "time", lambda facts: facts.updated),
+    "seconds": BuiltIn("Seconds", "number", lambda facts: facts.seconds),
+    "steps": BuiltIn("Steps", "number", lambda facts: facts.steps),
+    "epochs": BuiltIn("Epochs", "number", lambda facts: facts.epochs),
+    "framework": BuiltIn("Framework", "text", lambda facts: facts.framework or None),
+    "attempts": BuiltIn("Attempts", "number", lambda facts: facts.attempts),
+    "evaluations": BuiltIn("Evaluations", "number", lambda facts: facts.evaluations),
+    "findings": BuiltIn("Findings", "number", lambda facts: facts.findings),
+    "warnings": BuiltIn("Warnings", "number", lambda facts: facts.health.warnings),
+    "errors": BuiltIn("Errors", "number", lambda facts: facts.health.errors),
+    "tags": BuiltIn("Tags", "text", lambda facts: ", ".join(facts.tags) or None),
+    "note": BuiltIn("Note", "text", lambda facts: facts.note or None),
+    "baseline": BuiltIn("Baseline", "flag", lambda facts: facts.baseline),
+    # A run may have more settings and scalars than a table can: how many of them no column shows.
+    "left_out": BuiltIn("Values left out", "number", lambda facts: facts.left_out),
+}
+
+
+def group_of(name: str) -> Group:
+    """Return the group of a column by its name."""
+    if name in BUILT_IN:
+        return "run"
+    if name.startswith("config."):
+        return "config"
+    return "scalar" if name.startswith("scalar.") else "identity"
+
+
+def title_of(name: str) -> str:
+    """Return what to write over a column."""
+    if name in BUILT_IN:
+        return BUILT_IN[name].title
+    group, _, rest = name.partition(".")
+    if group != "scalar":
+        return rest
+    scalar, mode, which = rest.rsplit(".", 2)
+    return f"{scalar} ({mode}), {which}"
+
+
+def kind_of(name: str, values: Sequence[Value]) -> Kind:
+    """Return what a column holds, from its name or from its values."""
+    if name in BUILT_IN:
+        return BUILT_IN[name].kind
+    kinds = set(map(type, values))
+    if kinds == {bool}:
+        return "flag"
+    return "number" if kinds and kinds <= {int, float} else "text"
 
 
 class _Group(NamedTuple):

@@ -67,11 +67,6 @@ class States:
         """Look no more at a run that is gone."""
         self._undecided.pop(run, None)
 
-    @property
-    def undecided(self) -> int:
-        """How many runs are still looked at."""
-        return len(self._undecided)
-
 
 def _word(watch: StateWatch) -> str:
     state = watch.verdict() or RunState.LOST

@@ -10,7 +10,6 @@ import logging
 import threading
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 from cutaway.errors import RunFormatError, RunNotFound, StorageError
 from cutaway.run.annotations import read_annotations
@@ -20,8 +19,9 @@ from cutaway.studio.index.changes import Change, Changes
 from cutaway.studio.index.facts import IndexedRun, annotated
 from cutaway.studio.index.gathering import Gathering
 from cutaway.studio.index.run_table import RunTable
+from cutaway.studio.wire.live import Indexing
 
-__all__ = ["IndexProgress", "RunIndex"]
+__all__ = ["RunIndex"]
 
 log = logging.getLogger("cutaway.studio")
 
@@ -37,13 +37,6 @@ PATIENCE_SECONDS = 1.0
 KEEP_SECONDS = 30.0
 # Fewer runs are read again as quickly as a file of them.
 WORTH_KEEPING = 50
-
-
-class IndexProgress(NamedTuple):
-    """How many of the runs that were found have been read."""
-
-    done: int
-    total: int
 
 
 class RunIndex:
@@ -84,9 +77,10 @@ class RunIndex:
             self._thread.join(timeout=10)
 
     @property
-    def progress(self) -> IndexProgress:
+    def progress(self) -> Indexing:
         """How far the first look is; `done` equals `total` once every run is listed."""
-        return IndexProgress(*self._runs.counts())
+        done, total = self._runs.counts()
+        return Indexing(done=done, total=total)
 
     def table(self) -> RunTable:
         """Return all runs as they are known by now."""

@@ -19,7 +19,7 @@ from cutaway.evaluation.reopening import reopen
 from cutaway.run.evaluated import chosen_evaluation
 from cutaway.run.identity import Run
 from cutaway.run.jobs import Job
-from cutaway.studio.flips.kept import keep_comparison
+from cutaway.studio.flips import keep_comparison
 from cutaway.studio.jobs.telling import Teller
 
 __all__ = ["do"]

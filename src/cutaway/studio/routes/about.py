@@ -8,7 +8,7 @@ from cutaway import __version__
 from cutaway.studio.guards.tokens import COOKIE_SECONDS, Gate
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire.base import Data
-from cutaway.studio.wire.live import About, Indexing, Login
+from cutaway.studio.wire.live import About, Login
 
 __all__ = ["router"]
 
@@ -24,7 +24,7 @@ def about(studio: TheStudio) -> Data[About]:
             version=__version__,
             folder=studio.root.absolute().name or "/",
             runs=progress.total,
-            indexing=Indexing(done=progress.done, total=progress.total),
+            indexing=progress,
             token=studio.gate is not None,
             read_only=studio.read_only,
         )

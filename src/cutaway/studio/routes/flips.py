@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from cutaway.studio.answers.arrow import ArrowResponse, arrow_answer
-from cutaway.studio.flips.rows import flip_table, flips_answer
+from cutaway.studio.flips import flip_table, flips_answer
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire.base import Data
 from cutaway.studio.wire.flips import FlipsAnswer

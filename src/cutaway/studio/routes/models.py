@@ -7,8 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
 
-from cutaway.studio.models.detail import model_detail, model_state
-from cutaway.studio.models.trying import try_file
+from cutaway.studio.models import model_detail, model_state, try_file
 from cutaway.studio.routes.population import EvaluationNumber
 from cutaway.studio.routes.runs import RunId
 from cutaway.studio.the_studio import TheStudio

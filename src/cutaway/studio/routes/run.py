@@ -10,13 +10,12 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from cutaway.studio.answers.arrow import ArrowResponse, arrow_answer
 from cutaway.studio.answers.paging import Limit, Offset
-from cutaway.studio.curves.scalars import all_curves, scalar_rows
+from cutaway.studio.curves.scalars import all_curves, scalar_row
 from cutaway.studio.curves.tables import curves_table, wanted_curves
 from cutaway.studio.routes.runs import RunId
 from cutaway.studio.runs.detail import run_detail
 from cutaway.studio.runs.rows import run_row
-from cutaway.studio.runs.seen_samples import seen_page
-from cutaway.studio.runs.steps import step_page
+from cutaway.studio.runs.steps import seen_page, step_page
 from cutaway.studio.tensors.layers import layer_rows
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire.base import Data, Page
@@ -58,7 +57,7 @@ def show_run(studio: TheStudio, run: RunId) -> Data[RunDetail]:
 def list_scalars(studio: TheStudio, run: RunId) -> Data[list[ScalarRow]]:
     """Return the series of numbers of a run: losses, metrics, learning rates, throughput."""
     with studio.opened.trial(run) as trial:
-        return Data(data=scalar_rows(all_curves(trial)))
+        return Data(data=[scalar_row(curve) for curve in all_curves(trial).values()])
 
 
 @router.get("/curves.arrow", response_class=ArrowResponse)

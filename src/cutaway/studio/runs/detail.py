@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from cutaway.errors import CutawayError, RunDamaged
 from cutaway.rules.health import Health, health_of
@@ -17,7 +17,7 @@ from cutaway.run.state_words import run_words
 from cutaway.run.tables import Damage
 from cutaway.studio.answers.plain import plain, text
 from cutaway.studio.answers.secrets import hidden
-from cutaway.studio.findings.rows import findings_of
+from cutaway.studio.findings import findings_of
 from cutaway.studio.previews import has_pictures
 from cutaway.studio.runs.steps import steps_facts
 from cutaway.studio.wire.base import State
@@ -40,14 +40,6 @@ __all__ = ["run_detail"]
 # What is shown in a place of its own, or means nothing to people.
 _NOT_IDENTITY = frozenset({"name", "state", "attempts", "format", "stopped_by"})
 MOST_DAMAGE = 1000
-_STATES: dict[RunState, State] = {
-    RunState.RUNNING: "running",
-    RunState.FINISHED: "finished",
-    RunState.FAILED: "failed",
-    RunState.ENDED: "ended",
-    RunState.LOST: "lost",
-    RunState.CRASHED: "crashed",
-}
 
 
 def run_detail(trial: Trial, row: RunRow) -> RunDetail:
@@ -154,7 +146,7 @@ def _lease(run: Run, number: int) -> dict[str, Any]:
 
 
 def _shown(state: RunState, lease: dict[str, Any]) -> State:
-    return "paused" if state is RunState.RUNNING and lease.get("paused") is True else _STATES[state]
+    return "paused" if state is RunState.RUNNING and lease.get("paused") is True else state.value
 
 
 def _past(lease: dict[str, Any]) -> State:
@@ -162,7 +154,7 @@ def _past(lease: dict[str, Any]) -> State:
     state = next((one for one in RunState if one == lease.get("state")), None)
     if state is None:
         return "unknown"
-    return "crashed" if state is RunState.RUNNING else _STATES[state]
+    return "crashed" if state is RunState.RUNNING else cast("State", state.value)
 
 
 def _damage(found: list[Damage]) -> list[DamageRow]:

@@ -43,9 +43,6 @@ class OpenedRuns:
         self._guard = threading.Lock()
         self._opened: OrderedDict[str, _OpenRun] = OrderedDict()
 
-    def __len__(self) -> int:
-        return len(self._opened)
-
     @contextmanager
     def trial(self, run_id: str) -> Iterator[Trial]:
         """Lend the trial of a run, up to date; within the block it speaks of one moment and is nobody else's.

@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import cast
 
 from cutaway.studio.index import IndexedRun, RunTable
-from cutaway.studio.index.run_columns import group_of, kind_of, title_of
+from cutaway.studio.index.run_table import group_of, kind_of, title_of
 from cutaway.studio.index.values import Value
-from cutaway.studio.wire.base import Page, State, Verdict
-from cutaway.studio.wire.runs import HealthRow, RunColumn, RunRow, Sparkline
+from cutaway.studio.wire.base import Page
+from cutaway.studio.wire.runs import RunColumn, RunRow
 
 __all__ = ["columns_of", "page_of_runs", "run_row"]
 
@@ -32,38 +32,8 @@ def page_of_runs(
 
 def run_row(facts: IndexedRun, cells: dict[str, Value] | None = None) -> RunRow:
     """Return one run as it travels."""
-    health, loss = facts.health, facts.loss
-    return RunRow(
-        id=facts.id,
-        name=facts.name,
-        folder=facts.folder,
-        project=facts.project,
-        kind=facts.kind,
-        state=cast("State", facts.state),
-        created=facts.created,
-        updated=facts.updated,
-        seconds=facts.seconds,
-        steps=facts.steps,
-        epochs=facts.epochs,
-        framework=facts.framework,
-        attempts=facts.attempts,
-        evaluations=facts.evaluations,
-        findings=facts.findings,
-        health=HealthRow(
-            verdict=cast("Verdict", health.verdict),
-            sentence=health.sentence,
-            since=health.since,
-            warnings=health.warnings,
-            errors=health.errors,
-        ),
-        loss=None
-        if loss is None
-        else Sparkline(name=loss.name, last=loss.last, best=loss.best, values=list(loss.values)),
-        tags=list(facts.tags),
-        note=facts.note,
-        baseline=facts.baseline,
-        cells=cells or {},
-    )
+    told = {name: getattr(facts, name) for name in RunRow.model_fields if name != "cells"}
+    return RunRow.model_validate({**told, "cells": cells or {}}, from_attributes=True)
 
 
 # A page asks for the columns again and again, and a table never changes.

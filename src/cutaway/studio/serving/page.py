@@ -83,11 +83,6 @@ class Bundle:
         """Why there is no page, where the build could say, and what to do about it."""
         return f"{self._missing} {BUILD_HINT}".strip()
 
-    @property
-    def names(self) -> list[str]:
-        """The addresses of its files, without the page itself."""
-        return list(self._files)
-
     def file(self, route: str) -> _File | None:
         """Return the file of exactly this name."""
         return self._files.get(route)

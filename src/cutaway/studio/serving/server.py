@@ -12,7 +12,6 @@ import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
@@ -128,7 +127,8 @@ def serve_in_thread(
     app = create_app(studio, guards=guards, bundle=bundle)
     listening = bind("127.0.0.1", port)
     server = _server(app, studio)
-    thread = threading.Thread(target=_run, args=(server, listening), name="cutaway-studio", daemon=True)
+    told = {"sockets": [listening]}
+    thread = threading.Thread(target=server.run, kwargs=told, name="cutaway-studio", daemon=True)
     thread.start()
     try:
         while not server.started and thread.is_alive():
@@ -137,7 +137,3 @@ def serve_in_thread(
     finally:
         server.should_exit = True
         thread.join(10)
-
-
-def _run(server: Any, listening: socket.socket) -> None:
-    server.run(sockets=[listening])

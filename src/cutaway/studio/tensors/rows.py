@@ -8,7 +8,7 @@ from typing import Any
 
 from cutaway.errors import ConfigurationError, ShapeUnavailableForStep, TensorUnavailable, did_you_mean
 from cutaway.run.findings import SEVERITIES, Finding, worst_severity
-from cutaway.studio.findings.rows import finding_row
+from cutaway.studio.findings import finding_row
 from cutaway.studio.wire.base import Page
 from cutaway.studio.wire.tensors import TensorDetail, TensorRow
 from cutaway.trial.model_tensors import ModelTensors
@@ -58,21 +58,6 @@ def _form(trial: Trial, name: str, step: int) -> tuple[list[int] | None, str]:
     return shape, tensor.dtype(step)
 
 
-_NUMBERS = (
-    "size",
-    "first_step",
-    "last_step",
-    "saved_steps",
-    "nonfinite",
-    "zeros",
-    "mean",
-    "std",
-    "l2",
-    "change",
-    "findings",
-)
-
-
 def _sorted(tensors: ModelTensors, names: list[str], sort: str) -> list[str]:
     column, down = sort.removeprefix("-"), sort.startswith("-")
     if column == "model":
@@ -85,8 +70,9 @@ def _sorted(tensors: ModelTensors, names: list[str], sort: str) -> list[str]:
     }
     if column in texts:
         return sorted(names, key=texts[column], reverse=down)
-    if column not in _NUMBERS:
-        known = ("model", *texts, *_NUMBERS)
+    numbered = [one for one in TensorRow.model_fields if one not in texts and one != "collections"]
+    if column not in numbered:
+        known = ("model", *texts, *numbered)
         raise ConfigurationError(f"Tensors cannot be sorted by {column!r}.", hint=did_you_mean(column, known))
     numbers = {name: tensors.number(name, column) for name in names}
     told = {name: value for name, value in numbers.items() if value is not None and not math.isnan(value)}

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cutaway.studio.curves.thinning import stretches, thin
+from cutaway.studio.curves.tables import stretches, thin
 
 numbers = st.lists(st.floats(allow_nan=True, allow_infinity=True, width=64), max_size=400)
 

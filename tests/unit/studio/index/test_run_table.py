@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cutaway.errors import ConfigurationError
 from cutaway.studio.index import IndexedRun, RunTable
 from cutaway.studio.index.facts import HealthFacts
-from cutaway.studio.index.run_columns import BUILT_IN, HEALTH_ORDER
+from cutaway.studio.index.run_table import BUILT_IN, HEALTH_ORDER
 from cutaway.studio.runs.rows import columns_of, page_of_runs, run_row
 from cutaway.trial.scalar_totals import LossFacts
 

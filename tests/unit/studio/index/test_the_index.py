@@ -13,6 +13,7 @@ from cutaway.run.annotations import annotate
 from cutaway.studio.index import RunIndex
 from cutaway.studio.index import the_index as index_module
 from cutaway.studio.index.facts import read_facts
+from cutaway.studio.wire.live import Indexing
 from tests.unit.studio.index.small_runs import add_steps, lease_elsewhere, make_run, rows_of, until
 
 Open = Callable[..., RunIndex]
@@ -37,7 +38,7 @@ def test_the_first_who_asks_gets_all_runs_of_a_small_folder(tmp_path: Path, open
         make_run(tmp_path / f"run-{i}")
     index = opened(tmp_path)
     assert set(rows_of(index)) == {f"run-{i}" for i in range(5)}
-    assert index.progress == (5, 5)
+    assert index.progress == Indexing(done=5, total=5)
     assert rows_of(index)["run-0"].state == "finished"
 
 

@@ -17,7 +17,7 @@ from cutaway.run import Run
 from cutaway.run.evaluations import evaluations
 from cutaway.run.jobs import job_ids, read_job
 from cutaway.run.process import is_running
-from cutaway.studio.flips.kept import kept_comparison
+from cutaway.studio.flips import kept_comparison
 from tests.unit.studio.evaluated import SLOW, cancel, row, start, until
 from tests.unit.studio.one_run import Asked, studio_of
 

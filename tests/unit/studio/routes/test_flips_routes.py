@@ -14,7 +14,7 @@ import torch
 from cutaway.analysis import Population
 from cutaway.dataset import Dataset
 from cutaway.evaluation import evaluate
-from cutaway.studio.flips.kept import keep_comparison
+from cutaway.studio.flips import keep_comparison
 from tests.unit.studio.one_run import Asked, studio_of
 
 

@@ -199,7 +199,7 @@ class TestSamples:
     def test_a_window_that_is_too_wide_is_refused_in_words(
         self, studio: Asked, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("cutaway.studio.runs.seen_samples.MOST_SEEN", 20)
+        monkeypatch.setattr("cutaway.studio.runs.steps.MOST_SEEN", 20)
         answer = studio.get("healthy", "/samples", first=0)
         assert (answer.status_code, answer.json()["code"]) == (400, "window-too-wide")
         assert "96 samples" in answer.json()["error"]

@@ -40,11 +40,11 @@ def test_few_are_kept_and_the_one_that_was_used_last_stays(opened: OpenedRuns) -
     for name in ("b", "a", "c", "a"):
         with opened.trial(name) as trial:
             assert trial.name == name
-    assert len(opened) == 2
+    assert len(opened._opened) == 2
     with opened.trial("a") as again:
         assert again is first
     opened.close()
-    assert len(opened) == 0
+    assert len(opened._opened) == 0
 
 
 def test_who_is_in_its_block_keeps_a_trial_that_is_given_up(opened: OpenedRuns) -> None:
@@ -105,7 +105,7 @@ def test_a_folder_that_is_gone_is_said_so_without_its_place(tmp_path: Path, open
     shutil.rmtree(tmp_path / "a")
     with pytest.raises(RunNotFound), opened.trial("a"):
         pass
-    assert len(opened) == 0
+    assert len(opened._opened) == 0
     write(tmp_path / "a")
     with opened.trial("a") as trial:
         shutil.rmtree(tmp_path / "a")

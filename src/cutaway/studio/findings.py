@@ -1,4 +1,4 @@
-"""The findings of a run as rows, and one with its evidence: what it means, where to look, what was done about it."""
+"""The findings of a run as rows, one with its evidence, and steering: what was asked of the training, and asking it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from cutaway import registry
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.rules.actions.action import request_id
 from cutaway.rules.documentation import sections
-from cutaway.run.control import history
+from cutaway.run.asking import TrainingHolder, WantedAction, ask_training, checked_arguments, look_at_training
+from cutaway.run.control import Reply, Request, history
 from cutaway.run.findings import BY_ANALYSIS, Finding, findings_from_table, tensors_named_by
 from cutaway.run.identity import Run
 from cutaway.studio.answers.errors import Refusal
-from cutaway.studio.answers.plain import plain, text
-from cutaway.studio.findings.steering import request_row
-from cutaway.studio.wire.life import FindingDetail, FindingRow
+from cutaway.studio.answers.plain import number_or_none, plain, text
+from cutaway.studio.wire.life import FindingDetail, FindingRow, LeftRequest, NewRequest, RequestRow
 from cutaway.trial.trial import Trial
 
-__all__ = ["chosen_findings", "finding_detail", "finding_row", "findings_of"]
+__all__ = ["ask_for", "chosen_findings", "finding_detail", "finding_row", "findings_of", "request_row", "requests_of"]
 
 # Keys of the evidence that say where the window of steps begins; the step of the finding is where it ends.
 _BEGINNINGS = ("since", "first_step", "from_step", "start_step")
@@ -127,3 +127,67 @@ def _step(finding: Finding) -> int | None:
 
 def _is_step(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+WHO = "studio"
+
+
+def requests_of(run: Run) -> list[RequestRow]:
+    """Return what was asked of the training, the newest first; messages to people travel the same way, and stay out."""
+    return [request_row(one, reply) for one, reply in reversed(history(run.storage)) if one.role == "train"]
+
+
+def request_row(request: Request, reply: Reply | None) -> RequestRow:
+    """Return a request as a row."""
+    done = reply is not None and reply.state in ("done", "refused")
+    return RequestRow(
+        id=text(request.id),
+        action=text(request.action),
+        arguments=plain(request.arguments),
+        who=text(request.who),
+        why=text(request.why),
+        time=number_or_none(request.time),
+        state=reply.state if reply is not None and done else "waiting",
+        reason="" if reply is None else text(reply.reason),
+        step=reply.step if reply is not None and isinstance(reply.step, int) and reply.step >= 0 else None,
+        answered=None if reply is None else number_or_none(reply.time),
+    )
+
+
+def ask_for(run: Run, wanted: NewRequest) -> LeftRequest:
+    """Leave a request for the training of a run; refused at once where it cannot be carried out.
+
+    An id that was asked before is answered with what became of it, also where the training has ended since.
+    """
+    arguments = checked_arguments(wanted.action, wanted.arguments)
+    for name, value in arguments.items():
+        if not value > 0:
+            # From a command line it may be meant; a field that was left empty or cut short is not.
+            raise ConfigurationError(f"`{name} > 0` must hold, but got {name}={value:g}.")
+    known = _asked_before(run, wanted.id)
+    if known is not None:
+        return LeftRequest(request=known, new=False)
+    training = look_at_training(run)
+    _refuse(run, training, wanted.action)
+    asked = WantedAction(wanted.action, arguments, who=WHO, why=wanted.why)
+    request, new = ask_training(run, training, asked, wanted.id)
+    known = None if new else _asked_before(run, wanted.id)
+    return LeftRequest(request=known or request_row(request, None), new=new)
+
+
+def _refuse(run: Run, training: TrainingHolder, action: str) -> None:
+    if not training.runs:
+        said = f"The training of run {run.name!r} is not running: it is {training.state}."
+        raise Refusal(409, "not-running", said, "Only a running training can be asked for something.")
+    if action == "resume" and not training.paused:
+        raise Refusal(409, "not-paused", f"The training of run {run.name!r} is not paused.", "It goes on by itself.")
+    if action == "pause" and training.paused:
+        said = f"The training of run {run.name!r} is paused already."
+        raise Refusal(409, "paused-already", said, "Ask it to resume, or to stop.")
+
+
+def _asked_before(run: Run, wanted: str | None) -> RequestRow | None:
+    if wanted is None:
+        return None
+    both = history(run.storage)
+    return next((request_row(one, reply) for one, reply in both if one.id == wanted and one.role == "train"), None)

@@ -1,4 +1,7 @@
-"""The model of an evaluation: what it says of itself where it can be opened, else what the run says of it."""
+"""The model of an evaluation: what it says of itself, else what the run says of it, and what it says to a file.
+
+The bytes of a file that somebody sent are looked at in the worker alone; here its answer becomes rows.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from cutaway.errors import CutawayError
 from cutaway.run.evaluations import LATENT
 from cutaway.run.sources import ModelSource, SpaceSource
 from cutaway.studio.answers.errors import Refusal, presentable
 from cutaway.studio.populations import Loaded
-from cutaway.studio.wire.models import ModelDetail, ModelFile, ModelLayer, ModelState, ModelTensor
+from cutaway.studio.previews import SamplePreviews
+from cutaway.studio.samples.asking import heat_map_row, visual_row
+from cutaway.studio.samples.classes import class_rows
+from cutaway.studio.samples.similar import similar_rows
+from cutaway.studio.wire.models import ModelDetail, ModelFile, ModelLayer, ModelState, ModelTensor, Tried
 from cutaway.studio.workers.pool import State, Workers
 
-__all__ = ["model_detail", "model_state"]
+__all__ = ["model_detail", "model_state", "try_file"]
 
 # Reading a file only for its size and digest must not keep a page waiting; the run noted the digest anyway.
 _LONGEST_NAME = 200
@@ -85,3 +94,23 @@ def _noted_facts(about: Mapping[str, Any]) -> dict[str, str]:
         for name, value in about.items()
         if name not in left_out and isinstance(value, str | int | float)
     }
+
+
+def try_file(
+    workers: Workers, loaded: Loaded, previews: SamplePreviews, *, run_id: str, body: bytes, name: str, target: str
+) -> Tried:
+    """Return what the model of an evaluation says to a file."""
+    if not body:
+        raise Refusal(400, "no-file", "There is no file in the body.", "Send a PNG, a JPEG or a `.npy` array.")
+    found = workers.ask(run_id, loaded.number, "try", {"body": body, "name": name, "target": target}).value
+    likely = np.array(found["scores"], np.float64) if found["scores"] else None
+    heat = found["heat_map"]
+    return Tried(
+        prediction=found["prediction"],
+        classes=class_rows(tuple(found["classes"]), likely, None, target or None),
+        outputs=found["outputs"],
+        input=visual_row(found["input"]),
+        heat_map=None if heat is None else heat_map_row(heat),
+        similar=[] if found["similar"] is None else similar_rows(loaded, previews, found["similar"]),
+        notes=[presentable(one) for one in found["notes"]],
+    )
