@@ -26,7 +26,7 @@ from cutaway.run.evaluations import Evaluation
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.populations import Loaded
 from cutaway.studio.previews import SamplePreviews
-from cutaway.studio.wire.flips import DifferenceRow, FlipRow, FlipsAnswer, RegionRow, SliceRow
+from cutaway.studio.wire.runs import DifferenceRow, FlipRow, FlipsAnswer, RegionRow, SliceRow
 
 __all__ = ["FLIPS", "flip_table", "flips_answer", "keep_comparison", "kept_comparison"]
 

@@ -136,10 +136,6 @@ def _handler(translate: Callable[[Any], Refusal]) -> Callable[[Request, Exceptio
     return handle
 
 
-def _of_refusal(error: Refusal) -> Refusal:
-    return error
-
-
 def _of_tree(error: CutawayError) -> Refusal:
     status = next(status for kind, status in _STATUS if isinstance(error, kind))
     words = re.sub(r"(?<!^)(?=[A-Z])", "-", type(error).__name__).lower()
@@ -170,7 +166,7 @@ def _of_system(error: OSError) -> Refusal:
 
 
 _TRANSLATIONS: tuple[tuple[type[Exception], Callable[[Any], Refusal]], ...] = (
-    (Refusal, _of_refusal),
+    (Refusal, lambda refusal: refusal),
     (CutawayError, _of_tree),
     (RequestValidationError, _of_validation),
     (HTTPException, _of_http),

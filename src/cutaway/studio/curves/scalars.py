@@ -49,7 +49,8 @@ def all_curves(trial: Trial) -> dict[str, ScalarCurve]:
     """Return every series of a run by its key: losses first, then metrics, rates and throughput."""
     saved = [ScalarCurve(name, mode, points) for (name, mode), points in trial.scalar_series().items()]
     columns = trial.step_columns()
-    derived = [*_of_steps(columns, trial), *([] if _has_loss(saved) else _of_losses(trial, columns))]
+    has_loss = any("loss" in curve.name.lower() for curve in saved)
+    derived = [*_of_steps(columns, trial), *([] if has_loss else _of_losses(trial, columns))]
     known = {curve.key for curve in saved}
     found = [*saved, *(curve for curve in derived if curve.key not in known)]
     return {curve.key: curve for curve in sorted(found, key=_order)}
@@ -89,10 +90,6 @@ def scalar_group(name: str) -> Group:
 def _order(curve: ScalarCurve) -> tuple[int, int, str, str]:
     mode = _MODES.index(curve.mode) if curve.mode in _MODES else len(_MODES)
     return _GROUPS.index(scalar_group(curve.name)), mode, curve.name, curve.mode
-
-
-def _has_loss(curves: list[ScalarCurve]) -> bool:
-    return any("loss" in curve.name.lower() for curve in curves)
 
 
 def _of_steps(columns: Columns, trial: Trial) -> Iterator[ScalarCurve]:

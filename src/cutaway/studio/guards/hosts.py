@@ -9,9 +9,10 @@ import ipaddress
 import re
 from collections.abc import Iterable
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Scope
 
-from cutaway.studio.answers.errors import Refusal, refuse
+from cutaway.studio.answers.errors import Refusal
+from cutaway.studio.guards.refusing import Refusing
 
 __all__ = ["LOOPBACK_NAMES", "KnownHosts", "host_name", "is_bare_name", "is_everywhere", "is_loopback", "normal_name"]
 
@@ -73,26 +74,16 @@ def is_everywhere(host: str) -> bool:
     return host.strip("[]") in _EVERYWHERE
 
 
-class KnownHosts:
+class KnownHosts(Refusing):
     """Refuses requests for any other host name than this machine's loopback, the bound one and those allowed."""
 
     def __init__(self, app: ASGIApp, host: str, allowed: Iterable[str]) -> None:
-        self._app = app
+        super().__init__(app)
         bound = () if is_everywhere(host) else (host,)
         self._names = frozenset(map(normal_name, (*LOOPBACK_NAMES, *bound, *allowed)))
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on where its Host is one of ours."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        refusal = self._refusal([value.decode("latin-1") for key, value in scope["headers"] if key == b"host"])
-        if refusal is not None:
-            await refuse(refusal, scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
-
-    def _refusal(self, hosts: list[str]) -> Refusal | None:
+    def _refusal(self, scope: Scope) -> Refusal | None:
+        hosts = [value.decode("latin-1") for key, value in scope["headers"] if key == b"host"]
         if len(hosts) != 1:
             return Refusal(403, "wrong-host", f"A request names one host, but this one names {len(hosts)}.")
         name = host_name(hosts[0])

@@ -10,15 +10,15 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Scope
 
-from cutaway.studio.answers.errors import Refusal, refuse
+from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.guards.hosts import host_name
+from cutaway.studio.guards.refusing import SAFE_METHODS, Refusing
 from cutaway.studio.guards.routes import is_api, takes_file
 
-__all__ = ["SAFE_METHODS", "OwnOrigin", "is_same_origin"]
+__all__ = ["OwnOrigin", "is_same_origin"]
 
-SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 _PORTS = {"http": 80, "https": 443}
 _HINT = "Open the studio's own page, or send the request from a program with `Content-Type: application/json`."
 
@@ -42,38 +42,26 @@ def is_same_origin(origin: str, host: str) -> bool:
     return host_name(parts.netloc) == host_name(host) is not None and (port or default) == asked
 
 
-class OwnOrigin:
+class OwnOrigin(Refusing):
     """Refuses what a page of another origin sends, and changes that nothing proves to be meant. Opens no WebSocket."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on where it comes from our own page or from a program."""
-        refusal = None if scope["type"] == "lifespan" else _refusal(scope)
-        if refusal is not None:
-            await refuse(refusal, scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
-
-
-def _refusal(scope: Scope) -> Refusal | None:
-    headers = Headers(scope=scope)
-    if scope["type"] != "http" or "websocket" in headers.get("upgrade", "").lower():
-        return Refusal(403, "no-websocket", "The studio opens no WebSocket.", "`GET api/live` streams what is new.")
-    origins = headers.getlist("origin")
-    if any(not is_same_origin(origin, headers.get("host", "")) for origin in origins):
-        error = f"A page of {origins[0][:100]!r} may not ask this studio."
-        return Refusal(403, "foreign-origin", error, _HINT)
-    site = headers.get("sec-fetch-site")
-    if scope["method"] in SAFE_METHODS:
-        # A link from elsewhere may lead to the page; what it shows comes from its own requests.
-        if is_api(scope) and site not in (None, "same-origin", "none"):
-            return Refusal(403, "foreign-origin", "A page of another site may not ask this studio.", _HINT)
-        return None
-    # Neither can be sent by a page elsewhere that did not ask first.
-    kinds = ("application/json", "application/octet-stream") if takes_file(scope) else ("application/json",)
-    return _refusal_of_change(headers, proven=bool(origins) or site == "same-origin", site=site, kinds=kinds)
+    def _refusal(self, scope: Scope) -> Refusal | None:
+        headers = Headers(scope=scope)
+        if scope["type"] != "http" or "websocket" in headers.get("upgrade", "").lower():
+            return Refusal(403, "no-websocket", "The studio opens no WebSocket.", "`GET api/live` streams what is new.")
+        origins = headers.getlist("origin")
+        if any(not is_same_origin(origin, headers.get("host", "")) for origin in origins):
+            error = f"A page of {origins[0][:100]!r} may not ask this studio."
+            return Refusal(403, "foreign-origin", error, _HINT)
+        site = headers.get("sec-fetch-site")
+        if scope["method"] in SAFE_METHODS:
+            # A link from elsewhere may lead to the page; what it shows comes from its own requests.
+            if is_api(scope) and site not in (None, "same-origin", "none"):
+                return Refusal(403, "foreign-origin", "A page of another site may not ask this studio.", _HINT)
+            return None
+        # Neither can be sent by a page elsewhere that did not ask first.
+        kinds = ("application/json", "application/octet-stream") if takes_file(scope) else ("application/json",)
+        return _refusal_of_change(headers, proven=bool(origins) or site == "same-origin", site=site, kinds=kinds)
 
 
 def _refusal_of_change(headers: Headers, *, proven: bool, site: str | None, kinds: tuple[str, ...]) -> Refusal | None:

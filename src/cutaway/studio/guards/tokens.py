@@ -15,10 +15,11 @@ from collections.abc import Callable
 from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Scope
 
 from cutaway.errors import ConfigurationError
-from cutaway.studio.answers.errors import Refusal, refuse
+from cutaway.studio.answers.errors import Refusal
+from cutaway.studio.guards.refusing import Refusing
 from cutaway.studio.guards.routes import is_api, route_of
 
 __all__ = ["COOKIE_SECONDS", "SHORTEST_TOKEN", "Gate", "TokenAsked"]
@@ -95,22 +96,20 @@ class Gate:
         return hmac.new(self._token, f"cutaway studio {text}".encode(), hashlib.sha256).hexdigest()
 
 
-class TokenAsked:
+class TokenAsked(Refusing):
     """Refuses what comes without the token, where there is a gate; and a token in an address everywhere."""
 
     def __init__(self, app: ASGIApp, gate: Gate | None) -> None:
-        self._app = app
+        super().__init__(app)
         self._gate = gate
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on where it is open, or whoever asks is known."""
+    def _refusal(self, scope: Scope) -> Refusal | None:
         if scope["type"] == "http":
             try:
                 self._check(scope)
             except Refusal as refusal:
-                await refuse(refusal, scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+                return refusal
+        return None
 
     def _check(self, scope: Scope) -> None:
         self._refuse_secrets_in_address(scope)

@@ -11,8 +11,8 @@ import threading
 import time
 from pathlib import Path
 
-from cutaway.errors import RunFormatError, RunNotFound, StorageError
-from cutaway.run.annotations import read_annotations
+from cutaway.errors import CutawayError, RunFormatError, RunNotFound, StorageError
+from cutaway.run.annotations import Annotations, annotate, read_annotations
 from cutaway.run.identity import Run
 from cutaway.studio.index.cache import cache_file, read_cache, write_cache
 from cutaway.studio.index.changes import Change, Changes
@@ -20,6 +20,7 @@ from cutaway.studio.index.facts import IndexedRun, annotated
 from cutaway.studio.index.gathering import Gathering
 from cutaway.studio.index.run_table import RunTable
 from cutaway.studio.wire.live import Indexing
+from cutaway.studio.wire.runs import AnnotationsChange
 
 __all__ = ["RunIndex"]
 
@@ -126,12 +127,30 @@ class RunIndex:
         except (OSError, RunNotFound, RunFormatError):
             return row
 
-    def read_again(self, run: str) -> IndexedRun:
-        """Read a run again at once, for whoever has just changed it."""
-        row = self._runs.read(run)
-        if row is None:
+    def annotate(self, run: str, change: AnnotationsChange) -> Annotations:
+        """Change what is written about a run, and return all of it; a new baseline takes the place of the last.
+
+        Of all runs under the folder at most one is the baseline.
+        """
+        written = annotate(self.run_of(run), tags=change.tags, note=change.note, baseline=change.baseline)
+        self._read_again(run)
+        for row in self.table().rows if change.baseline else ():
+            if row.baseline and row.id != run:
+                self._release(row.id)
+        return written
+
+    def _release(self, run: str) -> None:
+        """Make a run no longer the baseline. One that cannot be written stays marked, which is said and not hidden."""
+        try:
+            annotate(self.run_of(run), baseline=False)
+            self._read_again(run)
+        except (CutawayError, OSError) as error:
+            log.warning("Run %r is still marked as a baseline: %s", run, error)
+
+    def _read_again(self, run: str) -> None:
+        """Read a run again at once that has just been changed."""
+        if self._runs.read(run) is None:
             raise RunNotFound(run, self.root.name)
-        return row
 
     def changes_since(self, number: int) -> list[Change]:
         """Return what has changed after the change of a number; asking keeps the folder looked at."""

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query
 from cutaway.studio.answers.paging import Limit, Offset, page_of
 from cutaway.studio.findings import ask_for, chosen_findings, finding_detail, finding_row, findings_of, requests_of
 from cutaway.studio.routes.runs import RunId
-from cutaway.studio.tensors.layers import findings_of_layer
+from cutaway.studio.tensors.rows import findings_of_layer
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire.base import Data, Page
 from cutaway.studio.wire.life import FindingDetail, FindingRow, LeftRequest, NewRequest, RequestRow

@@ -10,7 +10,7 @@ from cutaway.studio.answers.arrow import ArrowResponse, arrow_answer
 from cutaway.studio.flips import flip_table, flips_answer
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire.base import Data
-from cutaway.studio.wire.flips import FlipsAnswer
+from cutaway.studio.wire.runs import FlipsAnswer
 
 __all__ = ["router"]
 

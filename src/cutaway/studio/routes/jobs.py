@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from cutaway.studio.answers.paging import Limit, Offset
+from cutaway.studio.answers.paging import Limit, Offset, page_of
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire.base import Data, Page
 from cutaway.studio.wire.jobs import JobLog, JobRow, NewJob
@@ -27,8 +27,7 @@ def list_jobs(
     limit: Limit = 100,
 ) -> Page[JobRow]:
     """Return the jobs of all runs, the newest first."""
-    rows = studio.jobs.rows(run)
-    return Page(data=rows[offset : offset + limit], total=len(rows), offset=offset, limit=limit)
+    return page_of(studio.jobs.rows(run), offset, limit)
 
 
 @router.post("", status_code=201)

@@ -16,12 +16,11 @@ from cutaway.studio.routes.runs import RunId
 from cutaway.studio.runs.detail import run_detail
 from cutaway.studio.runs.rows import run_row
 from cutaway.studio.runs.steps import seen_page, step_page
-from cutaway.studio.tensors.layers import layer_rows
+from cutaway.studio.tensors.rows import layer_rows
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire.base import Data, Page
-from cutaway.studio.wire.life import ScalarRow, SeenSample, StepRow
+from cutaway.studio.wire.life import LayerRow, ScalarRow, SeenSample, StepRow
 from cutaway.studio.wire.runs import RunDetail
-from cutaway.studio.wire.tensors import LayerRow
 
 __all__ = ["FirstStep", "LastStep", "Points", "router"]
 

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Path, Query
 
 from cutaway.studio.answers.arrow import ArrowResponse, arrow_answer
 from cutaway.studio.answers.paging import Limit, Offset
-from cutaway.studio.runs.annotating import annotate_run
 from cutaway.studio.runs.comparing import compare_runs, curves_of_runs
 from cutaway.studio.runs.rows import columns_of, page_of_runs
 from cutaway.studio.the_studio import TheStudio
@@ -50,7 +49,7 @@ def list_columns(studio: TheStudio) -> Data[list[RunColumn]]:
 @router.patch("/runs/{run}/annotations")
 def annotate(studio: TheStudio, run: RunId, change: AnnotationsChange) -> Data[RunAnnotations]:
     """Change the tags and the note of a run, or make it the baseline."""
-    written = annotate_run(studio.index, run, tags=change.tags, note=change.note, baseline=change.baseline)
+    written = studio.index.annotate(run, change)
     return Data(data=RunAnnotations(tags=list(written.tags), note=written.note, baseline=written.baseline))
 
 

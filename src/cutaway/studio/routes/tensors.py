@@ -14,7 +14,7 @@ from cutaway.studio.tensors.rows import tensor_detail, tensor_page
 from cutaway.studio.tensors.series import histogram_of, overview_table, series_table, values_table
 from cutaway.studio.the_studio import TheStudio
 from cutaway.studio.wire.base import Data, Page
-from cutaway.studio.wire.tensors import Histogram, TensorDetail, TensorRow
+from cutaway.studio.wire.life import Histogram, TensorDetail, TensorRow
 from cutaway.tensors.statistic_names import StatisticName
 
 __all__ = ["router"]

@@ -15,7 +15,7 @@ from cutaway.studio.guards.crowds import MOST_REQUESTS, BoundedCrowd
 from cutaway.studio.guards.headers import SafeHeaders
 from cutaway.studio.guards.hosts import KnownHosts
 from cutaway.studio.guards.origins import OwnOrigin
-from cutaway.studio.guards.read_only import ReadOnly
+from cutaway.studio.guards.refusing import ReadOnly
 from cutaway.studio.guards.routes import UnderRootPath
 from cutaway.studio.guards.tokens import TokenAsked
 from cutaway.studio.routes import (

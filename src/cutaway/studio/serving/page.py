@@ -47,13 +47,13 @@ class _File:
     caching: str
 
 
+@dataclass(frozen=True)
 class Bundle:
-    """The files of the built page, in memory, as they were when it was loaded."""
+    """The files of the built page by their addresses, in memory, as they were when it was loaded."""
 
-    def __init__(self, files: Mapping[str, _File], index: str | None, missing: str = "") -> None:
-        self._files = dict(files)
-        self._index = index
-        self._missing = missing
+    files: Mapping[str, _File]
+    index: str | None
+    missing: str = ""
 
     @classmethod
     def load(cls, folder: Path = STATIC) -> Bundle:
@@ -76,25 +76,21 @@ class Bundle:
     @property
     def is_built(self) -> bool:
         """Whether there is a page."""
-        return self._index is not None
+        return self.index is not None
 
     @property
     def why_not_built(self) -> str:
         """Why there is no page, where the build could say, and what to do about it."""
-        return f"{self._missing} {BUILD_HINT}".strip()
-
-    def file(self, route: str) -> _File | None:
-        """Return the file of exactly this name."""
-        return self._files.get(route)
+        return f"{self.missing} {BUILD_HINT}".strip()
 
     def page(self, root_path: str) -> str:
         """Return the page as it is below a root path."""
         root = html.escape(root_path, quote=True)
-        if self._index is None:
+        if self.index is None:
             return _WITHOUT_PAGE.format(hint=html.escape(self.why_not_built), root=root)
         base = f'<base href="{root}/" />'
-        found, count = re.subn(r"<base\b[^>]*>", lambda _: base, self._index, count=1)
-        return found if count else self._index.replace("<head>", f"<head>{base}", 1)
+        found, count = re.subn(r"<base\b[^>]*>", lambda _: base, self.index, count=1)
+        return found if count else self.index.replace("<head>", f"<head>{base}", 1)
 
 
 class ThePage:
@@ -116,7 +112,7 @@ class ThePage:
             await refuse(Refusal(405, "method-not-allowed", error), scope, receive, send)
             return
         route = route_of(scope)
-        file = self._bundle.file(route)
+        file = self._bundle.files.get(route)
         if file is None and not route.startswith("/assets/") and _ADDRESS.fullmatch(route):
             file = self._page
         if file is None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from cutaway.arrays import Float32Array
 from cutaway.errors import ConfigurationError, TensorUnavailable, TensorUnavailableForStep
 from cutaway.studio.tensors.histograms import count_values
-from cutaway.studio.wire.tensors import Histogram
+from cutaway.studio.wire.life import Histogram
 from cutaway.trial.model_tensors import ModelTensors
 from cutaway.trial.tensor import Tensor
 from cutaway.trial.trial import Trial

@@ -74,7 +74,7 @@ def test_a_run_that_becomes_a_link_that_leads_out_is_not_followed_before_the_nex
     with pytest.raises(RunNotFound):
         index.run_of(row.id)
     with pytest.raises(RunNotFound):
-        index.read_again(row.id)
+        index._read_again(row.id)
 
 
 def test_what_cannot_be_opened_is_listed_and_refused(tmp_path: Path, opened: Open) -> None:

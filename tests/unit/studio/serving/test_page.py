@@ -152,7 +152,7 @@ def test_why_there_is_no_page_is_said_before_what_to_do(tmp_path: Path) -> None:
 
 def test_what_the_build_keeps_for_itself_is_not_served(built: Path) -> None:
     (built / "built-from.txt").write_text("a digest")
-    assert Bundle.load(built).file("/built-from.txt") is None
+    assert "/built-from.txt" not in Bundle.load(built).files
 
 
 def test_the_page_of_frozen_copies_is_not_served(built: Path) -> None:
