@@ -76,7 +76,7 @@ def test_an_analysis_of_one_file_is_made_asked_reported_and_a_job(
     from cutaway.dataset import Dataset
     from cutaway.evaluation import evaluate
     from cutaway.run.jobs import new_job
-    from cutaway.studio.jobs.naming import analysis_of
+    from cutaway.studio.jobs.rows import analysis_of
 
     follow.write("add-an-analysis.md", "long_vectors.py")
     follow.install("add-an-analysis.md")

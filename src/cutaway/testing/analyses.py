@@ -83,7 +83,7 @@ class AnalysisContract:
         assert (first is None) == (second is None)
         if first is not None and second is not None:
             assert first.words == second.words
-            assert {name: table.to_pydict() for name, table in first.tables.items()}.keys() == second.tables.keys()
+            assert first.tables.keys() == second.tables.keys()
             for name, table in first.tables.items():
                 # Not numbers are equal here: a sample that is nowhere is nowhere again.
                 np.testing.assert_equal(table.to_pydict(), second.tables[name].to_pydict())

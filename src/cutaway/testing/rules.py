@@ -32,7 +32,7 @@ from cutaway.run.identity import Run
 from cutaway.run.layout import COLLECTIONS_FILE
 from cutaway.run.leases import RunState
 from cutaway.run.schemas import SCALARS, STATISTICS, STEPS, TENSORS
-from cutaway.run.segments import TableWriter, WriterId
+from cutaway.run.segments import WriterId
 from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
@@ -147,7 +147,32 @@ class _RunFolder:
         self._writers = {table: run.writer(table, who) for table in (TENSORS, STATISTICS, SCALARS, STEPS)}
 
     def add(self, held: HeldStep) -> None:
-        _write(self._writers, held)
+        arrays, writers = held.values, self._writers
+        if arrays:
+            rows: dict[str, Sequence[object]] = {
+                "step": [held.step] * len(arrays),
+                "tensor": list(arrays),
+                "dtype": [str(array.dtype) for array in arrays.values()],
+                "shape": [array.shape for array in arrays.values()],
+            }
+            writers[TENSORS].append_tensors(rows, held.step, [np.ascontiguousarray(array) for array in arrays.values()])
+        for block in held.statistics:
+            count = len(block.names)
+            numbers = {name: list(block.columns[name]) for name in STATISTIC_COLUMNS}
+            whole = {name: [int(value) for value in numbers[name]] for name in ("size", "nonfinite", "zeros")}
+            change = [None if np.isnan(value) else value for value in numbers["change"]]
+            active = list(block.active) if block.active is not None else [None] * count
+            named = {"step": [held.step] * count, "tensor": list(block.names)}
+            writers[STATISTICS].append_rows(
+                {**named, **numbers, **whole, "change": change, "active": active}, held.step
+            )
+        if held.scalars:
+            records = [(name, held.step, held.mode.name, value, held.time) for name, value in held.scalars]
+            writers[SCALARS].append_records(records, held.step)
+        phases = [held.seconds.get(phase) for phase in PHASES]
+        samples = None if held.samples is None else list(held.samples)
+        row = (held.step, held.mode.name, held.mode_step, held.epoch, held.time, *phases, samples, True, 0)
+        writers[STEPS].append_records([row], held.step)
 
     def close(self, state: RunState) -> None:
         for writer in self._writers.values():
@@ -259,30 +284,3 @@ def _refusal(rule: Rule, reader: TensorReader) -> str:
 
 def _as_argument_text(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-
-
-def _write(writers: Mapping[str, TableWriter], held: HeldStep) -> None:
-    arrays = held.values
-    if arrays:
-        rows: dict[str, Sequence[object]] = {
-            "step": [held.step] * len(arrays),
-            "tensor": list(arrays),
-            "dtype": [str(array.dtype) for array in arrays.values()],
-            "shape": [array.shape for array in arrays.values()],
-        }
-        writers[TENSORS].append_tensors(rows, held.step, [np.ascontiguousarray(array) for array in arrays.values()])
-    for block in held.statistics:
-        count = len(block.names)
-        numbers = {name: list(block.columns[name]) for name in STATISTIC_COLUMNS}
-        whole = {name: [int(value) for value in numbers[name]] for name in ("size", "nonfinite", "zeros")}
-        change = [None if np.isnan(value) else value for value in numbers["change"]]
-        active = list(block.active) if block.active is not None else [None] * count
-        named = {"step": [held.step] * count, "tensor": list(block.names)}
-        writers[STATISTICS].append_rows({**named, **numbers, **whole, "change": change, "active": active}, held.step)
-    if held.scalars:
-        records = [(name, held.step, held.mode.name, value, held.time) for name, value in held.scalars]
-        writers[SCALARS].append_records(records, held.step)
-    phases = [held.seconds.get(phase) for phase in PHASES]
-    samples = None if held.samples is None else list(held.samples)
-    row = (held.step, held.mode.name, held.mode_step, held.epoch, held.time, *phases, samples, True, 0)
-    writers[STEPS].append_records([row], held.step)

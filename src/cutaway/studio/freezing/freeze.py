@@ -15,7 +15,6 @@ from cutaway.errors import ConfigurationError
 from cutaway.studio.freezing.asking import inside
 from cutaway.studio.freezing.folder import copy_page, whole_folder
 from cutaway.studio.freezing.packing import Packer
-from cutaway.studio.freezing.pictures import write_pictures
 from cutaway.studio.freezing.population_parts import take_population
 from cutaway.studio.freezing.sample_parts import chosen_samples, take_samples
 from cutaway.studio.freezing.taking import Taker
@@ -28,6 +27,7 @@ from cutaway.studio.the_studio import Studio
 __all__ = ["FROZEN_PAGE", "Frozen", "freeze"]
 
 FROZEN_PAGE = STATIC / "frozen"
+MOST_PICTURES = 2000
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _take(
         heat_maps = take_samples(take, chosen)
         take.name_samples(population.fair)
     say("Pictures ...")
-    pictures = write_pictures(take, place / "previews", take.samples) if detail["previews"] else []
+    pictures = _write_pictures(take, place / "previews") if detail["previews"] else []
     name = detail["row"]["name"]
     index = {
         "name": name,
@@ -110,6 +110,21 @@ def _take(
         "left_out": take.left_out,
     }
     return index, {"pictures": len(pictures), "samples": len(chosen), "heat_maps": heat_maps}
+
+
+def _write_pictures(take: Taker, folder: Path) -> list[str]:
+    """Write the small pictures of the samples that pages name; return the samples, a picture's name is its place."""
+    folder.mkdir()
+    written: list[str] = []
+    for sample in take.samples:
+        if len(written) >= MOST_PICTURES:
+            take.left_out.append(f"Pictures of samples beyond the first {MOST_PICTURES:,}.")
+            break
+        picture = take.picture(sample)
+        if picture is not None:
+            (folder / f"{len(written)}.png").write_bytes(picture)
+            written.append(sample)
+    return written
 
 
 def _cleaner(run: Path) -> Callable[[str], str]:

@@ -6,6 +6,7 @@ Latent vectors have no part in a test, so none are read.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
 
@@ -97,10 +98,7 @@ def _row(written: WrittenTest, samples: Samples) -> TestRow:
         # Somebody's file: one line that cannot be read is no reason not to run the others.
         result = TestResult(SliceTest("loss", 0.0), Verdict.NOT_JUDGED, str(error))
     return TestRow(
-        name=written.name,
-        line=written.line,
-        why=written.why,
-        insight=written.insight,
+        **asdict(written),
         verdict=result.verdict.value,
         reason=presentable(result.reason),
         value=result.value,

@@ -58,13 +58,8 @@ def _is_asked(decisions: Decisions, sample: str, decided: _Asked) -> bool:
 def _row(one: dict[str, Any], row: int, decisions: Decisions, drawn: bool) -> SuggestionRow:  # noqa: FBT001 - a column
     decision, label = decisions.of(one["sample"]) or (None, None)
     return SuggestionRow(
-        sample=one["sample"],
+        **one,
         row=row,
-        subset=one["subset"],
-        label=one["label"],
-        suggested=one["suggested"],
-        score=one["score"],
-        reason=one["reason"],
         preview=drawn,
         decision=cast("Literal['accepted', 'rejected'] | None", decision),
         decided_label=label,

@@ -1,17 +1,20 @@
-"""A job as a row of the page, and what it printed; without paths of the server."""
+"""A job as the page has it, without paths of the server: its names, its row, what it printed, and what changed."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Sequence
 from typing import cast
 
+from cutaway.analysis.population.names import command_name, name_of
+from cutaway.errors import ConfigurationError
 from cutaway.run.jobs import job_log
 from cutaway.run.plain_text import plain_text
 from cutaway.studio.answers.errors import presentable
 from cutaway.studio.jobs.listing import ListedJob
 from cutaway.studio.wire.jobs import JobKind, JobLog, JobRow, JobState
 
-__all__ = ["log_of", "row_of"]
+__all__ = ["JobsWatch", "analysis_of", "command_of", "log_of", "row_of"]
 
 MOST_LINES = 2000
 _LOST = "Its process is gone, and did not say how it ended: it was killed, or the machine went down."
@@ -68,3 +71,53 @@ def log_of(found: ListedJob, start: int) -> JobLog:
     ended = found.state not in ("waiting", "running")
     lines, following = job_log(found.path, found.job.id, start, MOST_LINES)
     return JobLog(lines=[presentable(line) for line in lines], next=following, ended=ended and len(lines) < MOST_LINES)
+
+
+def analysis_of(what: str) -> str:
+    """Return the analysis that a word names. Raises `ConfigurationError` for other words, and for what no job makes.
+
+    >>> analysis_of("to-label"), analysis_of("class_distances")
+    ('to label', 'class distances')
+    """
+    from cutaway.analysis.population.applicability import analysis_named  # it takes long to import
+
+    found = analysis_named(name_of(what))
+    if found.asked_alone and not found.prepares:
+        raise ConfigurationError(
+            f"No job makes {what!r} of all samples: `cutaway analyze RUN {command_name(found.name)}`"
+        )
+    return found.name
+
+
+def command_of(kind: str, run: str, what: str, evaluation: int, other: str) -> str:
+    """Return the command that does the same in a terminal; empty where none does.
+
+    >>> command_of("analyze", "my run", "to label", 1, "")
+    "cutaway analyze 'my run' to-label --evaluation 1"
+    """
+    if kind == "analyze":
+        words = [command_name(what)] if what else []
+    elif kind == "compare":
+        words = ["compare", "--with", other]
+    else:
+        # An evaluation is started from its binding and model, which lie elsewhere.
+        return ""
+    return shlex.join(["cutaway", "analyze", run, *words, "--evaluation", str(evaluation)])
+
+
+class JobsWatch:
+    """Looks at the same jobs again and again."""
+
+    def __init__(self, rows: Callable[[], Sequence[JobRow]]) -> None:
+        self._rows = rows
+        self._seen = self._now()
+
+    def look(self) -> list[str]:
+        """Return the runs of which a job is new, gone, or not as it was at the last look."""
+        before, now = self._seen, self._now()
+        self._seen = now
+        changed = (now.get(one) or before[one] for one in before.keys() | now.keys() if before.get(one) != now.get(one))
+        return sorted({row.run for row in changed})
+
+    def _now(self) -> dict[str, JobRow]:
+        return {row.id: row for row in self._rows()}

@@ -26,9 +26,7 @@ from cutaway.run.process import is_here
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.index import RunIndex
 from cutaway.studio.jobs.listing import ListedJob, Listing
-from cutaway.studio.jobs.naming import analysis_of, command_of
-from cutaway.studio.jobs.rows import log_of, row_of
-from cutaway.studio.jobs.watching import JobsWatch
+from cutaway.studio.jobs.rows import JobsWatch, analysis_of, command_of, log_of, row_of
 from cutaway.studio.wire.jobs import JobLog, JobRow, NewJob
 
 __all__ = ["MOST_RUNNING", "Jobs"]
@@ -56,9 +54,8 @@ class _Ours:
 class Jobs:
     """The jobs of the runs of an index. Safe to use from any thread; looks after its jobs from one of its own."""
 
-    def __init__(self, index: RunIndex, *, most: int = MOST_RUNNING) -> None:
+    def __init__(self, index: RunIndex) -> None:
         self._index = index
-        self._most = most
         self._listing = Listing(index)
         self._lock = threading.RLock()
         self._waiting: deque[_Ours] = deque()
@@ -217,7 +214,7 @@ class Jobs:
             _end(one, "failed", f"Its process ended with {status}.", "Its log says why.")
 
     def _start_waiting(self) -> None:
-        while self._waiting and self._count() < self._most:
+        while self._waiting and self._count() < MOST_RUNNING:
             one = self._waiting.popleft()
             if (one.run.path / JOBS / one.job.id / "cancel").exists():
                 _end(one, "cancelled")  # another studio was asked to
@@ -231,7 +228,7 @@ class Jobs:
 
     def _count(self) -> int:
         """Return how many jobs run on this machine: ours, and those that a studio before this one started."""
-        if len(self._running) >= self._most:
+        if len(self._running) >= MOST_RUNNING:
             return len(self._running)
         running = (one for one in self._listing.jobs() if one.job.id not in self._running)
         others = (one for one in running if one.state == "running" and one.job.state() is not None)

@@ -15,7 +15,7 @@ from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.populations.points import shown_map
 from cutaway.studio.wire.population import ClusterRow
 
-__all__ = ["cluster_rows"]
+__all__ = ["cluster_rows", "words_of_clusters"]
 
 _CLUSTERS, _WORDS = "clusters", "clusters_words"
 
@@ -35,7 +35,7 @@ def _rows(loaded: Loaded) -> list[ClusterRow]:
     members = np.asarray(loaded.column(CLUSTER).to_numpy(), np.int64)
     positions = shown_map(loaded, "umap").positions
     loss, correct = _column(loaded, LOSS), _column(loaded, CORRECT)
-    words = _words_of_clusters(loaded)
+    words = words_of_clusters(loaded)
     order = np.argsort(members, kind="stable")
     found, starts = np.unique(members[order], return_index=True)
     rows = []
@@ -69,7 +69,8 @@ def _mean(values: Float64Array | None, rows: IndexArray) -> float | None:
     return float(finite.mean()) if len(finite) else None
 
 
-def _words_of_clusters(loaded: Loaded) -> dict[int, str]:
+def words_of_clusters(loaded: Loaded) -> dict[int, str]:
+    """Return what distinguishes each cluster, where that was said of these clusters."""
     held, own = loaded.kept(_WORDS), loaded.kept(_CLUSTERS)
     if held is None or own is None or held.about.get("settings") != own.about.get("settings"):
         return {}

@@ -19,7 +19,7 @@ from cutaway.run.evaluated.columns import ERROR
 from cutaway.run.evaluated.kept import MAP
 from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.selections import selections
-from cutaway.run.sources import ModelSource, Source
+from cutaway.run.sources import Source
 from cutaway.studio.answers.plain import text
 from cutaway.studio.populations.derived import has_probabilities
 from cutaway.studio.populations.described import described_columns, looked_at
@@ -40,7 +40,7 @@ def population_detail(loaded: Loaded, scores: Scores) -> PopulationDetail:
     errors = next((one for one in columns if one.name == ERROR), None)
     return PopulationDetail(
         evaluation=loaded.number,
-        evaluations=[_evaluation_row(one, _accuracy(one, loaded, scores)) for one in evaluations(loaded.run)],
+        evaluations=[_evaluation_row(one, loaded, scores) for one in evaluations(loaded.run)],
         samples=len(loaded),
         failed=0 if errors is None else len(loaded) - errors.missing,
         subsets=loaded.counts,
@@ -109,23 +109,20 @@ def _outline(loaded: Loaded, columns: Sequence[PopulationColumn]) -> Samples:
     return Samples(pa.table(table), latents, classes, likely, None, hashes)
 
 
-def _accuracy(evaluation: Evaluation, loaded: Loaded, scores: Scores) -> float | None:
-    """Return how often an evaluation is right; of the one that is looked at, from the columns that it holds."""
-    return scores.accuracy(evaluation, loaded.column if evaluation.number == loaded.number else None)
-
-
-def _evaluation_row(evaluation: Evaluation, accuracy: float | None) -> EvaluationRow:
-    source = evaluation.source
-    subsets = {text(name): about.samples or 0 for name, about in source.subsets.items()}
+def _evaluation_row(evaluation: Evaluation, loaded: Loaded, scores: Scores) -> EvaluationRow:
+    source, about = evaluation.source, evaluation.source.model
+    subsets = {text(name): one.samples or 0 for name, one in source.subsets.items()}
     return EvaluationRow(
         number=evaluation.number,
         created=_time(source.time),
         finished=source.finished,
-        model=_model(source.model),
+        # Of its file the last part alone.
+        model=text(PurePath(about.file).name or about.class_name or about.format),
         samples=sum(subsets.values()),
         subsets=subsets,
         spaces=[text(one) for one in evaluation.spaces],
-        accuracy=accuracy,
+        # Of the one that is looked at, from the columns that it holds.
+        accuracy=scores.accuracy(evaluation, loaded.column if evaluation.number == loaded.number else None),
         loss=_loss(source),
         has_map=is_analysed(evaluation, MAP),
     )
@@ -137,11 +134,6 @@ def _loss(source: Source) -> float | None:
     losses = [(loss, samples) for loss, samples in told if loss is not None and math.isfinite(loss)]
     weight = sum(samples for _, samples in losses)
     return sum(loss * samples for loss, samples in losses) / weight if weight else None
-
-
-def _model(about: ModelSource) -> str:
-    """Return a model's name: of its file the last part alone, else what it was."""
-    return text(PurePath(about.file).name or about.class_name or about.format)
 
 
 def _time(told: Any) -> float | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Literal, cast
 
@@ -44,9 +43,9 @@ def table_rows(loaded: Loaded, previews: SamplePreviews, rows: Sequence[int]) ->
             label=_text_or_none(columns[LABEL][place]),
             prediction=_text_or_none(columns[PREDICTION][place]),
             correct=columns[CORRECT][place],
-            loss=_finite_or_none(columns[LOSS][place]),
+            loss=columns[LOSS][place],
             preview=columns[SAMPLE][place] in drawn,
-            suspicion=_finite_or_none(columns[SUSPICION][place]),
+            suspicion=columns[SUSPICION][place],
             suggested=_text_or_none(columns[SUGGESTED][place]),
             decision=cast('Literal["accepted", "rejected"] | None', columns[DECISION][place]),
         )
@@ -56,7 +55,3 @@ def table_rows(loaded: Loaded, previews: SamplePreviews, rows: Sequence[int]) ->
 
 def _text_or_none(value: str | None) -> str | None:
     return None if value is None else text(value)
-
-
-def _finite_or_none(value: float | None) -> float | None:
-    return float(value) if value is not None and math.isfinite(value) else None

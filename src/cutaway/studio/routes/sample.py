@@ -55,18 +55,8 @@ def heat_maps(
 ) -> Data[HeatMapAnswer]:
     """Return where the model looked in a sample, a map for each class and layer."""
     loaded = studio.populations.of(run, evaluation)
-    found = sample_heat_maps(
-        studio.workers,
-        loaded,
-        run_id=run,
-        sample=sample,
-        method=method,
-        targets=target,
-        layers=layer,
-        loss=loss,
-        sanity=sanity,
-    )
-    return Data(data=found)
+    asked = {"sample": sample, "method": method, "targets": target, "layers": layer, "loss": loss, "sanity": sanity}
+    return Data(data=sample_heat_maps(studio.workers, loaded, run, asked))
 
 
 @router.get("/similar")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from cutaway.errors import BindingError
 from cutaway.studio.answers.errors import Refusal, presentable
 from cutaway.studio.populations import Loaded
-from cutaway.studio.samples.finding import row_of
+from cutaway.studio.samples.facts import row_of
 from cutaway.studio.wire.sample import HeatMapAnswer, HeatMapRow, VisualRow
 from cutaway.studio.workers.pool import Workers
 
@@ -42,35 +42,17 @@ def sample_visuals(workers: Workers, loaded: Loaded, run_id: str, sample: str) -
     return visuals
 
 
-def sample_heat_maps(
-    workers: Workers,
-    loaded: Loaded,
-    *,
-    run_id: str,
-    sample: str,
-    method: str,
-    targets: Sequence[str],
-    layers: Sequence[str],
-    loss: bool,
-    sanity: bool,
-) -> HeatMapAnswer:
+def sample_heat_maps(workers: Workers, loaded: Loaded, run_id: str, asked: dict[str, Any]) -> HeatMapAnswer:
     """Return where the model looked in a sample; what takes longer than a page should wait belongs into a terminal."""
+    sample, method = asked["sample"], asked["method"]
     row_of(loaded, sample)
-    arguments = {
-        "sample": sample,
-        "method": method,
-        "targets": list(targets),
-        "layers": list(layers),
-        "loss": loss,
-        "sanity": sanity,
-    }
     try:
-        found = workers.ask(run_id, loaded.number, "heat_maps", arguments, seconds=_SECONDS).value
+        found = workers.ask(run_id, loaded.number, "heat_maps", asked, seconds=_SECONDS).value
     except Refusal as refusal:
         if refusal.code != "too-slow":
             raise
         chosen = f" --method {shlex.quote(method)}" if method else ""
-        what = "loss-heat-maps" if loss else "heat-maps"
+        what = "loss-heat-maps" if asked["loss"] else "heat-maps"
         command = f"cutaway analyze {loaded.run.name} {what} --sample {shlex.quote(sample)}{chosen}"
         raise Refusal(504, "too-slow", refusal.error, f"In a terminal it may take its time: `{command}`.") from refusal
     return HeatMapAnswer(**{**found, "maps": [heat_map_row(one) for one in found["maps"]]})

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import AbstractContextManager
+
+import pyarrow as pa
 
 from cutaway.errors import CutawayError
 from cutaway.studio.answers.errors import presentable
+from cutaway.studio.answers.plain import number_or_none
 from cutaway.studio.populations import Loaded
+from cutaway.studio.populations.cluster_rows import words_of_clusters
 from cutaway.studio.previews import SamplePreviews
 from cutaway.studio.samples.classes import classes_of
-from cutaway.studio.samples.facts import facts_of, rank_of, text_at
-from cutaway.studio.samples.finding import row_of
-from cutaway.studio.samples.findings import cluster_words, suggestion_of, twins_of
-from cutaway.studio.samples.visits import visits_of
+from cutaway.studio.samples.facts import facts_of, rank_of, row_of, text_at, value_at
+from cutaway.studio.samples.findings import suggestion_of, twins_of
 from cutaway.studio.wire.sample import SampleDetail, SampleVisits
 from cutaway.trial.trial import Trial
 
-__all__ = ["sample_detail"]
+__all__ = ["sample_detail", "visits_of"]
+
+MOST_VISITS = 2_000
 
 
 def sample_detail(
@@ -28,8 +31,9 @@ def sample_detail(
     label = text_at(loaded, "label", row)
     classes, notes = classes_of(loaded, row, label)
     visits = _visits(trial, sample, notes)
-    cluster = loaded.column("cluster")[row].as_py() if "cluster" in loaded.column_names else None
-    x, y = _place_on_map(loaded, row)
+    cluster = value_at(loaded, "cluster", row)
+    placed = next(loaded.maps(), None)
+    x, y = (None, None) if placed is None else placed.positions[row].tolist()
     return SampleDetail(
         sample=sample,
         row=row,
@@ -37,8 +41,8 @@ def sample_detail(
         evaluation=loaded.number,
         label=label,
         prediction=text_at(loaded, "prediction", row),
-        correct=_yes_or_no(loaded, row),
-        loss=_number_at(loaded, "loss", row),
+        correct=value_at(loaded, "correct", row),
+        loss=number_or_none(value_at(loaded, "loss", row)),
         loss_rank=rank_of(loaded.column("loss"), row) if "loss" in loaded.column_names else None,
         failed=presentable(text_at(loaded, "error", row) or ""),
         classes=classes,
@@ -49,7 +53,7 @@ def sample_detail(
         twins=twins_of(loaded, previews, sample),
         suggestion=suggestion_of(loaded, sample, label),
         cluster=cluster,
-        cluster_words=cluster_words(loaded, cluster),
+        cluster_words="" if cluster is None else words_of_clusters(loaded).get(cluster, ""),
         x=x,
         y=y,
         preview=bool(previews.known(loaded.run, {sample})),
@@ -71,22 +75,34 @@ def _visits(trial: AbstractContextManager[Trial], sample: str, notes: list[str])
     return visits
 
 
-def _place_on_map(loaded: Loaded, row: int) -> tuple[float | None, float | None]:
-    placed = next(loaded.maps(), None)
-    if placed is None:
-        return None, None
-    x, y = placed.positions[row].tolist()
-    return (x, y) if math.isfinite(x) and math.isfinite(y) else (None, None)
+def visits_of(trial: Trial, sample: str) -> tuple[SampleVisits | None, list[str]]:
+    """Return the losses that the hook saved of a sample, in step order; None where none. Of very many, even ones."""
+    if trial.run.identity.get("kind") == "evaluation":
+        return None, []
+    values = trial.sample_values(sample=sample, name="loss")
+    count = values.num_rows
+    if not count:
+        return None, []
+    notes = []
+    if count > MOST_VISITS:
+        step = -(-count // MOST_VISITS)
+        values = values.take(pa.array(range(0, count, step)))
+        notes.append(f"The training saw this sample {count:,} times; one in {step} is shown.")
+    steps = values["step"].to_pylist()
+    return SampleVisits(
+        steps=steps,
+        epochs=_epochs(trial, steps),
+        losses=values["value"].to_pylist(),
+        mode=[one or "TRAIN" for one in values["mode"].to_pylist()],
+    ), notes
 
 
-def _number_at(loaded: Loaded, name: str, row: int) -> float | None:
-    value = loaded.column(name)[row].as_py() if name in loaded.column_names else None
-    return float(value) if isinstance(value, int | float) else None
-
-
-def _yes_or_no(loaded: Loaded, row: int) -> bool | None:
-    value = loaded.column("correct")[row].as_py() if "correct" in loaded.column_names else None
-    return value if isinstance(value, bool) else None
+def _epochs(trial: Trial, steps: list[int]) -> list[int | None]:
+    columns = trial.step_columns()
+    if "epoch" not in columns:
+        return [None] * len(steps)
+    by_step = dict(zip(columns["step"].tolist(), columns["epoch"].tolist(), strict=True))
+    return [by_step.get(one) if (by_step.get(one) or 0) >= 0 else None for one in steps]
 
 
 def _not_analysed(loaded: Loaded) -> list[str]:

@@ -1,16 +1,33 @@
-"""Columns of one sample as facts: its value, and how it lies among all samples where it is a number."""
+"""One sample by its id, and its columns as facts: its value, and how it lies among all where it is a number."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from cutaway.errors import did_you_mean
+from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.populations import Loaded
 from cutaway.studio.wire.sample import Fact
 
-__all__ = ["facts_of", "rank_of", "text_at"]
+__all__ = ["facts_of", "rank_of", "row_of", "text_at", "value_at"]
 
 _LONGEST = 10_000
+# Comparing a name with a million others would take longer than typing it again.
+_MOST_COMPARED = 5_000
+
+
+def row_of(loaded: Loaded, sample: str) -> int:
+    """Return the row of a sample; refused where there is no such one."""
+    row = loaded.row_of(sample)
+    if row is None:
+        near = did_you_mean(sample, [str(one) for one in loaded.ids[:_MOST_COMPARED].to_pylist()])
+        first = loaded.ids[0].as_py() if len(loaded) else "none"
+        error = f"No sample {sample!r} in evaluation {loaded.number} of run {loaded.run.name!r}."
+        raise Refusal(404, "sample-unavailable", error, near.strip() or f"The first is {first!r}.")
+    return row
 
 
 def facts_of(loaded: Loaded, row: int, beginnings: tuple[str, ...]) -> list[Fact]:
@@ -26,11 +43,14 @@ def facts_of(loaded: Loaded, row: int, beginnings: tuple[str, ...]) -> list[Fact
 
 
 def text_at(loaded: Loaded, name: str, row: int) -> str | None:
-    """Return the text in a column; None where there is no such column, or nothing in it."""
-    if name not in loaded.column_names:
-        return None
-    value = loaded.column(name)[row].as_py()
+    """Return what is in a column as text."""
+    value = value_at(loaded, name, row)
     return None if value is None else str(value)
+
+
+def value_at(loaded: Loaded, name: str, row: int) -> Any:
+    """Return what is in a column; None where there is no such column, or nothing in it."""
+    return loaded.column(name)[row].as_py() if name in loaded.column_names else None
 
 
 def _value_at(column: pa.ChunkedArray, row: int) -> str | float | bool | None:

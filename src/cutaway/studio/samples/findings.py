@@ -15,7 +15,7 @@ from cutaway.studio.previews import SamplePreviews
 from cutaway.studio.samples.facts import text_at
 from cutaway.studio.wire.sample import Suggestion, TwinRow
 
-__all__ = ["cluster_words", "suggestion_of", "twins_of"]
+__all__ = ["suggestion_of", "twins_of"]
 
 MOST_TWINS = 100
 
@@ -61,15 +61,6 @@ def suggestion_of(loaded: Loaded, sample: str, label: str | None) -> Suggestion 
         decided_label=decided,
         overlay=None if decision is None else STUDIO,
     )
-
-
-def cluster_words(loaded: Loaded, cluster: int | None) -> str:
-    """Return what distinguishes a cluster, where that was said."""
-    held = loaded.kept("clusters_words") if cluster is not None else None
-    if held is None or not {"cluster", "words"} <= set(held.table.column_names):
-        return ""
-    words = held.table.filter(pc.equal(held.table["cluster"], cluster))["words"].to_pylist()
-    return str(words[0]) if words else ""
 
 
 def _pairs(table: pa.Table, sample: str) -> list[dict[str, Any]]:

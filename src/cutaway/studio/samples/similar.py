@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from cutaway.studio.populations import Loaded
+from cutaway.studio.populations.table_rows import table_rows
 from cutaway.studio.previews import SamplePreviews
-from cutaway.studio.samples.finding import row_of
+from cutaway.studio.samples.facts import row_of
 from cutaway.studio.wire.sample import SimilarAnswer, SimilarRow, UnitRow
 from cutaway.studio.workers.pool import Workers
 
 __all__ = ["similar_rows", "similar_samples"]
-
-_COLUMNS = ("subset", "label", "prediction", "correct", "loss")
 
 
 def similar_samples(
@@ -47,26 +46,10 @@ def similar_samples(
 
 def similar_rows(loaded: Loaded, previews: SamplePreviews, found: Mapping[str, Any]) -> list[SimilarRow]:
     """Return what a worker found as rows, in its order."""
-    names: list[str] = found["samples"]
-    rows = loaded.rows_of(names)
-    drawn = previews.known(loaded.run, set(names))
-    order = np.array([rows[name] for name in names if name in rows], np.int64)
-    there = loaded.own_columns
-    told = {
-        one: loaded.column(one).take(order).to_pylist() if one in there else [None] * len(order) for one in _COLUMNS
-    }
-    distances = dict(zip(names, found["distances"], strict=True))
+    known = loaded.rows_of(found["samples"])
+    near = [(known[name], far) for name, far in zip(found["samples"], found["distances"], strict=True) if name in known]
+    rows = table_rows(loaded, previews, [row for row, _ in near])
     return [
-        SimilarRow(
-            sample=name,
-            row=rows[name],
-            distance=distances[name],
-            subset=str(told["subset"][at]),
-            label=told["label"][at],
-            prediction=told["prediction"][at],
-            correct=told["correct"][at],
-            loss=told["loss"][at],
-            preview=name in drawn,
-        )
-        for at, name in enumerate(name for name in names if name in rows)
+        SimilarRow(distance=far, **one.model_dump(include=set(SimilarRow.model_fields)))
+        for one, (_, far) in zip(rows, near, strict=True)
     ]

@@ -2,7 +2,3 @@
 
 The server's side is `pool`. Nothing is imported here: a worker would load the server with it, and start later.
 """
-
-from __future__ import annotations
-
-__all__: list[str] = []

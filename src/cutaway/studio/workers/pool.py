@@ -107,10 +107,6 @@ class Workers:
         self._closed = threading.Event()
         self._sweeper: threading.Thread | None = None
 
-    def __len__(self) -> int:
-        with self._guard:
-            return sum(one.process is not None and one.process.lives for one in self._workers.values())
-
     def ask(
         self,
         run_id: str,
@@ -131,17 +127,17 @@ class Workers:
     def start(self, run_id: str, evaluation: int | None) -> State:
         """Begin to open the vectors and the model of an evaluation, and say how the model is, without waiting."""
         self._begin(self._find(run_id, evaluation, "latents"))
-        if self.read_only:
-            return State("unavailable", f"{_READ_ONLY} {_READ_ONLY_HINT}")
-        worker = self._find(run_id, evaluation, "model")
-        self._begin(worker)
-        return _state(worker)
+        if not self.read_only:
+            self._begin(self._find(run_id, evaluation, "model"))
+        return self.state(run_id, evaluation)
 
     def state(self, run_id: str, evaluation: int | None) -> State:
         """Say how the model of an evaluation is, and start nothing."""
         if self.read_only:
             return State("unavailable", f"{_READ_ONLY} {_READ_ONLY_HINT}")
-        return _state(self._find(run_id, evaluation, "model"))
+        worker = self._find(run_id, evaluation, "model")
+        doing = worker.process.doing if worker.process is not None else ""
+        return worker.state._replace(reason=doing) if doing else worker.state
 
     def close(self) -> None:
         """End all of them; questions that wait are refused. Closing twice is allowed."""
@@ -287,9 +283,3 @@ class Workers:
                 idle = [one for one in self._workers.values() if now - one.used > self._idle_seconds]
             for one in idle:
                 self._let_go(one)
-
-
-def _state(worker: _WorkerPlace) -> State:
-    process = worker.process
-    doing = process.doing if process is not None else ""
-    return worker.state._replace(reason=doing) if doing else worker.state

@@ -27,12 +27,12 @@ class WorkerAnswer(NamedTuple):
     printed: str
 
 
-class WorkerProcess:
-    """A worker that waits to be asked; gone with this object."""
+class WorkerProcess(SupervisedProcess):
+    """A worker that waits to be asked."""
 
     def __init__(self, lane: str, run: str, evaluation: int) -> None:
         try:
-            self._process = SupervisedProcess(
+            super().__init__(
                 "cutaway.studio.workers.serve",
                 [lane, str(evaluation), run],
                 environment={"TF_CPP_MIN_LOG_LEVEL": "2", **os.environ, "PYTHONUNBUFFERED": "1"},
@@ -43,22 +43,12 @@ class WorkerProcess:
         # Whether it took up the last question: one that was gone before that can be asked anew without harm.
         self.heard = False
 
-    @property
-    def pid(self) -> int:
-        """The process's id."""
-        return self._process.pid
-
-    @property
-    def lives(self) -> bool:
-        """Whether it is still there."""
-        return self._process.lives
-
     def ask(self, question: str, arguments: dict[str, Any], seconds: float) -> WorkerAnswer:
         """Ask, and return the answer. Raises what the worker met; a late one and a crash end it and are refusals."""
         self.doing, self.heard = "", False
         deadline = time.monotonic() + seconds
         try:
-            self._process.send({"question": question, "arguments": to_plain(arguments)}, deadline)
+            self.send({"question": question, "arguments": to_plain(arguments)}, deadline)
             answer = self._answer(deadline)
         except Late:
             self.kill()
@@ -75,17 +65,9 @@ class WorkerProcess:
             raise _met(answer.get("error"))
         return WorkerAnswer(from_plain(answer.get("value")), printed)
 
-    def kill(self) -> None:
-        """End the process, also while another thread waits for its answer; `end` has to follow."""
-        self._process.kill()
-
-    def end(self) -> None:
-        """End the process and close everything; may be called twice."""
-        self._process.end()
-
     def _answer(self, deadline: float) -> dict[str, Any]:
         while True:
-            answer = self._process.read(deadline)
+            answer = self.read(deadline)
             self.heard = True
             if "doing" not in answer:
                 return answer
@@ -97,9 +79,9 @@ class WorkerProcess:
         return Refusal(504, "too-slow", error, "Where it is merely slow, ask in a terminal: `cutaway analyze --help`.")
 
     def _crash(self) -> Refusal:
-        how = self._process.ending()
+        how = self.ending()
         doing = f" while {self.doing}" if self.doing else ""
-        lines = self._process.last_lines(_SHOWN_LINES)
+        lines = self.last_lines(_SHOWN_LINES)
         printed = f" It printed last: {' / '.join(lines)[-_SHOWN_CHARACTERS:]}" if lines else ""
         return Refusal(503, "worker-ended", f"The process of this run ended{doing}: {how}{printed}", _AGAIN)
 

@@ -10,7 +10,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from cutaway.dataset.printed import captured_prints
 from cutaway.engine.child_side import begin_child
@@ -19,21 +19,15 @@ from cutaway.engine.messages import BadMessage, Ended, read_blocking, write_mess
 from cutaway.evaluation.progress import Progress
 from cutaway.studio.workers.values import from_plain, to_plain
 
+if TYPE_CHECKING:
+    from cutaway.studio.workers.questions.latents import Latents
+    from cutaway.studio.workers.questions.model import OpenedModel
+
 __all__ = ["main"]
 
 Question = Callable[[Mapping[str, Any]], Any]
 # More often nobody could read it.
 _TOLD_SECONDS = 0.2
-
-
-class WorkerQuestions(Protocol):
-    """What answers: questions by name, and whether what it read is no longer what lies there."""
-
-    questions: dict[str, Question]
-
-    @property
-    def is_stale(self) -> bool:
-        """Whether another process has to answer."""
 
 
 class ProgressPipe:
@@ -75,7 +69,7 @@ def main(given: list[str]) -> None:
         _send(answers, _answer_to(asked.questions, request))
 
 
-def _questions_of_lane(lane: str, run: str, evaluation: int, telling: ProgressPipe) -> WorkerQuestions:
+def _questions_of_lane(lane: str, run: str, evaluation: int, telling: ProgressPipe) -> Latents | OpenedModel:
     # Each imports much that the other does not need.
     if lane == "latents":
         from cutaway.studio.workers.questions.latents import Latents

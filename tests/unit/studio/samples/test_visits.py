@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cutaway.run import Run
-from cutaway.studio.samples import visits
-from cutaway.studio.samples.visits import visits_of
+from cutaway.studio.samples import detail
+from cutaway.studio.samples.detail import visits_of
 from cutaway.trial.trial import Trial
 
 pytest.importorskip("torch")
@@ -57,7 +57,7 @@ def test_a_sample_that_the_training_never_saw_has_no_visits(trained: Trial) -> N
 
 
 def test_very_many_visits_are_thinned_and_that_is_said(trained: Trial, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visits, "MOST_VISITS", 4)
+    monkeypatch.setattr(detail, "MOST_VISITS", 4)
     found, notes = visits_of(trained, "training/3")
     assert found is not None
     assert len(found.steps) == 3

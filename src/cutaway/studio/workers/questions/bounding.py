@@ -88,21 +88,22 @@ def _video(visual: leap.LeapVideo, notes: Notes) -> leap.LeapVideo:
     return replace(visual, data=_smaller(frames, notes, LONGEST_SIDE_OF_FRAME, first=1)[0])
 
 
+def _beginning(count: int, most: int, what: str, notes: Notes) -> slice:
+    """Return where to cut what is too long to be shown."""
+    if count > most:
+        notes.append(f"The first {most:,} of {count:,} {what} are shown.")
+    return slice(most)
+
+
 def _text(visual: leap.LeapText, notes: Notes) -> leap.LeapText:
-    count = len(visual.data)
-    if count <= MOST_TOKENS:
-        return visual
-    notes.append(f"The first {MOST_TOKENS:,} of {count:,} tokens are shown.")
-    heat = None if visual.heatmap is None else visual.heatmap[:MOST_TOKENS]
-    return replace(visual, data=list(visual.data[:MOST_TOKENS]), heatmap=heat)
+    shown = _beginning(len(visual.data), MOST_TOKENS, "tokens", notes)
+    heat = None if visual.heatmap is None else visual.heatmap[shown]
+    return replace(visual, data=list(visual.data[shown]), heatmap=heat)
 
 
 def _text_mask(visual: leap.LeapTextMask, notes: Notes) -> leap.LeapTextMask:
-    count = len(visual.text)
-    if count <= MOST_TOKENS:
-        return visual
-    notes.append(f"The first {MOST_TOKENS:,} of {count:,} tokens are shown.")
-    return replace(visual, text=list(visual.text[:MOST_TOKENS]), mask=visual.mask[:MOST_TOKENS])
+    shown = _beginning(len(visual.text), MOST_TOKENS, "tokens", notes)
+    return replace(visual, text=list(visual.text[shown]), mask=visual.mask[shown])
 
 
 def _graph(visual: leap.LeapGraph, notes: Notes) -> leap.LeapGraph:
@@ -114,12 +115,9 @@ def _graph(visual: leap.LeapGraph, notes: Notes) -> leap.LeapGraph:
 
 
 def _bars(visual: leap.LeapHorizontalBar, notes: Notes) -> leap.LeapHorizontalBar:
-    count = len(visual.labels)
-    if count <= MOST_BARS:
-        return visual
-    notes.append(f"The first {MOST_BARS:,} of {count:,} bars are shown.")
-    truth = None if visual.gt is None else visual.gt[:MOST_BARS]
-    return replace(visual, body=visual.body[:MOST_BARS], labels=list(visual.labels[:MOST_BARS]), gt=truth)
+    shown = _beginning(len(visual.labels), MOST_BARS, "bars", notes)
+    truth = None if visual.gt is None else visual.gt[shown]
+    return replace(visual, body=visual.body[shown], labels=list(visual.labels[shown]), gt=truth)
 
 
 def _audio(visual: leap.LeapAudio, notes: Notes) -> leap.LeapAudio:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from cutaway.analysis.population.population import Population
 from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.errors import BindingError, ConfigurationError, did_you_mean
-from cutaway.evaluation.progress import Progress
 from cutaway.evaluation.reopening import Reopened, Sample, encoded_sample, model_of, reopen_dataset
 from cutaway.evaluation.wiring import first_sample
 from cutaway.models import Limits, load
@@ -31,26 +30,19 @@ from cutaway.studio.workers.questions.heat_maps import first_map, model_choices,
 from cutaway.studio.workers.questions.trying import tried
 from cutaway.studio.workers.questions.visuals import sample_visuals
 
-__all__ = ["OpenedModel", "Tells"]
+if TYPE_CHECKING:
+    from cutaway.studio.workers.serve import ProgressPipe
+
+__all__ = ["OpenedModel"]
 
 # More threads than this gain nothing for one sample, and others want the machine too.
 _MOST_THREADS = 4
 
 
-class Tells(Protocol):
-    """Whoever hears what is being done."""
-
-    def doing(self, words: str) -> None:
-        """Hear it in words."""
-
-    def __call__(self, progress: Progress) -> None:
-        """Hear how far it is."""
-
-
 class OpenedModel:
     """The binding and the model of an evaluation, each opened when it is first needed."""
 
-    def __init__(self, run: str, evaluation: int, tells: Tells) -> None:
+    def __init__(self, run: str, evaluation: int, tells: ProgressPipe) -> None:
         self._evaluation: Evaluation = chosen_evaluation(Run.open(run), evaluation)
         self._tells = tells
         self._entry_stamp: FileStamp | None = None

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cutaway.analysis.population.asking_model import output_of
 from cutaway.analysis.population.population import Population
 from cutaway.arrays import Array
-from cutaway.dataset.default_visualizers import guess_visualizer
 from cutaway.errors import ConfigurationError, CutawayError, did_you_mean
 from cutaway.evaluation.reopening import Reopened, Sample
 from cutaway.evaluation.wiring import first_sample
@@ -18,20 +17,12 @@ from cutaway.run.evaluated import ModelAnswer
 from cutaway.studio.workers.questions.heat_maps import first_map, map_value
 from cutaway.studio.workers.questions.latents import similar_value
 from cutaway.studio.workers.questions.uploads import fitted_upload
-from cutaway.studio.workers.questions.visuals import data_row
+from cutaway.studio.workers.questions.visuals import guessed_row
 
 __all__ = ["tried"]
 
 MOST_VALUES = 1_000
 _SIMILAR = 20
-
-
-class ExplainedOutput(NamedTuple):
-    """The output that is explained, its classes, and the one of them that is meant; empty for the predicted one."""
-
-    output: str
-    classes: Sequence[str]
-    target: str
 
 
 def tried(population: Population, reopened: Reopened, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,7 +42,8 @@ def tried(population: Population, reopened: Reopened, arguments: Mapping[str, An
     classes = origin.answer.classes
     scores = _scores(origin.answer, outputs[output][0])
     sample = Sample("the file", next(iter(reopened.dataset.subsets)), 0, {field.name: values}, {})
-    heat, why = _heat(reopened, batch, sample, ExplainedOutput(output, classes, str(arguments.get("target") or "")))
+    target = str(arguments.get("target") or "")
+    heat, why = _heat(reopened, batch, sample, output=output, classes=classes, target=target)
     similar, alike = _similar(population, {field.name: values})
     return {
         "prediction": None if scores is None else classes[int(np.argmax(scores))],
@@ -61,7 +53,7 @@ def tried(population: Population, reopened: Reopened, arguments: Mapping[str, An
             reopened.wiring.predictions[name]: np.asarray(one[0], np.float64).reshape(-1)[:MOST_VALUES].tolist()
             for name, one in outputs.items()
         },
-        "input": data_row(field.name, lambda: guess_visualizer(field, values).function(values)),
+        "input": guessed_row(field, values),
         "heat_map": heat,
         "similar": similar,
         "notes": [*notes, *why, *alike],
@@ -80,9 +72,14 @@ def _scores(answer: ModelAnswer, given: Array) -> Array | None:
 
 
 def _heat(
-    reopened: Reopened, batch: dict[str, Array], sample: Sample, answered: ExplainedOutput
+    reopened: Reopened,
+    batch: dict[str, Array],
+    sample: Sample,
+    *,
+    output: str,
+    classes: Sequence[str],
+    target: str,
 ) -> tuple[dict[str, Any] | None, list[str]]:
-    output, classes, target = answered
     if target and target not in classes:
         raise ConfigurationError(f"There is no class {target!r}.", hint=did_you_mean(target, classes))
     made, reasons = first_map(reopened.model, batch, output, classes.index(target) if target else None)

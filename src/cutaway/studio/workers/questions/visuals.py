@@ -16,7 +16,7 @@ from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.dataset.calling import Failed, call_theirs
 from cutaway.dataset.default_visualizers import guess_visualizer
-from cutaway.dataset.functions import Visualizer
+from cutaway.dataset.functions import Field, Visualizer
 from cutaway.dataset.printed import captured_prints
 from cutaway.dataset.results import wrong_visual
 from cutaway.errors import BindingError, CutawayError
@@ -26,7 +26,7 @@ from cutaway.evaluation.scoring import Values
 from cutaway.run.evaluations import Evaluation
 from cutaway.studio.workers.questions.bounding import MOST_BYTES, bounded_data
 
-__all__ = ["data_row", "sample_visuals"]
+__all__ = ["data_row", "guessed_row", "sample_visuals"]
 
 _MOST_VISUALS = 50
 
@@ -35,7 +35,7 @@ def sample_visuals(evaluation: Evaluation, dataset: Dataset, sample: Sample) -> 
     """Return a row for each visualizer: its name, and what it returned as data, or why not."""
     arrays = _arrays(evaluation, dataset, sample)
     if not dataset.visualizers:
-        return [_guessed(dataset, sample, one.name) for one in dataset.inputs]
+        return [guessed_row(one, sample.inputs[one.name]) for one in dataset.inputs]
     predictions = [name.removeprefix("prediction.") for name in _predictions(evaluation)]
     sources = Sources([one.name for one in dataset.inputs], [one.name for one in dataset.ground_truths], predictions)
     rows, room = [], MOST_BYTES
@@ -63,6 +63,11 @@ def data_row(name: str, draw: Callable[[], Any]) -> dict[str, Any]:
     return {"name": name, "type": str(data.pop("type", "")), "data": data, "printed": printed.text, "error": error}
 
 
+def guessed_row(field: Field, values: Array) -> dict[str, Any]:
+    """Return one sample of an input as what it seems to be is drawn."""
+    return data_row(field.name, lambda: guess_visualizer(field, values).function(values))
+
+
 def _drawn(visualizer: Visualizer, dataset: Dataset, sample: Sample, arrays: dict[str, Array], sources: Sources) -> Any:
     wired = wire_arguments("visualizer", visualizer, sources)
     missing = sorted(set(wired.values()) - arrays.keys())
@@ -76,12 +81,6 @@ def _drawn(visualizer: Visualizer, dataset: Dataset, sample: Sample, arrays: dic
     if reason:
         raise BindingError(f"{visualizer.place}: {reason}")
     return visual
-
-
-def _guessed(dataset: Dataset, sample: Sample, name: str) -> dict[str, Any]:
-    declared = next(one for one in dataset.inputs if one.name == name)
-    values = sample.inputs[name]
-    return data_row(name, lambda: guess_visualizer(declared, values).function(values))
 
 
 def _arrays(evaluation: Evaluation, dataset: Dataset, sample: Sample) -> dict[str, Array]:
