@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from cutaway.studio.guards.bodies import MOST_BYTES, MOST_FILE_BYTES
+from cutaway.studio.guards.bounds import MOST_BYTES, MOST_FILE_BYTES
 from cutaway.studio.guards.routes import takes_file
 from cutaway.studio.serving.app import create_app
 from cutaway.studio.the_studio import Studio

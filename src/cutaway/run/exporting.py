@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-__all__ = ["csv_bytes", "neutral_cell", "original_cell", "write_csv"]
+__all__ = ["csv_bytes", "is_text", "neutral_cell", "original_cell", "readable_texts", "write_csv"]
 
 # Also the wide forms, which spreadsheets of some languages take for the same.
 _BEGINNING = "[\\t\\r\\n]|[ \\t\\r\\n\\f\\v\u00a0\u3000]*[=+\\-@\uff1d\uff0b\uff0d\uff20]"
@@ -69,13 +69,10 @@ def _is_formula(text: str) -> bool:
 
 def _csv_column(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     """Return a column that CSV can hold."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = readable_texts(column)
     if pa.types.is_nested(column.type) or pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
         return pa.array([None if one is None else neutral_cell(str(one)) for one in column.to_pylist()], pa.string())
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return column
-    return _neutral(_valid(column))
+    return _neutral(column) if is_text(column.type) else column
 
 
 def _neutral(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -89,8 +86,17 @@ def _neutral(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.if_else(runs, quoted, shown)
 
 
-def _valid(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return texts as UTF-8, also those of a table in which somebody put other bytes."""
+def is_text(kind: pa.DataType) -> bool:
+    """Whether values of a type are texts."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def readable_texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column whose texts are UTF-8, whatever bytes somebody put there; one of other values as it is."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not is_text(column.type):
+        return column
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:

@@ -1,23 +1,62 @@
 """The runs as they are known by now: which there are, what was read of each, and which are to be read again.
 
 `look` is called again and again by one thread; everything else by anybody, at any time, without waiting for a read.
+What has changed is kept for those who ask again and again. It is bounded: who asks too late is told so.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal, NamedTuple
 
-from cutaway.studio.index.changes import Changes
 from cutaway.studio.index.facts import IndexedRun, Memory, read_facts
 from cutaway.studio.index.looking import Mark, is_settled, mark_of, quick_mark
 from cutaway.studio.index.places import Place, Places
 from cutaway.studio.index.states import LIVE, States
 
-__all__ = ["Gathering"]
+__all__ = ["Change", "Changes", "Gathering"]
+
+MOST_KEPT = 4096
+What = Literal["listed", "state", "indexing"]
+
+
+class Change(NamedTuple):
+    """One change: runs appeared, vanished or have other values (`listed`), or a run has another state."""
+
+    number: int
+    what: What
+    run: str | None
+    state: str | None
+
+
+class Changes:
+    """The newest changes, numbered from 1; `last` is the number of the newest, 0 while there is none."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: deque[Change] = deque(maxlen=MOST_KEPT)
+        self.last = 0
+
+    def note(self, what: What, run: str | None = None, state: str | None = None) -> None:
+        """Note a change."""
+        with self._lock:
+            self.last += 1
+            self._kept.append(Change(self.last, what, run, state))
+
+    def since(self, number: int) -> list[Change]:
+        """Return the changes after a number; where some of them are no longer kept, one that says to list again."""
+        with self._lock:
+            if number >= self.last:
+                return []
+            if not self._kept or self._kept[0].number > number + 1:
+                return [Change(self.last, "listed", None, None)]
+            return [change for change in self._kept if change.number > number]
+
 
 # A live run is read again when this has passed, or this many times what reading it took.
 LIVE_SECONDS, LIVE_SHARE = 1.5, 30

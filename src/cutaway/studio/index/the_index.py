@@ -15,9 +15,8 @@ from cutaway.errors import CutawayError, RunFormatError, RunNotFound, StorageErr
 from cutaway.run.annotations import Annotations, annotate, read_annotations
 from cutaway.run.identity import Run
 from cutaway.studio.index.cache import cache_file, read_cache, write_cache
-from cutaway.studio.index.changes import Change, Changes
 from cutaway.studio.index.facts import IndexedRun, annotated
-from cutaway.studio.index.gathering import Gathering
+from cutaway.studio.index.gathering import Change, Changes, Gathering
 from cutaway.studio.index.run_table import RunTable
 from cutaway.studio.wire.live import Indexing
 from cutaway.studio.wire.runs import AnnotationsChange

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from cutaway.analysis.samples import LABEL, PREDICTION
 from cutaway.arrays import Float64Array, Int32Array
-from cutaway.studio.answers.arrow import is_text
+from cutaway.run.exporting import is_text
 from cutaway.studio.populations.derived import CLUSTER, SUGGESTED
 from cutaway.studio.populations.loaded import Loaded
 

@@ -14,7 +14,7 @@ from cutaway.analysis.curves.strength import rank_correlation_value, rank_share_
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET
 from cutaway.arrays import Float64Array, Int64Array
 from cutaway.run.evaluated.glimpse import LARGE, Told, glimpse_of, together, told_by_files
-from cutaway.studio.answers.arrow import is_text, readable_texts
+from cutaway.run.exporting import is_text, readable_texts
 from cutaway.studio.populations import derived
 from cutaway.studio.populations.coding import encoded, is_number, numbers, texts
 from cutaway.studio.populations.loaded import Loaded

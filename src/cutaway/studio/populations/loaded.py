@@ -23,8 +23,8 @@ from cutaway.run.evaluated import EvaluatedPopulation
 from cutaway.run.evaluated.columns import CORRECT, LABEL, PREDICTION, SAMPLE
 from cutaway.run.evaluated.kept import METHODS, map_kind
 from cutaway.run.evaluations import Evaluation
+from cutaway.run.exporting import readable_texts
 from cutaway.run.identity import Run
-from cutaway.studio.answers.arrow import readable_texts
 from cutaway.studio.populations import derived
 from cutaway.studio.populations.kept_tables import KeptTables, Placed, placed_map
 

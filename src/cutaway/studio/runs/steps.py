@@ -5,6 +5,7 @@ Of a sample: what was saved of it there, and what the last evaluation says of it
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import NamedTuple
 
@@ -146,34 +147,29 @@ def _badness(values: dict[str, float | None]) -> float:
     return -loss if math.isfinite(loss) else -math.inf
 
 
-def _evaluated(run: Run, ids: set[str]) -> dict[str, tuple[str | None, str | None]]:
+def _evaluated(run: Run, ids: set[str]) -> dict[str, tuple[str | None, ...]]:
     """Return the label and the prediction of samples, from the last evaluation that is finished."""
     last = next((one for one in reversed(evaluations(run)) if one.finished), None)
-    told: dict[str, tuple[str | None, str | None]] = {}
+    told: dict[str, tuple[str | None, ...]] = {}
+    if last is None or not ids:
+        return told
     wanted = pa.array(sorted(ids), pa.string())
-    for subset in last.subsets if last is not None and ids else ():
-        try:
-            told |= _labels(last, subset, wanted) if last is not None else {}
-        except EvaluationError:
-            # A damaged table takes its labels with it; what the steps were fed can still be shown.
-            continue
+    for subset in last.subsets:
+        # A damaged table takes its labels with it; what the steps were fed can still be shown.
+        with contextlib.suppress(EvaluationError):
+            told |= _labels(last, subset, wanted)
     return told
 
 
-def _labels(evaluation: Evaluation, subset: str, wanted: pa.Array) -> dict[str, tuple[str | None, str | None]]:
+def _labels(evaluation: Evaluation, subset: str, wanted: pa.Array) -> dict[str, tuple[str | None, ...]]:
     names = evaluation.column_names(subset)
-    label = next((name for name in names if name.startswith("ground_truth.") and name.endswith(".label")), None)
-    guess = next((name for name in names if name.startswith("prediction.") and name.endswith(".label")), None)
     if "id" not in names:
         return {}
-    table = evaluation.table(subset, [name for name in ("id", label, guess) if name is not None])
+    labels = [name for name in names if name.endswith(".label")]
+    kinds = ("ground_truth.", "prediction.")
+    found = [next((name for name in labels if name.startswith(kind)), None) for kind in kinds]
+    table = evaluation.table(subset, ["id", *(name for name in found if name is not None)])
     table = table.filter(pc.is_in(table["id"], wanted))
-    ids = table["id"].to_pylist()
-    labels, guesses = (_texts(table, name, len(ids)) for name in (label, guess))
-    return dict(zip(ids, zip(labels, guesses, strict=True), strict=True))
-
-
-def _texts(table: pa.Table, name: str | None, count: int) -> list[str | None]:
-    if name is None:
-        return [None] * count
-    return [None if one is None else str(one) for one in table[name].to_pylist()]
+    columns = ([None] * len(table) if name is None else table[name].to_pylist() for name in found)
+    texts = ([None if one is None else str(one) for one in column] for column in columns)
+    return dict(zip(table["id"].to_pylist(), zip(*texts, strict=True), strict=True))

@@ -10,8 +10,7 @@ from fastapi import FastAPI
 
 from cutaway import __version__
 from cutaway.studio.answers.errors import NothingUnforeseen, answer_errors
-from cutaway.studio.guards.bodies import BoundedBodies
-from cutaway.studio.guards.crowds import MOST_REQUESTS, BoundedCrowd
+from cutaway.studio.guards.bounds import MOST_REQUESTS, BoundedBodies, BoundedCrowd
 from cutaway.studio.guards.headers import SafeHeaders
 from cutaway.studio.guards.hosts import KnownHosts
 from cutaway.studio.guards.origins import OwnOrigin

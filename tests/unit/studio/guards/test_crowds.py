@@ -4,7 +4,7 @@ import asyncio
 
 from starlette.types import Message, Receive, Scope, Send
 
-from cutaway.studio.guards.crowds import BoundedCrowd
+from cutaway.studio.guards.bounds import BoundedCrowd
 from tests.unit.studio.asking import scope_of
 
 

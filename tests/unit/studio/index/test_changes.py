@@ -1,6 +1,6 @@
 """Who asks for changes gets all of them once, or is told to list again."""
 
-from cutaway.studio.index.changes import MOST_KEPT, Changes
+from cutaway.studio.index.gathering import MOST_KEPT, Changes
 
 
 def test_changes_come_once_and_in_their_order() -> None:

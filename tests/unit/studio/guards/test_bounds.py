@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.types import Message
 
-from cutaway.studio.guards.bodies import MOST_BYTES, MOST_NESTING, BoundedBodies, json_fault
+from cutaway.studio.guards.bounds import MOST_BYTES, MOST_NESTING, BoundedBodies, json_fault
 from tests.unit.studio.asking import Answer, Inside, ask, scope_of
 
 

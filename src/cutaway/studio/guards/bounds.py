@@ -1,4 +1,4 @@
-"""How much may be sent and how long that may take, and that JSON is what it seems.
+"""How many requests are answered at once, how much may be sent, how long that may take, and that JSON is what it seems.
 
 A body is taken whole before anything looks at it, at most `MOST_BYTES` of it (a file where a route takes one:
 `MOST_FILE_BYTES`) and for at most a few seconds, however it is sent. What is JSON must be JSON to every reader: no NaN,
@@ -18,7 +18,35 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from cutaway.studio.answers.errors import Refusal, refuse
 from cutaway.studio.guards.routes import takes_file
 
-__all__ = ["MOST_BYTES", "MOST_FILE_BYTES", "BoundedBodies", "json_fault"]
+__all__ = ["MOST_BYTES", "MOST_FILE_BYTES", "MOST_REQUESTS", "BoundedBodies", "BoundedCrowd", "json_fault"]
+
+# Streams of what is live are counted too; they have a smaller bound of their own.
+MOST_REQUESTS = 300
+
+
+class BoundedCrowd:
+    """Answers 503 to a request that comes while `most` others are being answered."""
+
+    def __init__(self, app: ASGIApp, most: int = MOST_REQUESTS) -> None:
+        self._app = app
+        self._most = most
+        self._now = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on unless too many are there."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if self._now >= self._most:
+            error = f"This studio answers {self._most} requests at once, and that many are being answered."
+            await refuse(Refusal(503, "too-busy", error, "Ask again in a few seconds."), scope, receive, send)
+            return
+        self._now += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._now -= 1
+
 
 MOST_BYTES = 1 << 20
 MOST_FILE_BYTES = 8 << 20
