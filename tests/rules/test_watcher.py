@@ -11,7 +11,7 @@ from cutaway.rules import Rule, StopTraining
 from cutaway.rules.built_in.vanishing_gradient import VanishingGradient
 from cutaway.rules.watcher import Watcher, WatchStatus
 from cutaway.run import Run, RunState
-from cutaway.run.control import pending
+from cutaway.run.control import Inbox
 from cutaway.run.schemas import FINDINGS
 from cutaway.trial import Trial
 from tests.rules.sickness import sick_run, train
@@ -102,11 +102,11 @@ def test_an_action_is_asked_for_once_also_by_the_watcher_after_a_killed_one(tmp_
     run = script.begin(tmp_path / "run")
     first, _ = watched(run, VanishingGradient)
     once(first)  # recorded, and killed before it acted: it had no action
-    assert pending(run.storage, "train") == []
+    assert Inbox(run.storage, "train").new() == []
     for _ in range(2):
         second, _ = watched(run, VanishingGradient, action="stop")
         once(second)
-    (request,) = pending(run.storage, "train")
+    (request,) = Inbox(run.storage, "train").new()
     assert (request.action, request.who, request.attempt) == ("stop", "rule VanishingGradient", 0)
     assert "has vanished" in request.why
     script.end()
@@ -119,7 +119,7 @@ def test_a_training_that_has_ended_is_not_asked_for_anything(tmp_path: Path) -> 
     with watcher:
         once(watcher)
     assert len(run.findings()) == 1
-    assert pending(run.storage, "train") == []
+    assert Inbox(run.storage, "train").new() == []
 
 
 def test_a_folder_that_cannot_be_written_is_watched_without_recording(tmp_path: Path) -> None:

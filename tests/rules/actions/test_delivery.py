@@ -22,7 +22,7 @@ from cutaway.rules.actions.channel import SENT, DeliveryOutcome, Message
 from cutaway.rules.actions.delivery import Deliveries
 from cutaway.run import Finding, Run
 from cutaway.run.claims import Claim, Claims
-from cutaway.run.control import Reply, Request, answer, answer_to, ask, history, pending
+from cutaway.run.control import Inbox, Reply, Request, answer, answer_to, ask, history
 from tests.rules.actions.conftest import PASSWORD, SECRET
 from tests.rules.actions.servers import Endpoint, MailServer, unused_port
 
@@ -193,7 +193,7 @@ def test_the_finding_of_an_interruption_has_one_id(run: Run, finding: Finding) -
     for _ in range(2):
         for name in _claims(run):
             run.storage.remove(f"control/{name}")
-        _claim_of_the_dead(run, pending(run.storage, "watch")[0].id, busy=True)
+        _claim_of_the_dead(run, Inbox(run.storage, "watch").new()[0].id, busy=True)
         ids |= {found.id for found in Deliveries(run, [notify]).findings}
     assert len(ids) == 1
 
@@ -201,7 +201,7 @@ def test_the_finding_of_an_interruption_has_one_id(run: Run, finding: Finding) -
 def test_a_message_that_was_only_waiting_is_sent_without_a_word(run: Run, finding: Finding, endpoint: Endpoint) -> None:
     notify = Notify(endpoint.url)
     notify.act(run, finding)
-    _claim_of_the_dead(run, pending(run.storage, "watch")[0].id, busy=False)
+    _claim_of_the_dead(run, Inbox(run.storage, "watch").new()[0].id, busy=False)
     deliveries = Deliveries(run, [notify])
     _until(lambda: _states(run) == ["done"], deliveries)
     assert deliveries.findings == []
@@ -215,7 +215,7 @@ def _claim_of_the_dead(run: Run, request: str, *, busy: bool) -> None:
 
 def _claim_and_die(path: Path, request: str, busy: bool) -> None:
     run = Run.open(path)
-    [asked] = [one for one in pending(run.storage, "watch") if one.id == request]
+    [asked] = [one for one in Inbox(run.storage, "watch").new() if one.id == request]
     claim = Claims(run.storage, "watch").claim(asked)
     assert claim
     if busy:
@@ -429,7 +429,7 @@ def test_a_folder_that_is_gone_is_said_once_and_never_raises(
 def test_an_answer_by_somebody_else_ends_it(run: Run, finding: Finding, endpoint: Endpoint) -> None:
     notify = Notify(endpoint.url)
     notify.act(run, finding)
-    [request] = pending(run.storage, "watch")
+    [request] = Inbox(run.storage, "watch").new()
     run.storage.replace(f"control/{request.id}.done", b"damaged")
     deliveries = Deliveries(run, [notify])
     deliveries.pump()

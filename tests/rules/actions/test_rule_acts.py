@@ -8,7 +8,7 @@ from cutaway.capture.observing import ActingObserver
 from cutaway.errors import ConfigurationError, StorageError
 from cutaway.rules import Dump, Judgement, Notify, Rule, StopTraining
 from cutaway.run import Finding, Run
-from cutaway.run.control import pending
+from cutaway.run.control import Inbox
 from cutaway.tensors.reader import TensorReader
 from cutaway.testing.rules import ScriptedRun
 
@@ -32,7 +32,7 @@ def test_a_rule_is_an_observer_that_acts(run: Run, finding: Finding) -> None:
     assert isinstance(rule, ActingObserver)
     for _ in range(2):
         rule.act(run, finding)
-    assert sorted(request.action for request in pending(run.storage, "train")) == ["dump", "stop"]
+    assert sorted(request.action for request in Inbox(run.storage, "train").new()) == ["dump", "stop"]
 
 
 def test_a_rule_without_actions_asks_for_nothing(run: Run, finding: Finding) -> None:
@@ -72,6 +72,6 @@ def test_what_could_not_be_asked_for_is_when_the_rule_looks_again(
     with monkeypatch.context() as patch:
         patch.setattr(run.storage, "replace", full)
         rule.act(run, finding)
-        assert pending(run.storage, "train") == []
+        assert Inbox(run.storage, "train").new() == []
     assert list(rule.observe(script, 0)) == []
-    assert len(pending(run.storage, "train")) == 1
+    assert len(Inbox(run.storage, "train").new()) == 1

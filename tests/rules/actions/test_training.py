@@ -12,7 +12,7 @@ from cutaway.errors import ConfigurationError, StorageError
 from cutaway.rules import Checkpoint, Dump, ReduceLearningRate, StopTraining
 from cutaway.rules.actions.action import Action, ask_for
 from cutaway.run import Finding, Run
-from cutaway.run.control import pending
+from cutaway.run.control import Inbox
 
 ASKED: list[tuple[Action, str, dict[str, float]]] = [
     (StopTraining(), "stop", {}),
@@ -29,7 +29,7 @@ def test_an_action_asks_the_training_and_says_who_and_why(
 ) -> None:
     assert action.needs_training
     assert action.act(run, finding)
-    [request] = pending(run.storage, "train")
+    [request] = Inbox(run.storage, "train").new()
     assert (request.action, request.arguments, request.attempt) == (word, arguments, 0)
     assert (request.who, request.why) == ("rule VanishingGradient", "The gradient of fc1 vanishes.")
 
@@ -40,19 +40,19 @@ def test_asking_again_does_nothing(
 ) -> None:
     assert action.act(run, finding)
     assert not action.act(Run.open(run.path), replace(finding, time=finding.time + 9))
-    assert len(pending(run.storage, "train")) == 1
+    assert len(Inbox(run.storage, "train").new()) == 1
 
 
 def test_every_action_and_every_finding_is_asked_for_by_itself(run: Run, finding: Finding) -> None:
     for action, _, _ in ASKED:
         assert action.act(run, finding)
         assert action.act(run, replace(finding, id="other"))
-    assert len(pending(run.storage, "train")) == 2 * len(ASKED)
+    assert len(Inbox(run.storage, "train").new()) == 2 * len(ASKED)
 
 
 def test_a_finding_of_no_attempt_asks_whoever_trains(run: Run, finding: Finding) -> None:
     StopTraining().act(run, replace(finding, where={"step": 3}))
-    assert pending(run.storage, "train")[0].attempt is None
+    assert Inbox(run.storage, "train").new()[0].attempt is None
 
 
 def _ask(path: Path, finding: Finding, barrier: object, answers: object) -> None:
@@ -69,14 +69,14 @@ def test_of_several_processes_one_asks(run: Run, finding: Finding) -> None:
     assert sorted(answers.get(timeout=20) for _ in children) == [False, False, False, True]
     for child in children:
         child.join()
-    assert len(pending(run.storage, "train")) == 1
+    assert len(Inbox(run.storage, "train").new()) == 1
 
 
 def test_only_runs_whose_name_begins_so_are_stopped(
     run: Run, finding: Finding, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert not StopTraining("cifar").act(run, finding)
-    assert pending(run.storage, "train") == []
+    assert Inbox(run.storage, "train").new() == []
     assert "'mnist-7' is not stopped about VanishingGradient" in caplog.text
     assert StopTraining("mnist").act(run, finding)
 
@@ -106,7 +106,7 @@ def test_what_cannot_be_written_is_asked_for_again(
     left = ask_for([(action, run, finding), (Dump(), run, finding)])
     assert left == [(action, run, finding)]
     assert "the disk is full" in caplog.text
-    assert len(pending(run.storage, "train")) == 1
+    assert len(Inbox(run.storage, "train").new()) == 1
     assert ask_for(left) == []
 
 
@@ -115,4 +115,4 @@ def test_an_action_that_raises_is_logged_and_stops_nobody(
 ) -> None:
     assert ask_for([(_Failing(KeyError("oops")), run, finding), (Dump(), run, finding)]) == []
     assert "KeyError" in caplog.text
-    assert len(pending(run.storage, "train")) == 1
+    assert len(Inbox(run.storage, "train").new()) == 1

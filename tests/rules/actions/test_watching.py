@@ -12,7 +12,7 @@ import pytest
 from cutaway.cli import main
 from cutaway.rules import watcher
 from cutaway.run import Run
-from cutaway.run.control import history, pending
+from cutaway.run.control import Inbox, history
 from cutaway.testing.rules import ScriptedRun
 from tests.rules.actions.conftest import SECRET
 from tests.rules.actions.servers import Endpoint
@@ -32,7 +32,7 @@ def test_a_run_that_has_ended_is_told_of_and_asked_for_nothing(sick: Run, endpoi
     command = ["watch", str(sick.path), *RULES, "--action", "stop", "--action", f"notify={endpoint.url}"]
     for _ in range(2):
         assert main(command) == 0
-    assert pending(sick.storage, "train") == []
+    assert Inbox(sick.storage, "train").new() == []
     assert len(endpoint.posts) == 1
     assert SECRET not in "".join(path.read_bytes().decode("latin-1") for path in sick.path.rglob("*") if path.is_file())
 
