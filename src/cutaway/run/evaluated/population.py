@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from cutaway.arrays import Array, Float32Array
@@ -16,13 +17,15 @@ from cutaway.errors import EvaluationError
 from cutaway.run.analyses import AnalysisName, KeptTable, read_about, read_arrays, read_table, scope_of
 from cutaway.run.evaluated.answer import ModelAnswer
 from cutaway.run.evaluated.tables import sample_columns, sample_table
-from cutaway.run.evaluated.vectors import read_hashes, read_latents, read_probabilities
-from cutaway.run.evaluations import Evaluation
+from cutaway.run.evaluations import Evaluation, space_file_name
+from cutaway.run.rows import is_number
 
 __all__ = ["EvaluatedPopulation"]
 
 # Counted up when an analysis gives other results than before, so that what an older version kept is made anew.
 VERSION = 1
+# More classes than this times samples of probabilities are left in their file.
+MOST_PROBABILITIES = 50_000_000
 
 
 @dataclass(eq=False)
@@ -66,15 +69,55 @@ class EvaluatedPopulation:
 
     def latents(self) -> Float32Array:
         """Return the latent vectors; NaN where a sample failed. Raises where they are not of one width."""
-        return read_latents(self.evaluation, self.subsets, self.space)
+        failed = {name: rows for name in self.subsets if (rows := self._all_failed(name))}
+        found = {name: self.evaluation.latents(name, self.space) for name in self.subsets if name not in failed}
+        # Where nothing tells how wide a vector is, one NaN says that there is none.
+        width = next(iter(found.values())).shape[1:] if found else (1,)
+        found |= {name: np.full((rows, *width), np.nan, np.float32) for name, rows in failed.items()}
+        arrays = {name: found[name] for name in self.subsets}
+        widths = {values.shape[1:] for values in arrays.values()}
+        if len(widths) != 1 or len(next(iter(widths))) != 1 or any(one.dtype.kind != "f" for one in arrays.values()):
+            listed = ", ".join(f"{values.dtype} {values.shape} of {name}" for name, values in arrays.items())
+            raise EvaluationError(
+                f"The latent vectors of space {self.space!r} must be numbers of one width, but evaluation "
+                f"{self.evaluation.number} has {listed or 'none'}.",
+                hint="Evaluate again.",
+            )
+        # One subset stays where it lies on disk; several are put together.
+        whole = arrays[self.subsets[0]] if len(arrays) == 1 else np.concatenate(list(arrays.values()))
+        return whole.astype(np.float32, copy=False)
+
+    def _all_failed(self, subset: str) -> int:
+        """Return how many samples a subset has of which each failed, so that there is no file of vectors; else 0."""
+        if (self.evaluation.path / f"{subset}.{space_file_name(self.space)}.npy").is_file():
+            return 0
+        errors = self.evaluation.table(subset, ["error"])
+        return len(errors) if errors.num_columns and not errors["error"].null_count else 0
 
     def probabilities(self, rows: int) -> Float32Array | None:
-        """Return the probabilities of the classes, where there are any and not too many of them to be read."""
-        return read_probabilities(self.evaluation, self.subsets, self.answer, rows)
+        """Return the probabilities of the classes, where there are any and not too many of them to be read.
+
+        They are the model's own, or the softmax of the scores that it gives instead.
+        """
+        classes, name = len(self.answer.classes), self.answer.score_column
+        if not classes or rows * classes > MOST_PROBABILITIES:
+            return None
+        found = []
+        for subset in self.subsets:
+            if name not in self.evaluation.column_names(subset) or self.evaluation.in_blobs(subset, name):
+                return None
+            found.append(_dense(self.evaluation.table(subset, [name])[name].combine_chunks(), classes))
+        scores = np.concatenate(found)
+        return scores if self.answer.probabilities else _softmax(scores)
 
     def hashes(self) -> tuple[str | None, ...] | None:
         """Return what tells which samples have the same content; None where a subset does not say it."""
-        return read_hashes(self.evaluation, self.subsets)
+        if not all("hash" in self.evaluation.column_names(name) for name in self.subsets):
+            return None
+        columns = [self.evaluation.table(name, ["hash"])["hash"] for name in self.subsets]
+        if not all(pa.types.is_string(one.type) or pa.types.is_null(one.type) for one in columns):
+            return None
+        return tuple(one for column in columns for one in column.to_pylist())
 
     def place_of(self, row: int) -> tuple[str, int]:
         """Return the subset that a row belongs to, and which row of it that is."""
@@ -118,3 +161,21 @@ class EvaluatedPopulation:
         """Whether a table was made of this population, by what it says about itself."""
         settings = about.get("settings")
         return isinstance(settings, dict) and about.get("key") == self.key(kind, settings)
+
+
+def _softmax(scores: Float32Array) -> Float32Array:
+    with np.errstate(invalid="ignore"):
+        likely = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(likely / likely.sum(axis=1, keepdims=True), np.float32)
+
+
+def _dense(column: Any, width: int) -> Float32Array:
+    """Return lists of one length as rows, NaN where there is none."""
+    dense = np.full((len(column), width), np.nan, np.float32)
+    if not (pa.types.is_list(column.type) and is_number(column.type.value_type)):
+        return dense
+    valid = np.asarray(column.is_valid())
+    values = np.asarray(column.flatten(), np.float32)
+    if values.size == valid.sum() * width:
+        dense[valid] = values.reshape(-1, width)
+    return dense

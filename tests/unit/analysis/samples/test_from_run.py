@@ -12,7 +12,7 @@ from cutaway.analysis import Population
 from cutaway.errors import ConfigurationError, EvaluationError
 from cutaway.evaluation import Evaluation, evaluations
 from cutaway.run import Run
-from cutaway.run.evaluated import answer_of, open_evaluated, vectors
+from cutaway.run.evaluated import answer_of, open_evaluated, population
 from cutaway.run.evaluations import write_source
 from tests.unit.analysis.kinds import evaluated_kind
 
@@ -42,7 +42,7 @@ def test_probabilities_are_the_models_own_or_the_softmax_of_its_logits(tmp_path:
 
 def test_many_probabilities_stay_in_their_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, _ = evaluated_kind("probabilities", tmp_path / "run")
-    monkeypatch.setattr(vectors, "MOST_PROBABILITIES", 100)
+    monkeypatch.setattr(population, "MOST_PROBABILITIES", 100)
     assert Population.open(folder).samples.probabilities is None
 
 
