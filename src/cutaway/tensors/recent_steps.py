@@ -22,8 +22,7 @@ from cutaway.errors import (
 from cutaway.tensors.collection import Collection as TensorCollection
 from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
-from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
-from cutaway.tensors.statistics_blocks import Chunks, StatisticsBlock, StatisticsChunk
+from cutaway.tensors.statistics_blocks import Chunks, StatisticsBlock, StatisticsChunk, columns_of_one
 
 __all__ = ["HeldStep", "RecentSteps", "TensorRows"]
 
@@ -153,10 +152,7 @@ class RecentSteps:
         """Return the columns of one tensor's statistics for `start <= step < stop`."""
         if not self._has_statistics(tensor):
             raise TensorUnavailable(tensor, known=self.tensor_names())
-        blocks = self.statistics_blocks([tensor], start, stop)
-        if not blocks:
-            return {"step": np.empty(0, np.int64), **{name: np.empty(0) for name in STATISTIC_COLUMNS}}
-        return {"step": blocks[0].steps.copy(), **{name: blocks[0][name][0].copy() for name in STATISTIC_COLUMNS}}
+        return columns_of_one(self.statistics_blocks([tensor], start, stop))
 
     def statistics_blocks(
         self, tensors: Collection[str], start: int, stop: int, *, before: int = 0, mode: ModeKeys = ModeKeys.GLOBAL

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cutaway.arrays import Array, BoolArray, Float32Array, Float64Array, IndexArray, Int64Array
+from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 
-__all__ = ["Activity", "Chunks", "Shares", "StatisticsBlock", "StatisticsChunk"]
+__all__ = ["Activity", "Chunks", "Shares", "StatisticsBlock", "StatisticsChunk", "columns_of_one"]
 
 # The share of positive values per channel: at one step, and at several.
 Shares = Sequence[float] | Float32Array
@@ -122,6 +123,13 @@ class StatisticsBlock:
     def _columns_of(self, chunk: StatisticsChunk) -> IndexArray:
         place = {name: i for i, name in enumerate(chunk.names)}
         return np.array([place[name] for name in self.names], np.intp)
+
+
+def columns_of_one(blocks: Sequence[StatisticsBlock]) -> dict[str, Array]:
+    """Return the columns of the one tensor that was asked for, ascending in `step`; empty ones where it has no rows."""
+    if not blocks:
+        return {"step": np.empty(0, np.int64), **{name: np.empty(0) for name in STATISTIC_COLUMNS}}
+    return {"step": blocks[0].steps.copy(), **{name: blocks[0][name][0].copy() for name in STATISTIC_COLUMNS}}
 
 
 class Chunks:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import Protocol
+from functools import cached_property
 
 import numpy as np
 import pyarrow.compute as pc
 
 from cutaway.arrays import BoolArray, IndexArray, Int32Array, Int64Array
-from cutaway.run.rows import TableRows
+from cutaway.run.rows import TableRows, numbers
+from cutaway.trial.listed_rows import Listed
 
-__all__ = ["NamedRows", "NamesOfParts"]
+__all__ = ["NamedPart", "NamedRows", "NamesOfParts"]
 
 
 # Comparing a column with one name is ten times as quick as sorting all its names out, which pays from then on.
@@ -66,21 +67,25 @@ class NamedRows:
         return self._codes
 
 
-class IndexedRows(Protocol):
-    """Rows of listed steps, as both indexes keep them."""
+class NamedPart:
+    """Some rows of a table of tensors, all of listed steps."""
 
-    names: NamedRows
-    distinct_steps: set[int]
+    def __init__(self, listed: Listed) -> None:
+        batch, self.distinct_steps = listed
+        self.worker = batch.segment.worker
+        self.rows = batch.content
+        self.names = NamedRows(batch.content)
 
-    @property
+    @cached_property
     def steps(self) -> Int64Array:
         """The step of each row."""
+        return numbers(self.rows.column("step"))
 
 
 class NamesOfParts:
     """The names of the tensors in some parts, which may become more; each part is looked at once."""
 
-    def __init__(self, parts: Sequence[IndexedRows]) -> None:
+    def __init__(self, parts: Sequence[NamedPart]) -> None:
         self._parts = parts
         self._seen = 0
         self._names: set[str] = set()

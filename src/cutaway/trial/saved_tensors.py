@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cutaway.arrays import Array, IndexArray, Int64Array
+from cutaway.arrays import Array, IndexArray
 from cutaway.errors import RunFormatError
 from cutaway.run.raw_file import RawFile
 from cutaway.run.rows import numbers
 from cutaway.trial.listed_rows import Listed
-from cutaway.trial.named_rows import NamedRows, NamesOfParts
+from cutaway.trial.named_rows import NamedPart, NamesOfParts
 
 __all__ = ["Entry", "Saved", "SavedSteps", "SavedTensors", "read_value"]
 
@@ -72,25 +72,17 @@ class SavedSteps:
             self.first = {step: one for steps in reversed(self.by_worker.values()) for step, one in steps.items()}
 
 
-class SavedTensorsPart:
+class SavedTensorsPart(NamedPart):
     """Some rows of `trace/tensors`, all of listed steps."""
 
     def __init__(self, listed: Listed, file: RawFile) -> None:
-        batch, self.distinct_steps = listed
-        self.worker = batch.segment.worker
+        super().__init__(listed)
         self.file = file
-        self.names = NamedRows(batch.content)
-        self._rows = batch.content
-
-    @cached_property
-    def steps(self) -> Int64Array:
-        """The step of each row."""
-        return numbers(self._rows.column("step"))
 
     @cached_property
     def reductions(self) -> pa.MapArray:
         """The reductions of each row."""
-        return self._rows.column("reductions")
+        return self.rows.column("reductions")
 
     @cached_property
     def has_reductions(self) -> bool:
@@ -102,7 +94,7 @@ class SavedTensorsPart:
         places = self.names.places(name)
         if not len(places):
             return ()
-        offset, length, crc = (self._rows.take(name, places) for name in ("offset", "length", "crc"))
+        offset, length, crc = (self.rows.take(name, places) for name in ("offset", "length", "crc"))
         dtypes = self._column("dtype", places, str)
         shapes = self._column("shape", places, tuple)
         columns = (
@@ -116,15 +108,15 @@ class SavedTensorsPart:
             repeat(self),
             places.tolist(),
         )
-        return zip(_ints(self._rows.take("step", places)), zip(*columns), strict=True)  # noqa: B905 - endless
+        return zip(_ints(self.rows.take("step", places)), zip(*columns), strict=True)  # noqa: B905 - endless
 
     def _column(self, name: str, places: IndexArray, wanted: Callable[[Any], T]) -> list[T | None]:
         """Return a column at some places, quickly where it always holds the same."""
-        always = self._rows.constant(name, places)
+        always = self.rows.constant(name, places)
         if always is not None:
             one = always.as_py()
             return [None if one is None else wanted(one)] * len(places)
-        return [None if one is None else wanted(one) for one in self._rows.take(name, places).to_pylist()]
+        return [None if one is None else wanted(one) for one in self.rows.take(name, places).to_pylist()]
 
 
 class SavedTensors:

@@ -13,9 +13,9 @@ from cutaway.arrays import Array, BoolArray, Float32Array, IndexArray, Int32Arra
 from cutaway.run.rows import numbers
 from cutaway.run.schemas import SCHEMAS, STATISTICS
 from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
-from cutaway.tensors.statistics_blocks import Activity, Chunks, StatisticsBlock, StatisticsChunk
+from cutaway.tensors.statistics_blocks import Activity, Chunks, StatisticsBlock, StatisticsChunk, columns_of_one
 from cutaway.trial.listed_rows import Listed, neighbours
-from cutaway.trial.named_rows import NamedRows, NamesOfParts
+from cutaway.trial.named_rows import NamedPart, NamesOfParts
 
 __all__ = ["StatisticsIndex", "StatisticsPart", "TensorStatistics"]
 
@@ -23,20 +23,12 @@ __all__ = ["StatisticsIndex", "StatisticsPart", "TensorStatistics"]
 _NUMBERS = tuple(name for name in STATISTIC_COLUMNS if name != "change")
 
 
-class StatisticsPart:
+class StatisticsPart(NamedPart):
     """Some rows of `trace/statistics`, all of listed steps."""
 
     def __init__(self, listed: Listed) -> None:
-        batch, self.distinct_steps = listed
-        self.worker = batch.segment.worker
-        self.rows = batch.content
-        self.names = NamedRows(batch.content)
+        super().__init__(listed)
         self._columns: dict[str, Array] = {}
-
-    @cached_property
-    def steps(self) -> Int64Array:
-        """The step of each row."""
-        return numbers(self.rows.column("step"))
 
     def chunks(self) -> Iterator[StatisticsChunk]:
         """Divide the rows wherever the tensors of two neighbouring steps differ."""
@@ -162,13 +154,7 @@ class StatisticsIndex:
 
     def window(self, name: str, start: int, stop: int) -> dict[str, Array]:
         """Return the columns of one tensor for `start <= step < stop`, ascending in `step`."""
-        blocks = self.blocks([name], start, stop)
-        if not blocks:
-            return {"step": np.empty(0, np.int64), **{column: np.empty(0) for column in STATISTIC_COLUMNS}}
-        return {
-            "step": blocks[0].steps.copy(),
-            **{column: blocks[0][column][0].copy() for column in STATISTIC_COLUMNS},
-        }
+        return columns_of_one(self.blocks([name], start, stop))
 
     def blocks(
         self,

@@ -18,7 +18,7 @@ from cutaway.tensors.recent_steps import PHASES
 from cutaway.trial.follower import Follower
 from cutaway.trial.growing import Columns, Growing
 
-__all__ = ["StepColumns", "columns_of_steps"]
+__all__ = ["StepColumns", "columns_of_steps", "times_of_steps"]
 
 
 class StepColumns:
@@ -74,15 +74,22 @@ class StepColumns:
 def columns_of_steps(column: Callable[[str], pa.Array]) -> Columns:
     """Return the columns of some rows of `trace/steps` as arrays, without nulls."""
     return {
-        "step": numbers(column("step")),
-        "mode_step": whole_numbers(column("mode_step"), -1),
-        "time": numbers(column("time")).astype(np.float64),
-        "mode": texts(column("mode")),
-        "epoch": whole_numbers(column("epoch"), -1),
-        **{phase: numbers(column(phase)).astype(np.float64) for phase in PHASES},
+        **times_of_steps(column),
         "samples": whole_numbers(column("samples").value_lengths(), -1),
         "statistics": pc.fill_null(column("statistics"), False).to_numpy(zero_copy_only=False),  # noqa: FBT003
         "thinned": whole_numbers(column("thinned"), 0),
+    }
+
+
+def times_of_steps(column: Callable[[str], pa.Array]) -> Columns:
+    """Return those of the columns that say which step it was, and how long it took."""
+    return {
+        "step": numbers(column("step")),
+        "mode": texts(column("mode")),
+        "mode_step": whole_numbers(column("mode_step"), -1),
+        "epoch": whole_numbers(column("epoch"), -1),
+        "time": numbers(column("time")).astype(np.float64),
+        **{phase: numbers(column(phase)).astype(np.float64) for phase in PHASES},
     }
 
 

@@ -35,8 +35,7 @@ from cutaway.trial.step_index import StepRange
 from cutaway.trial.step_queries import Mode, StepQueries
 from cutaway.trial.tables import filtered, findings_table, rows_in_range, samples_at, with_modes
 from cutaway.trial.tensor import Tensor
-from cutaway.trial.value_window import ValueWindow
-from cutaway.trial.windows import StepWindows
+from cutaway.trial.windows import StepWindows, ValueWindow
 
 __all__ = ["Trial"]
 

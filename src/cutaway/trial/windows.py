@@ -1,23 +1,25 @@
-"""Steps and scalars of a run as plain columns over a range of steps, kept as they arrive.
+"""Steps, scalars and the values of single samples over a range of steps: plain columns, kept as they arrive.
 
 Rules ask for them again and again while a run grows: what was read once is not read again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
+import pyarrow as pa
 
-from cutaway.run.rows import numbers, texts, whole_numbers
-from cutaway.run.schemas import SCALARS, STEPS
+from cutaway.run.rows import numbers, texts
+from cutaway.run.schemas import SCALARS, SCHEMAS, STEPS, VALUES
 from cutaway.run.tables import Attempt, Batch
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.recent_steps import PHASES
 from cutaway.trial.follower import Follower
 from cutaway.trial.growing import Columns, Growing
+from cutaway.trial.step_columns import times_of_steps
 
-__all__ = ["StepWindows"]
+__all__ = ["StepWindows", "ValueWindow"]
 
 
 class StepWindows:
@@ -27,7 +29,7 @@ class StepWindows:
         self._follower = follower
         self._steps = Growing(_no_columns())
         self._scalars = Growing(_no_columns())
-        self._spans: list[tuple[int, int]] = []  # the first and last step of each batch of `trace/steps`
+        self._batches = _BatchesBySteps(follower, STEPS)
         self._version: tuple[int, tuple[Attempt, ...]] = (-1, ())
 
     def steps(self, start: int, stop: int) -> Columns:
@@ -39,12 +41,9 @@ class StepWindows:
         """Return the sample ids of each of the recorded steps, of its workers one after the other by name."""
         wanted: list[int] = self.steps(start, stop)["step"].tolist()
         reader = self._follower.reader(STEPS)
-        for batch in reader.batches[len(self._spans) :]:
-            steps = numbers(batch.content.column("step"))
-            self._spans.append((int(steps.min()), int(steps.max())))
         found: dict[int, dict[str, list[str | None]]] = {}
-        for (first, last), batch in zip(self._spans, reader.batches, strict=True):
-            if first < stop and last >= start and batch.segment.role == "train":
+        for batch in self._batches.within(start, stop):
+            if batch.segment.role == "train":
                 limit = reader.limit(batch.segment)
                 for step, ids in _sample_ids(batch, start, stop if limit is None else min(stop, limit)):
                     found.setdefault(step, {})[batch.segment.worker] = ids
@@ -74,12 +73,50 @@ class StepWindows:
             return
         self._version = (steps.version, attempts)
         self._follower.reader(SCALARS).poll()
-        for table, kept, columns in ((STEPS, self._steps, _step_columns), (SCALARS, self._scalars, _scalar_columns)):
+        for table, kept, columns in ((STEPS, self._steps, times_of_steps), (SCALARS, self._scalars, _scalar_columns)):
             reader = self._follower.reader(table)
             for batch in reader.batches[kept.seen :]:
-                found = columns(batch)
+                found = columns(batch.content.column)
                 kept.add(batch, found, steps.within.mask(found["step"], reader.limit(batch.segment)))
             self._follower.note_damage(table)
+
+
+class ValueWindow:
+    """The rows of `values`, without holding those of all other steps."""
+
+    def __init__(self, follower: Follower) -> None:
+        self._follower = follower
+        self._batches = _BatchesBySteps(follower, VALUES)
+
+    def rows(self, start: int, stop: int) -> pa.Table:
+        """Return the rows with `start <= step < stop` that no later attempt replaced: step, sample, name, value."""
+        reader = self._follower.reader(VALUES)
+        reader.poll()
+        found = [SCHEMAS[VALUES].empty_table()]
+        for batch in self._batches.within(start, stop):
+            steps = numbers(batch.content.column("step"))
+            shown = self._follower.steps.within.mask(steps, reader.limit(batch.segment))
+            places = np.flatnonzero(shown & (steps >= start) & (steps < stop))
+            found.append(pa.table({name: batch.content.take(name, places) for name in SCHEMAS[VALUES].names}))
+        self._follower.note_damage(VALUES)
+        return pa.concat_tables(found)
+
+
+class _BatchesBySteps:
+    """What was polled of a table, found by its steps."""
+
+    def __init__(self, follower: Follower, table: str) -> None:
+        self._reader = follower.reader(table)
+        self._spans: list[tuple[int, int]] = []  # the first and last step of each batch
+
+    def within(self, start: int, stop: int) -> Iterator[Batch]:
+        """Yield the batches that may hold rows with `start <= step < stop`."""
+        for batch in self._reader.batches[len(self._spans) :]:
+            steps = numbers(batch.content.column("step"))
+            self._spans.append((int(steps.min()), int(steps.max())) if len(steps) else (0, -1))
+        for (first, last), batch in zip(self._spans, self._reader.batches, strict=True):
+            if first < stop and last >= start:
+                yield batch
 
 
 def _no_columns() -> Columns:
@@ -87,25 +124,12 @@ def _no_columns() -> Columns:
     return {name: np.empty(0, np.int64 if name in ("step", "mode_step", "epoch") else object) for name in columns}
 
 
-def _step_columns(batch: Batch) -> Columns:
-    rows = batch.content
+def _scalar_columns(column: Callable[[str], pa.Array]) -> Columns:
     return {
-        "step": numbers(rows.column("step")),
-        "mode": texts(rows.column("mode")),
-        "mode_step": numbers(rows.column("mode_step")),
-        "epoch": whole_numbers(rows.column("epoch"), -1),
-        "time": numbers(rows.column("time")),
-        **{phase: numbers(rows.column(phase)).astype(np.float64) for phase in PHASES},
-    }
-
-
-def _scalar_columns(batch: Batch) -> Columns:
-    rows = batch.content
-    return {
-        "step": numbers(rows.column("step")),
-        "mode": texts(rows.column("mode")),
-        "name": texts(rows.column("name")),
-        "value": numbers(rows.column("value")),
+        "step": numbers(column("step")),
+        "mode": texts(column("mode")),
+        "name": texts(column("name")),
+        "value": numbers(column("value")),
     }
 
 
