@@ -15,9 +15,9 @@ from cutaway.evaluation.progress import Listener, Progress
 from cutaway.evaluation.reopening import Reopened
 from cutaway.evaluation.wiring import first_sample, shapes_of
 from cutaway.run import RunState
-from cutaway.run.analyses import claim_analysis
 from cutaway.run.evaluations import added_spaces, space_file_name
 from cutaway.run.layer_spaces import SpaceFile, begin_space, finish_space, has_space
+from cutaway.run.leases import next_lease
 
 __all__ = ["add_layer_space", "space_name"]
 
@@ -53,7 +53,8 @@ def add_layer_space(reopened: Reopened, layers: Sequence[str], *, progress: List
     if has_space(evaluation, space):
         return space
     _refuse_same_file(space, [*evaluation.spaces, *added_spaces(evaluation)])
-    lease = claim_analysis(evaluation)
+    # The one process that adds latent spaces to a run.
+    lease = next_lease(evaluation.run.storage, str(evaluation.run.path), "analyze")
     state = RunState.FAILED
     try:
         _Pass(reopened, chosen, space, progress, lease.beat).carry_out()

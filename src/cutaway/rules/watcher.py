@@ -21,9 +21,9 @@ from cutaway.rules.rule import Rule
 from cutaway.rules.runner import RuleRunner, Watched
 from cutaway.run.findings import SEVERITIES, Finding, Severity, append_findings, stamped
 from cutaway.run.identity import Run
-from cutaway.run.leases import BEAT_SECONDS, Lease, RunState, free_attempt
+from cutaway.run.leases import BEAT_SECONDS, Lease, RunState, next_lease
 from cutaway.run.schemas import FINDINGS
-from cutaway.run.segments import TableWriter, WriterId
+from cutaway.run.segments import TableWriter
 from cutaway.trial import Trial
 
 __all__ = ["POLL_SECONDS", "WatchStatus", "Watcher"]
@@ -152,18 +152,15 @@ class Watcher:
 
     def _claim(self) -> None:
         """Become one of the run's watchers; on a folder that cannot be written, watch without recording."""
-        storage, path = self.run.storage, str(self.run.path)
         number = 0
         try:
             while self._lease is None:
                 self._worker = f"watcher_{number}"
                 try:
-                    attempt = free_attempt(storage, path, WriterId(ROLE, self._worker, 0))
-                    who = WriterId(ROLE, self._worker, attempt)
-                    self._lease = Lease(storage, path, who)
+                    self._lease = next_lease(self.run.storage, str(self.run.path), ROLE, self._worker)
                 except RunLocked:
                     number += 1
-            self._writer = self.run.writer(FINDINGS, who)
+            self._writer = self.run.writer(FINDINGS, self._lease.writer)
             actions = [action for one in self._runner.watched for action in one.rule.actions]
             self._deliveries = Deliveries(self.run, actions)
         except OSError as error:

@@ -19,8 +19,6 @@ import pyarrow as pa
 
 from cutaway.arrays import Array
 from cutaway.run.evaluations import Evaluation, space_file_name
-from cutaway.run.leases import CHIEF, Lease, free_attempt
-from cutaway.run.segments import WriterId
 from cutaway.run.tables import UNREADABLE_TABLE
 from cutaway.run.whole_files import sweep_dead, whole_file
 
@@ -28,7 +26,6 @@ __all__ = [
     "JOINT",
     "AnalysisName",
     "KeptTable",
-    "claim_analysis",
     "is_analysed",
     "read_about",
     "read_arrays",
@@ -148,15 +145,6 @@ def read_arrays(evaluation: Evaluation, name: AnalysisName, key: str) -> tuple[d
             return {one.removeprefix("array."): _array(held[one]) for one in held.files if one != "about"}, about
     except _UNREADABLE:
         return None
-
-
-def claim_analysis(evaluation: Evaluation) -> Lease:
-    """Become the one process that adds latent spaces to a run. Raises `RunLocked` while another one does."""
-    run = evaluation.run
-    path = str(run.path)
-    return Lease(
-        run.storage, path, WriterId("analyze", CHIEF, free_attempt(run.storage, path, WriterId("analyze", CHIEF, 0)))
-    )
 
 
 def _is_packed(archive: zipfile.ZipFile | None) -> bool:

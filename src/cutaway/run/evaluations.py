@@ -18,9 +18,8 @@ from cutaway.errors import EvaluationError, RunDamaged, did_you_mean
 from cutaway.run.catalog import list_runs
 from cutaway.run.identity import Run
 from cutaway.run.layout import PARTS, SAMPLES, SOURCE_FILE, SPACES_FILE, evaluation_key
-from cutaway.run.leases import CHIEF, Lease, RunState, free_attempt
+from cutaway.run.leases import Lease, RunState, next_lease
 from cutaway.run.sample_columns import shape_of
-from cutaway.run.segments import WriterId
 from cutaway.run.sources import Source, read_source
 
 __all__ = [
@@ -243,9 +242,7 @@ def find_unfinished(key: str, root: Path | None = None) -> Run | None:
 
 def claim_evaluations(run: Run) -> Lease:
     """Become the one process that evaluates into a run. Raises `RunLocked` while another one does."""
-    path = str(run.path)
-    attempt = free_attempt(run.storage, path, WriterId("evaluate", CHIEF, 0))
-    lease = Lease(run.storage, path, WriterId("evaluate", CHIEF, attempt))
+    lease = next_lease(run.storage, str(run.path), "evaluate")
     for one in evaluations(run):
         # A process that was killed at its very end left parts of which everything is merged.
         if one.finished and (one.path / PARTS).is_dir():

@@ -29,8 +29,10 @@ __all__ = [
     "RunState",
     "StateWatch",
     "free_attempt",
+    "last_word",
     "lease_key",
     "lease_state",
+    "next_lease",
     "read_leases",
     "refuse_live_writer",
     "state_watch",
@@ -60,6 +62,7 @@ class Lease:
     """
 
     def __init__(self, storage: Storage, path: str, writer: WriterId) -> None:
+        self.writer = writer
         self._storage = storage
         self._key = lease_key(writer)
         self._content: dict[str, Any] = {**writer._asdict(), **this_process(), "beat": 0, "state": RunState.RUNNING}
@@ -90,6 +93,12 @@ class Lease:
         with self._lock:
             self._content |= changes
             write_document(self._storage, self._key, self._content, durable=False)
+
+
+def next_lease(storage: Storage, path: str, role: str, worker: str = CHIEF) -> Lease:
+    """Claim the next attempt of a role and worker. Raises `RunLocked` while another process holds the last one."""
+    first = WriterId(role, worker, 0)
+    return Lease(storage, path, first._replace(attempt=free_attempt(storage, path, first)))
 
 
 def lease_key(writer: WriterId) -> str:
@@ -234,10 +243,10 @@ def _state_at_once(storage: Storage, lease: dict[str, Any]) -> RunState | None:
     state = RunState(lease["state"])
     if state is not RunState.RUNNING or (is_here(lease) and is_alive(lease)):
         return state
-    return _last_word(storage, lease) if is_here(lease) else None
+    return last_word(storage, lease) if is_here(lease) else None
 
 
-def _last_word(storage: Storage, lease: dict[str, Any]) -> RunState:
+def last_word(storage: Storage, lease: dict[str, Any]) -> RunState:
     """A process that is gone may have written its end between our two looks."""
     state = RunState(_read_lease_again(storage, lease)["state"])
     return RunState.CRASHED if state is RunState.RUNNING else state

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cutaway.run.identity import Run
-from cutaway.run.leases import CHIEF, LEASE_SECONDS, RunState, read_leases
+from cutaway.run.leases import CHIEF, LEASE_SECONDS, RunState, last_word, read_leases
 from cutaway.run.process import is_alive, is_here
 from cutaway.run.segments import WriterId
 
@@ -48,18 +48,10 @@ class Liveness:
         if state is not RunState.RUNNING:
             return state
         if is_here(lease):
-            return state if is_alive(lease) else self._last_word(lease)
+            return state if is_alive(lease) else last_word(self._run.storage, lease)
         key, now = (lease["worker"], lease["attempt"]), self._clock()
         beat, since = self._seen.get(key, (None, now))
         if beat != lease["beat"]:
             since = now
         self._seen[key] = (lease["beat"], since)
         return state if now - since < LEASE_SECONDS else RunState.LOST
-
-    def _last_word(self, lease: dict[str, Any]) -> RunState:
-        """A process that is gone may have written its end after we read its lease."""
-        for now in read_leases(self._run.storage, "train"):
-            if (now["worker"], now["attempt"]) == (lease["worker"], lease["attempt"]):
-                state = RunState(now["state"])
-                return RunState.CRASHED if state is RunState.RUNNING else state
-        return RunState.CRASHED

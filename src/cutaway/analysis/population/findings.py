@@ -9,9 +9,8 @@ from cutaway.analysis.insights import Insights, insight_findings
 from cutaway.analysis.samples.origin import Origin
 from cutaway.errors import RunLocked
 from cutaway.run.findings import BY_ANALYSIS, append_findings, stamped
-from cutaway.run.leases import Lease, RunState, free_attempt
+from cutaway.run.leases import RunState, next_lease
 from cutaway.run.schemas import FINDINGS
-from cutaway.run.segments import WriterId
 
 __all__ = ["record_insights"]
 
@@ -32,10 +31,8 @@ def record_insights(origin: Origin, insights: Insights) -> int:
         ]
         fresh = [one for one in found if one.id not in known]
         if fresh:
-            path = str(run.path)
-            who = WriterId(ROLE, "insights", free_attempt(run.storage, path, WriterId(ROLE, "insights", 0)))
-            lease = Lease(run.storage, path, who)
-            with contextlib.closing(run.writer(FINDINGS, who)) as writer:
+            lease = next_lease(run.storage, str(run.path), ROLE, "insights")
+            with contextlib.closing(run.writer(FINDINGS, lease.writer)) as writer:
                 append_findings(writer, fresh)
             lease.release(RunState.FINISHED)
     except (OSError, RunLocked) as error:
