@@ -23,7 +23,7 @@ from cutaway.dataset import Dataset
 from cutaway.evaluation import evaluate
 from cutaway.run import Run
 from cutaway.run.evaluations import evaluations
-from cutaway.run.exporting import neutral_cell, original_cell, write_csv
+from cutaway.run.exporting import neutral_cell, write_csv
 from tests.hostile.image_bombs import BOMBS, png_bomb
 from tests.unit.analysis.figures.made import png
 from tests.unit.analysis.figures.reading_pages import Page
@@ -56,7 +56,9 @@ any_text = st.text() | st.text(alphabet="'=+-@ \t\r\n\uff1d19.e\0")
 
 @given(any_text)
 def test_every_cell_comes_back_as_it_was_but_for_nul(text: str) -> None:
-    assert original_cell(neutral_cell(text)) == text.replace("\0", "\u2400")
+    cell, shown = neutral_cell(text), text.replace("\0", "\u2400")
+    # A cell has a mark in front exactly where it would be given another one.
+    assert (cell[1:] if cell.startswith("'") and neutral_cell(cell) != cell else cell) == shown
 
 
 @given(any_text)

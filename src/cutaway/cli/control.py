@@ -95,7 +95,8 @@ def _arguments(action: str | None, settings: list[str]) -> dict[str, float]:
 
 
 def _leave_request(run: Run, action: str, arguments: dict[str, float], why: str) -> Request:
-    from cutaway.run.asking import WantedAction, ask_training, look_at_training
+    from cutaway.run.asking import ask_training, look_at_training
+    from cutaway.run.control import Request
 
     training = look_at_training(run)
     if not training.runs:
@@ -103,7 +104,7 @@ def _leave_request(run: Run, action: str, arguments: dict[str, float], why: str)
             f"The training of run {run.name!r} is not running: it is {training.state}.",
             hint=f"`cutaway runs show {shown_path(run.path)}` says how it ended.",
         )
-    return ask_training(run, training, WantedAction(action, arguments, who=_me(), why=why))[0]
+    return ask_training(run, training, Request(action, "train", _me(), why, arguments))[0]
 
 
 def _wait(run: Run, request: Request, seconds: float) -> tuple[str, Reply | None]:

@@ -7,6 +7,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from cutaway.errors import StorageError
 from cutaway.run.identity import Run
@@ -22,21 +23,28 @@ def writing_alone(run: Run) -> Iterator[None]:
 
     The lock is on the run's folder: it leaves no file, and ends with its process.
     """
-    try:
-        handle = os.open(run.path, os.O_RDONLY)
-    except OSError as error:
-        raise StorageError(f"Cannot open {run.path}: {error.strerror or error}.", path=run.path) from error
-    try:
-        if not locked(handle, LOCK_SECONDS):
+    with contextlib.ExitStack() as stack:
+        try:
+            alone = stack.enter_context(locked(run.path, LOCK_SECONDS))
+        except OSError as error:
+            raise StorageError(f"Cannot open {run.path}: {error.strerror or error}.", path=run.path) from error
+        if not alone:
             message = f"Somebody else has been writing in run {run.name!r} for {LOCK_SECONDS:.0f} s."
             raise StorageError(message, hint="Try again.")
         yield
+
+
+@contextlib.contextmanager
+def locked(folder: Path, seconds: float) -> Iterator[bool]:
+    """Lock a folder for a block; False where somebody else keeps it locked for so long."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        yield _lock(handle, seconds)
     finally:
         os.close(handle)
 
 
-def locked(handle: int, seconds: float) -> bool:
-    """Lock an open folder; False where somebody else keeps it locked for so long."""
+def _lock(handle: int, seconds: float) -> bool:
     until = time.monotonic() + seconds
     while True:
         try:

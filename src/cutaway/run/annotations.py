@@ -6,8 +6,7 @@ Whatever is read or written is bounded and plain text. What later releases keep 
 from __future__ import annotations
 
 import contextlib
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -66,7 +65,11 @@ def annotate(
 
     Tags are trimmed, each kept once, in their order. Raises `ConfigurationError` where the folder cannot be written.
     """
-    with _alone(run):
+    with contextlib.ExitStack() as stack:
+        # Two changes at once must lose none; where the folder cannot be locked for seconds, the last one wins, whole.
+        # One that cannot be opened is named by reading or writing.
+        with contextlib.suppress(OSError):
+            stack.enter_context(locked(run.path, LOCK_SECONDS))
         document = _document(run)
         old = _annotations(document)
         new = Annotations(
@@ -111,23 +114,3 @@ def _annotations(document: dict[str, Any]) -> Annotations:
         note=plain_text(note, LONGEST_NOTE, lines=True) if isinstance(note, str) else "",
         baseline=document.get("baseline") is True,
     )
-
-
-@contextlib.contextmanager
-def _alone(run: Run) -> Iterator[None]:
-    """Keep others who annotate this run out, so that of two changes at once none is lost.
-
-    The lock is on the folder: it leaves no file, and ends with its process. Where the file system has none, or somebody
-    keeps it for seconds, the last one to write wins, whole.
-    """
-    try:
-        handle = os.open(run.path, os.O_RDONLY)
-    except OSError:
-        # Reading or writing says what is wrong.
-        yield
-        return
-    try:
-        locked(handle, LOCK_SECONDS)
-        yield
-    finally:
-        os.close(handle)

@@ -15,16 +15,7 @@ from cutaway.run.control import ACTIONS, SETTINGS, Request, ask
 from cutaway.run.identity import Run
 from cutaway.run.leases import RunState, read_leases
 
-__all__ = ["TrainingHolder", "WantedAction", "ask_training", "checked_arguments", "look_at_training"]
-
-
-class WantedAction(NamedTuple):
-    """What somebody asks for, and why."""
-
-    action: str
-    arguments: Mapping[str, float]
-    who: str
-    why: str
+__all__ = ["TrainingHolder", "ask_training", "checked_arguments", "look_at_training"]
 
 
 class TrainingHolder(NamedTuple):
@@ -77,18 +68,7 @@ def checked_arguments(action: str, arguments: Mapping[str, float | str]) -> dict
     return {name: value}
 
 
-def ask_training(
-    run: Run, training: TrainingHolder, wanted: WantedAction, request_id: str | None = None
-) -> tuple[Request, bool]:
+def ask_training(run: Run, training: TrainingHolder, wanted: Request) -> tuple[Request, bool]:
     """Leave a request for the attempt that runs now; return it, and whether one of that id was not there before."""
-    request = Request(
-        wanted.action,
-        "train",
-        who=wanted.who,
-        why=wanted.why,
-        arguments=dict(wanted.arguments),
-        attempt=int(training.chief["attempt"]),
-    )
-    if request_id is not None:
-        request = replace(request, id=request_id)
+    request = replace(wanted, attempt=int(training.chief["attempt"]))
     return request, ask(run.storage, request)

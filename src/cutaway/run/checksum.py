@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,18 +31,10 @@ __all__ = [
 CRC32, CRC32C = 0, 1
 
 
-class Checksum(Protocol):
-    """Continues a checksum over more bytes."""
+# Of bytes; a second argument is the checksum of what comes before them.
+Checksum = Callable[..., int]
 
-    def __call__(self, data: Any, so_far: int = 0) -> int:
-        """Return the checksum of what `so_far` covers, followed by `data`."""
-
-
-def _crc32(data: Any, so_far: int = 0) -> int:
-    return zlib.crc32(data, so_far)
-
-
-_FUNCTIONS: dict[int, Checksum] = {CRC32: _crc32}
+_FUNCTIONS: dict[int, Checksum] = {CRC32: zlib.crc32}
 # The libraries' own functions: for thousands of small pieces a call in between is most of the cost.
 _OF_ARRAY: dict[int, Callable[[Any], int]] = {CRC32: zlib.crc32}
 

@@ -2,8 +2,8 @@
 
 A spreadsheet runs a cell that begins with `=`, `+`, `-`, `@`, a tab or a line break as a formula, and labels and ids
 are anybody's texts. Such a text gets one `'` in front, which spreadsheets show as text; so does a text that would look
-the same as one that got it, so that `original_cell` gives back exactly what was there. Numbers stay numbers, also
-those in columns of text. A NUL, at which some readers end the file, is written as its picture, U+2400.
+the same as one that got it, so that exactly what was there can be had back. Numbers stay numbers, also those
+in columns of text. A NUL, at which some readers end the file, is written as its picture, U+2400.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-__all__ = ["csv_bytes", "is_text", "neutral_cell", "original_cell", "readable_texts", "write_csv"]
+__all__ = ["csv_bytes", "is_text", "neutral_cell", "readable_texts", "write_csv"]
 
 # Also the wide forms, which spreadsheets of some languages take for the same.
 _BEGINNING = "[\\t\\r\\n]|[ \\t\\r\\n\\f\\v\u00a0\u3000]*[=+\\-@\uff1d\uff0b\uff0d\uff20]"
@@ -31,15 +31,6 @@ def neutral_cell(text: str) -> str:
     """
     shown = text.replace(_NUL, _SHOWN_NUL)
     return f"'{shown}" if _is_formula(shown) else shown
-
-
-def original_cell(text: str) -> str:
-    """Return the text that a cell of a CSV of ours stands for.
-
-    >>> original_cell("'=HYPERLINK(1)"), original_cell("'quoted'")
-    ('=HYPERLINK(1)', "'quoted'")
-    """
-    return text[1:] if text.startswith("'") and _is_formula(text) else text
 
 
 def write_csv(table: pa.Table, path: Path) -> None:

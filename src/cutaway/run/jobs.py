@@ -135,16 +135,8 @@ def new_job(
     now = time.time()
     job_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}-{secrets.token_hex(4)}"
     job = Job(job_id, kind, what, evaluation, other, command, who, now, by=this_process())
-    content = {
-        "kind": kind,
-        "what": what,
-        "evaluation": evaluation,
-        "other": other,
-        "command": command,
-        "who": who,
-        "created": now,
-        "by": dict(job.by),
-    }
+    asked = ("kind", "what", "evaluation", "other", "command", "who", "created", "by")
+    content = {name: getattr(job, name) for name in asked}
     write_document(run.storage, _key(job_id, "job.json"), content, exclusive=True)
     return job
 

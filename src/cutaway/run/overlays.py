@@ -12,7 +12,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -276,9 +276,10 @@ def _problem(overlay: Overlay) -> str:
     """Say what is wrong with the content of an overlay; it may come from anybody."""
     if len(set(overlay.classes)) < len(overlay.classes):
         return "two of its classes have one name."
-    twice = _first_twice((one.sample, one.field) for one in overlay.corrections)
-    if twice is not None:
-        return f"it corrects the {twice[1]} of {twice[0]!r} twice."
+    counts = Counter((one.sample, one.field) for one in overlay.corrections)
+    for (sample, name), count in counts.items():
+        if count > 1:
+            return f"it corrects the {name} of {sample!r} twice."
     classes = frozenset(overlay.classes)
     for one in overlay.corrections:
         problem = _problem_of(one, classes)
@@ -307,12 +308,3 @@ def _is_weight(text: str) -> bool:
     except (TypeError, ValueError):
         return False
     return math.isfinite(value) and value >= 0
-
-
-def _first_twice(pairs: Iterable[tuple[str, str]]) -> tuple[str, str] | None:
-    seen: set[tuple[str, str]] = set()
-    for pair in pairs:
-        if pair in seen:
-            return pair
-        seen.add(pair)
-    return None

@@ -50,7 +50,7 @@ def last_batches(run: Run, table: str) -> Iterator[pa.RecordBatch]:
 
 def _segments(run: Run, table: str) -> list[_IndexedSegment]:
     """Return the first worker's segments, with those batches that no later attempt replaced."""
-    names = [name for file in run.storage.list(table) if (name := _segment_name(file)) is not None]
+    names = [name for file in run.storage.list(table) if (name := SegmentName.parse(file)) is not None]
     first = min((name.worker for name in names), default="")
     reader = run.table(table)
     segments = []
@@ -69,10 +69,6 @@ def _segments(run: Run, table: str) -> list[_IndexedSegment]:
             shown = entries["length"] > 0 if limit is None else (entries["length"] > 0) & (entries["step"] < limit)
             segments.append(_IndexedSegment(name, header, entries[shown]))
     return segments
-
-
-def _segment_name(file: str) -> SegmentName | None:
-    return SegmentName.parse(file) if file.endswith(".idx") else None
 
 
 def _segment_and_entry(segments: list[_IndexedSegment], i: int) -> tuple[_IndexedSegment, np.void]:

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.arrays import Array, BoolArray, Float32Array
+from cutaway.run.rows import is_number
 
 __all__ = [
     "COUNT",
@@ -139,13 +140,9 @@ def _wider(one: pa.DataType, other: pa.DataType) -> pa.DataType:
         return one
     if pa.types.is_list(one) and pa.types.is_list(other):
         return pa.list_(_wider(one.value_type, other.value_type))
-    if _is_number(one) and _is_number(other):
+    if is_number(one) and is_number(other):
         return pa.from_numpy_dtype(np.promote_types(one.to_pandas_dtype(), other.to_pandas_dtype()))
     return pa.string()
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _mixed(values: Sequence[Any]) -> pa.Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -45,18 +45,19 @@ def merge_subset(
         sinks: list[_Sink] = []
         # Entered first, and so renamed last: where the table is, everything else of it is too.
         path = stack.enter_context(whole_file(here / f"{subset}.parquet"))
-        sinks.append(stack.enter_context(_ParquetTable(path, pa.schema([schema.field(name) for name in names]))))
+        plain = pa.schema([schema.field(name) for name in names])
+        sinks.append(stack.enter_context(contextlib.closing(_ParquetTable(path, plain))))
         large = [schema.field(name) for name in names if is_large(schema.field(name))]
         if large:
             path = stack.enter_context(whole_file(here / f"{subset}.blobs.arrow"))
-            sinks.append(stack.enter_context(_Batches(path, pa.schema(large))))
+            sinks.append(stack.enter_context(contextlib.closing(_Batches(path, pa.schema(large)))))
         for field in schema:
             if field.name.startswith(SPACE):
                 path = stack.enter_context(whole_file(here / f"{subset}.{field.name.removeprefix(SPACE)}.npy"))
-                sinks.append(stack.enter_context(_Vectors(path, field, length)))
+                sinks.append(stack.enter_context(contextlib.closing(_Vectors(path, field, length))))
         if PREVIEW in schema.names:
             path = stack.enter_context(whole_file(run.path / preview_key(subset)))
-            sinks.append(stack.enter_context(_Previews(path)))
+            sinks.append(stack.enter_context(contextlib.closing(_Previews(path))))
         for table in tables:
             fitted = fitted_batch(table, schema)
             for sink in sinks:
@@ -77,20 +78,7 @@ def _rank(name: str) -> int:
     return next((i for i, start in enumerate(_ORDER) if name.startswith(start)), len(_ORDER))
 
 
-class _Closing:
-    """Finishes its file when its block ends."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        raise NotImplementedError
-
-
-class _ParquetTable(_Closing):
+class _ParquetTable:
     """`<subset>.parquet`; of large values it has the row in which they lie in the other file."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
@@ -124,7 +112,7 @@ def _reference(field: pa.Field) -> pa.Field:
     return pa.field(field.name, pa.int64(), metadata=metadata)
 
 
-class _Batches(_Closing):
+class _Batches:
     """`<subset>.blobs.arrow`: the columns of large values, one row a sample."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
@@ -140,7 +128,7 @@ class _Batches(_Closing):
         self._writer.close()
 
 
-class _Vectors(_Closing):
+class _Vectors:
     """`<subset>.<space>.npy`: one latent vector a row; rows of failed samples are NaN."""
 
     def __init__(self, path: Path, field: pa.Field, length: int) -> None:
@@ -161,7 +149,7 @@ class _Vectors(_Closing):
         self._file.close()
 
 
-class _Previews(_Closing):
+class _Previews:
     """`previews/<subset>.arrow`: one small PNG a sample."""
 
     def __init__(self, path: Path) -> None:

@@ -9,14 +9,7 @@ from typing import Any, NamedTuple
 from cutaway.run.identity import Run
 from cutaway.run.leases import RunState, read_leases
 
-__all__ = ["RunWords", "StateWords", "run_words", "state_words"]
-
-
-class StateWords(NamedTuple):
-    """A state in words, and the command or line that comes next."""
-
-    meaning: str
-    following: str
+__all__ = ["RunWords", "run_words", "state_words"]
 
 
 class RunWords(NamedTuple):
@@ -24,7 +17,7 @@ class RunWords(NamedTuple):
 
     meaning: str
     following: str
-    stopped_by: Mapping[str, Any] | None
+    stopped_by: Mapping[str, Any] | None = None
 
 
 def run_words(run: Run, state: RunState, path: str, last_step: int | None) -> RunWords:
@@ -33,14 +26,14 @@ def run_words(run: Run, state: RunState, path: str, last_step: int | None) -> Ru
     words = state_words(state, path, last_step, holder)
     if run.identity.get("kind") == "evaluation":
         # Nobody trained here: there are no tensors to look at, and nothing to resume.
-        words = StateWords("a run of evaluations only", "cutaway runs list")
+        words = RunWords("a run of evaluations only", "cutaway runs list")
     by = run.identity.get("stopped_by")
     # What an earlier attempt was stopped by no longer says how the run ended.
     last = isinstance(by, dict) and by.get("attempt") == holder.get("attempt")
-    return RunWords(*words, by if last else None)
+    return words._replace(stopped_by=by if last else None)
 
 
-def state_words(state: RunState, path: str, last_step: int | None, holder: Mapping[str, Any]) -> StateWords:
+def state_words(state: RunState, path: str, last_step: int | None, holder: Mapping[str, Any]) -> RunWords:
     """Explain a state; `holder` is the lease of the process that wrote the run, where there is one."""
     who = f"process {holder['pid']} on {holder['host']}" if "pid" in holder else "its process"
     upto = f"everything up to step {last_step} is here" if last_step is not None else "no step was written"
@@ -48,17 +41,17 @@ def state_words(state: RunState, path: str, last_step: int | None, holder: Mappi
     named = _shell_word(path)
     look = f"cutaway tensors {named}"
     words = {
-        RunState.RUNNING: StateWords(f"{who} is writing it now", f"{look} --follow")
+        RunState.RUNNING: RunWords(f"{who} is writing it now", f"{look} --follow")
         if not holder.get("paused")
-        else StateWords(f"{who} is paused", f"cutaway control {named} resume"),
-        RunState.FINISHED: StateWords("the training closed it", look),
-        RunState.FAILED: StateWords(f"an exception ended the training; {upto}", look),
-        RunState.ENDED: StateWords(
+        else RunWords(f"{who} is paused", f"cutaway control {named} resume"),
+        RunState.FINISHED: RunWords("the training closed it", look),
+        RunState.FAILED: RunWords(f"an exception ended the training; {upto}", look),
+        RunState.ENDED: RunWords(
             f"its process ended without closing the hook; {upto}",
             f"{look} (and `with Hook(...)` closes the next one)",
         ),
-        RunState.LOST: StateWords(f"{who} gives no sign of life and cannot be seen from here; {upto}", resume),
-        RunState.CRASHED: StateWords(f"{who} is gone without a word (killed, out of memory?); {upto}", resume),
+        RunState.LOST: RunWords(f"{who} gives no sign of life and cannot be seen from here; {upto}", resume),
+        RunState.CRASHED: RunWords(f"{who} is gone without a word (killed, out of memory?); {upto}", resume),
     }
     return words[state]
 

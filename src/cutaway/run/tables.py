@@ -57,7 +57,7 @@ class TableReader:
         Neighbouring batches of a segment may come as one.
         """
         for name in self._storage.list(self.table):
-            parsed = SegmentName.parse(name) if name.endswith(".idx") else None
+            parsed = SegmentName.parse(name)
             if parsed is not None and parsed not in self._segments:
                 self._segments[parsed] = SegmentReader(self._storage, self.table, parsed)
         fresh: list[Batch] = []

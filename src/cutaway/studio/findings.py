@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from cutaway import registry
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.rules.actions.action import request_id
 from cutaway.rules.documentation import sections
-from cutaway.run.asking import TrainingHolder, WantedAction, ask_training, checked_arguments, look_at_training
+from cutaway.run.asking import TrainingHolder, ask_training, checked_arguments, look_at_training
 from cutaway.run.control import Reply, Request, history
 from cutaway.run.findings import BY_ANALYSIS, Finding, findings_from_table, tensors_named_by
 from cutaway.run.identity import Run
@@ -169,8 +170,8 @@ def ask_for(run: Run, wanted: NewRequest) -> LeftRequest:
         return LeftRequest(request=known, new=False)
     training = look_at_training(run)
     _refuse(run, training, wanted.action)
-    asked = WantedAction(wanted.action, arguments, who=WHO, why=wanted.why)
-    request, new = ask_training(run, training, asked, wanted.id)
+    asked = Request(wanted.action, "train", WHO, wanted.why, arguments)
+    request, new = ask_training(run, training, asked if wanted.id is None else replace(asked, id=wanted.id))
     known = None if new else _asked_before(run, wanted.id)
     return LeftRequest(request=known or request_row(request, None), new=new)
 

@@ -14,7 +14,7 @@ import numpy as np
 from cutaway.arrays import Array, BoolArray, IndexArray, Int64Array
 from cutaway.tensors.statistic_names import COUNTS, FLOATS
 
-__all__ = ["STRETCH", "Extremes", "Grid", "OpenStretch", "Places", "Stretch", "merge_neighbours"]
+__all__ = ["STRETCH", "Extremes", "OpenStretch", "Places", "Stretch", "merge_neighbours"]
 
 # How many recorded steps a stretch holds.
 STRETCH = 64
@@ -25,7 +25,10 @@ _INT64 = np.iinfo(np.int64)
 
 
 class Extremes(NamedTuple):
-    """The least, the greatest and the last of some statistics: a row per statistic, a column per tensor."""
+    """The least, the greatest and the last of some statistics: a row per statistic, a column per tensor.
+
+    Of one statistic over several stretches: a row per tensor, a column per stretch, NaN where there is nothing.
+    """
 
     least: Array
     greatest: Array
@@ -124,16 +127,8 @@ class OpenStretch:
         return stretch, kept
 
 
-class Grid(NamedTuple):
-    """The least, the greatest and the last of one statistic per tensor (rows) and stretch (columns); NaN: nothing."""
-
-    least: Array
-    greatest: Array
-    last: Array
-
-
-def merge_neighbours(given: Grid, there: BoolArray, each: int) -> Grid:
-    """Merge every `each` neighbouring stretches. `there` says which tensors a stretch has at all."""
+def merge_neighbours(given: Extremes, there: BoolArray, each: int) -> Extremes:
+    """Merge every `each` neighbouring stretches of one statistic. `there` says which tensors a stretch has at all."""
     least, greatest, last = given
     if each == 1 or not least.size:
         return given
@@ -141,7 +136,7 @@ def merge_neighbours(given: Grid, there: BoolArray, each: int) -> Grid:
     # The last of those that have the tensor: one without it must not hide what came before.
     newest = np.maximum.reduceat(np.where(there, np.arange(least.shape[1]), -1), starts, axis=1)
     found = np.take_along_axis(last, np.maximum(newest, 0), axis=1)
-    return Grid(
+    return Extremes(
         np.fmin.reduceat(least, starts, axis=1),
         np.fmax.reduceat(greatest, starts, axis=1),
         np.where(newest < 0, found.dtype.type(np.nan), found),

@@ -20,9 +20,8 @@ def facts_table(title: str, facts: Mapping[str, object]) -> str:
     return f"<table><caption {left}><b>{escape(title)}</b></caption>{rows}</table>"
 
 
-def listed(items: Sequence[object], count: int | None = None) -> str:
+def listed(items: Sequence[object]) -> str:
     """Return a few items and how many there are: `0, 10, 20, ... (100)`."""
-    total = len(items) if count is None else count
-    if total <= MOST_ITEMS:
+    if len(items) <= MOST_ITEMS:
         return ", ".join(map(str, items)) or "none"
-    return f"{', '.join(map(str, items[: MOST_ITEMS - 1]))}, … {items[-1]} ({total:,})"
+    return f"{', '.join(map(str, items[: MOST_ITEMS - 1]))}, … {items[-1]} ({len(items):,})"

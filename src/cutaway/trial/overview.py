@@ -16,7 +16,7 @@ from cutaway.arrays import Array, Float32Array, Int64Array
 from cutaway.errors import ConfigurationError, TensorUnavailable, did_you_mean
 from cutaway.run.identity import Run
 from cutaway.run.tables import Damage
-from cutaway.tensors.coarse import STRETCH, Grid
+from cutaway.tensors.coarse import STRETCH, Extremes
 from cutaway.tensors.statistic_names import STATISTIC_NAMES
 from cutaway.trial.overview_cells import (
     OverviewCells,
@@ -66,7 +66,7 @@ class TensorSeries:
 
     tensor: str
     steps: Int64Array
-    statistics: Mapping[str, Grid]
+    statistics: Mapping[str, Extremes]
     approximate: str
     exact: bool
     damage: tuple[Damage, ...]
@@ -123,7 +123,7 @@ class OverviewReader:
         cells, words, exact = self._read(wanted, pieces, _window(first, last), columns)
         # Steps at which other tensors alone were recorded are none of its own.
         own = cells.there[0]
-        grids = {name: Grid(*(part[0][own] for part in grid)) for name, grid in cells.grids.items()}
+        grids = {name: Extremes(*(part[0][own] for part in grid)) for name, grid in cells.grids.items()}
         steps = np.append(cells.first[own], cells.end) if own.any() else cells.first[:0]
         return TensorSeries(tensor, steps, grids, words, exact, self.damage)
 

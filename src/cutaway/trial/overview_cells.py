@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cutaway.arrays import Array, BoolArray, IndexArray, Int64Array
-from cutaway.tensors.coarse import Grid, merge_neighbours
+from cutaway.tensors.coarse import Extremes, merge_neighbours
 from cutaway.trial.raw_statistics import RawStatistics
 from cutaway.trial.stretch_rows import StretchRows, owned_rows
 
@@ -38,7 +38,7 @@ class OverviewCells(NamedTuple):
 
     first: Int64Array
     end: int
-    grids: Mapping[str, Grid]
+    grids: Mapping[str, Extremes]
     there: BoolArray
 
     def merged(self, each: int) -> OverviewCells:
@@ -68,7 +68,7 @@ def cells_of_stretches(wanted: OverviewRequest, pieces: Sequence[StretchRows], s
     """Return a column for each of some stretches."""
     number = wanted.number
     place = {(first, last): i for i, (first, last) in enumerate(spans.tolist())}
-    grids = {name: Grid(*(wanted.nothing(len(spans)) for _ in range(3))) for name in wanted.statistics}
+    grids = {name: Extremes(*(wanted.nothing(len(spans)) for _ in range(3))) for name in wanted.statistics}
     there = np.zeros((len(number), len(spans)), bool)
     for piece in pieces:
         pairs = zip(piece.first.tolist(), piece.last.tolist(), strict=True)
@@ -95,7 +95,7 @@ def cells_of_steps(wanted: OverviewRequest, raw: RawStatistics, start: int, stop
         there[rows, at] = True
         for cell, value in zip(cells, values, strict=True):
             cell[rows, at] = value
-    grids = {name: Grid(cell, cell, cell) for name, cell in zip(wanted.statistics, cells, strict=True)}
+    grids = {name: Extremes(cell, cell, cell) for name, cell in zip(wanted.statistics, cells, strict=True)}
     return OverviewCells(steps, int(steps[-1]) + 1 if len(steps) else 0, grids, there)
 
 

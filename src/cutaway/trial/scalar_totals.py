@@ -74,7 +74,7 @@ class ScalarTotals:
             self._begin(list(attempts))
         table = run.table(SCALARS)
         for file in run.storage.list(SCALARS):
-            name = SegmentName.parse(file) if file.endswith(".idx") else None
+            name = SegmentName.parse(file)
             if name is not None and name not in self._readers:
                 self._readers[name] = SegmentReader(run.storage, SCALARS, name)
         for name, reader in sorted(self._readers.items(), key=lambda item: (item[0].attempt, *item[0])):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutaway.tensors.coarse import STRETCH, Grid, OpenStretch, merge_neighbours
+from cutaway.tensors.coarse import STRETCH, Extremes, OpenStretch, merge_neighbours
 from cutaway.tensors.statistic_names import COUNTS, FLOATS
 
 NAMES = ("a", "b", "c", "d")
@@ -123,7 +123,7 @@ GRIDS = st.integers(1, 3).flatmap(
 
 @given(GRIDS, st.integers(1, 5), st.integers(1, 5))
 def test_merging_twice_is_merging_once(cells: Any, first: int, second: int) -> None:
-    grid, there = Grid(*cells), ~np.isnan(cells[2])
+    grid, there = Extremes(*cells), ~np.isnan(cells[2])
     once = merge_neighbours(grid, there, first)
     there_then = np.logical_or.reduceat(there, np.arange(0, there.shape[1], first), axis=1)
     twice = merge_neighbours(once, there_then, second)
@@ -137,4 +137,4 @@ def test_merging_twice_is_merging_once(cells: Any, first: int, second: int) -> N
 )
 def test_the_last_is_that_of_the_last_stretch_which_has_the_tensor(there: tuple[int, int], wanted: float) -> None:
     cells = np.array([[5.0, math.nan]])
-    assert same(merge_neighbours(Grid(cells, cells, cells), np.array([there], bool), 2).last, [[wanted]])
+    assert same(merge_neighbours(Extremes(cells, cells, cells), np.array([there], bool), 2).last, [[wanted]])
