@@ -121,7 +121,7 @@ def test_what_keras_3_does_not_know_is_translated(before: dict[str, Any], after:
 def test_the_hard_sigmoid_of_keras_2_is_not_that_of_keras_3() -> None:
     import keras
 
-    from cutaway.frameworks.keras.old_activations import hard_sigmoid_of_keras_2
+    from cutaway.frameworks.keras.files import hard_sigmoid_of_keras_2
 
     for key in ("activation", "recurrent_activation"):
         config = translated(layer("LSTM", **{key: "hard_sigmoid"}), "m.h5")["config"]

@@ -6,23 +6,25 @@ Runs in the process that the model then lives in. `trust=True` leaves the checks
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from cutaway.errors import CutawayError, ModelFormatError
+from cutaway.errors import CutawayError, ModelFormatError, UnsafeModel
 from cutaway.frameworks.keras.archive_check import LONGEST_CONFIG, WEIGHTS, checked_archive, read_config, read_weights
 from cutaway.frameworks.keras.config_check import check_config, parsed
 from cutaway.frameworks.keras.importing import import_keras
 from cutaway.frameworks.keras.keras2 import HARD_SIGMOID, is_of_keras_2, translated
 from cutaway.frameworks.keras.training import training_of
-from cutaway.frameworks.keras.weights_check import check_weights
 from cutaway.models.backend import Backend
 
-__all__ = ["open_h5", "open_keras"]
+__all__ = ["hard_sigmoid_of_keras_2", "open_h5", "open_keras"]
 
 _CAUSE = "Exception encountered:"
+# What layers keep that a file need not hold: states of random numbers, counters.
+_SLACK = 100_000
 
 
 def open_keras(path: Path, *, trust: bool, custom_layers: Mapping[str, type]) -> Backend:
@@ -40,7 +42,7 @@ def open_keras(path: Path, *, trust: bool, custom_layers: Mapping[str, type]) ->
         if not trust:
             custom = check_config(config, keras, custom_layers, str(path))
             stored = _stored_elements(read_weights(archive, str(path)), archive.getinfo(WEIGHTS).file_size, str(path))
-            check_weights(keras, _maker(keras, config, custom), stored, str(path))
+            _check_weights(keras, _maker(keras, config, custom), stored, str(path))
         file.seek(0)
         model = saving_lib.load_model(file, custom_objects=dict(custom), compile=False, safe_mode=not trust)
     return backend_of(model, "keras", training_of(config.get("compile_config")))
@@ -53,7 +55,6 @@ def open_h5(path: Path, *, trust: bool, custom_layers: Mapping[str, type]) -> Ba
 
     from cutaway.frameworks.keras.h5_check import checked_elements, text_attribute
     from cutaway.frameworks.keras.model import backend_of
-    from cutaway.frameworks.keras.old_activations import hard_sigmoid_of_keras_2
 
     with path.open("rb") as opened, _said_of(path), h5py.File(opened, "r") as file:
         stored = checked_elements(file, path.stat().st_size, str(path))
@@ -67,7 +68,7 @@ def open_h5(path: Path, *, trust: bool, custom_layers: Mapping[str, type]) -> Ba
         custom: Mapping[str, Any] = {**custom_layers, **({HARD_SIGMOID: hard_sigmoid_of_keras_2} if older else {})}
         if not trust:
             custom = check_config(config, keras, custom, str(path))
-            check_weights(keras, _legacy_maker(keras, config, custom, safe=True), stored, str(path))
+            _check_weights(keras, _legacy_maker(keras, config, custom, safe=True), stored, str(path))
         model = _legacy_maker(keras, config, custom, safe=not trust)()
         _load_weights(file["model_weights"], model)
         compiled = text_attribute(file, "training_config", LONGEST_CONFIG, str(path))
@@ -107,6 +108,13 @@ def _legacy_maker(keras: Any, config: Mapping[str, Any], custom: Mapping[str, An
     return make
 
 
+def hard_sigmoid_of_keras_2(x: Any) -> Any:
+    """Return `0.2 x + 0.5` between 0 and 1; Keras 3 takes `x / 6 + 0.5`. Old recurrent layers have it by default."""
+    import keras
+
+    return keras.ops.clip(0.2 * x + 0.5, 0.0, 1.0)
+
+
 def _load_weights(group: Any, model: Any) -> None:
     from keras.src.legacy.saving.legacy_h5_format import load_weights_from_hdf5_group
 
@@ -140,3 +148,28 @@ def _said_of(path: Path) -> Iterator[None]:
         # Keras prints a whole configuration first, and what is wrong with it last.
         cause = next((line.partition(_CAUSE)[2] for line in reversed(lines) if _CAUSE in line), lines[0])
         raise ModelFormatError(str(path), f"Keras cannot read it: {cause.strip()[:500]}") from error
+
+
+def _check_weights(keras: Any, build: Callable[[], Any], stored: int, path: str) -> None:
+    """Raise `UnsafeModel` where the model that `build` makes would have more weights than the file has numbers.
+
+    The model is made in Keras's scope without state, in which weights have shapes and no memory.
+    """
+    with _no_memory(keras):
+        model = build()
+    declared = sum(math.prod(variable.shape) for variable in {id(one): one for one in model.variables}.values())
+    if declared > stored + _SLACK:
+        raise UnsafeModel(path, f"its layers declare {declared:,} weights, but the file holds {stored:,} numbers.")
+
+
+@contextmanager
+def _no_memory(keras: Any) -> Iterator[None]:
+    """Let variables have shapes alone, and forget them: the next scope of anyone would give them their memory."""
+    from keras.src.backend.common import global_state
+
+    pending = list(global_state.get_global_attribute("uninitialized_variables") or [])
+    try:
+        with keras.StatelessScope(initialize_variables=False):
+            yield
+    finally:
+        global_state.set_global_attribute("uninitialized_variables", pending)

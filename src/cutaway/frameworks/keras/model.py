@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import keras
 
+from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable, LayerUnavailable, ModelError
 from cutaway.frameworks.keras.anatomy import KerasAnatomy, LayerCall, anatomy_of_graph, graph_of
-from cutaway.frameworks.keras.engine import Engine, engine_for
 from cutaway.frameworks.keras.importing import SUPPORTED
 from cutaway.frameworks.keras.observing import anatomy_by_observing
-from cutaway.frameworks.keras.random_weights import Reweighted
 from cutaway.frameworks.keras.training import training_of
 from cutaway.models.backend import Arrays, Backend, Gradient, Question
 from cutaway.models.description import ModelDescription, SavedTraining
+from cutaway.models.random_weights import shuffled_all
 
 __all__ = ["KerasBackend", "backend_of", "wrap"]
 
@@ -59,7 +59,7 @@ class KerasBackend:
 
     def __init__(self, description: ModelDescription, anatomy: KerasAnatomy, model: Any) -> None:
         self._description, self._anatomy, self._model = description, anatomy, model
-        self._engine: Engine | None = engine_for(model, anatomy, keras.backend.backend())
+        self._engine: Engine | None = _engine_for(model, anatomy)
         self._calls: dict[str, LayerCall] = {call.name: call for call in anatomy.calls}
 
     @property
@@ -100,7 +100,7 @@ class KerasBackend:
         """Return the same model with its weights shuffled; the variables of the model itself are not touched."""
         if self._model is None:
             raise ModelError("The model is closed.", hint="Load it again.")
-        return KerasBackend(self._description, self._anatomy, Reweighted(self._model, seed))
+        return KerasBackend(self._description, self._anatomy, _Reweighted(self._model, seed))
 
     def close(self) -> None:
         """Let go of the model."""
@@ -120,3 +120,46 @@ class KerasBackend:
         if name not in self._calls:
             raise LayerUnavailable(name, list(self._calls))
         return self._calls[name]
+
+
+class _Reweighted:
+    """A model to be called like the one that it is made of, which then sees other values in its variables."""
+
+    def __init__(self, model: Any, seed: int) -> None:
+        self._model = model
+        variables = {str(i): one for i, one in enumerate(model.weights) if keras.backend.is_float_dtype(one.dtype)}
+        anew = shuffled_all({key: keras.ops.convert_to_numpy(one) for key, one in variables.items()}, seed)
+        self._state = [(variables[key], keras.ops.convert_to_tensor(values)) for key, values in anew.items()]
+
+    @property
+    def run_eagerly(self) -> bool:
+        """Whether the model is never compiled."""
+        return bool(getattr(self._model, "run_eagerly", False))
+
+    def __call__(self, given: Any, *, training: bool) -> Any:
+        """Return what the model returns with these weights."""
+        with keras.StatelessScope(state_mapping=self._state):
+            return self._model(given, training=training)
+
+
+class Engine(Protocol):
+    """Runs a model on what Keras runs on. Arrays are flat, in the order of the anatomy's inputs, outputs and calls."""
+
+    def predict(self, inputs: Sequence[Array]) -> list[Array]:
+        """Return every output."""
+
+    def predict_with(self, inputs: Sequence[Array], calls: Sequence[LayerCall]) -> tuple[list[Array], list[Array]]:
+        """Return every output, and what some calls return."""
+
+    def gradient(self, inputs: Sequence[Array], question: Question, output: int, wrt: int | LayerCall) -> Gradient:
+        """Return the gradient of an output, by its number, by the input of a number or by what a call returns."""
+
+
+def _engine_for(model: Any, anatomy: KerasAnatomy) -> Engine:
+    if keras.backend.backend() == "torch":
+        from cutaway.frameworks.keras.torch_engine import TorchEngine
+
+        return TorchEngine(model, anatomy)
+    from cutaway.frameworks.keras.tensorflow_engine import TensorFlowEngine
+
+    return TensorFlowEngine(model, anatomy)

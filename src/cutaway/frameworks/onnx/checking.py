@@ -7,6 +7,7 @@ from a file again, so what was checked is what is used.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,10 +17,16 @@ from onnx import TensorProto, inliner
 
 from cutaway.arrays import Array
 from cutaway.errors import ModelFormatError, UnsafeModel
-from cutaway.frameworks.onnx.external_data import bring_inside, is_external
-from cutaway.frameworks.onnx.functions import check_functions
-from cutaway.frameworks.onnx.reading import MOST_BYTES, read_whole
-from cutaway.frameworks.onnx.structure import check_structure, graphs_of, put_in_order, tensors_of
+from cutaway.frameworks.onnx.reading import MOST_BYTES, bring_inside, is_external, read_whole
+from cutaway.frameworks.onnx.structure import (
+    DEEPEST,
+    MOST_NODES,
+    check_structure,
+    graphs_of,
+    inner_graphs,
+    put_in_order,
+    tensors_of,
+)
 from cutaway.frameworks.onnx.tensors import NUMBERS, array_of, check_content
 
 __all__ = ["CheckedModel", "checked", "parsed", "read_checked"]
@@ -30,6 +37,9 @@ MOST_MADE_BYTES = 2**32
 _SMALLEST_WEIGHTS = 4096
 _WEIGHTS = {TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16}
 _NO_FILE = "cutaway: given in memory"
+# Functions of exporters call others, a few levels deep.
+DEEPEST_CALL = 4 * DEEPEST
+_Function = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -82,7 +92,7 @@ def _with_functions_in_place(model: onnx.ModelProto, path: Path) -> onnx.ModelPr
         return model
     if model.ByteSize() > MOST_BYTES:
         raise ModelFormatError(str(path), "it has functions of its own and more than 2 GB of weights.")
-    check_functions(model, path)
+    _check_functions(model, path)
     inlined: onnx.ModelProto = inliner.inline_local_functions(model)
     check_structure(inlined, path)
     return inlined
@@ -135,3 +145,35 @@ def _constant_of_node(node: onnx.NodeProto) -> onnx.TensorProto | None:
         if attribute.name == "value_ints":
             return onnx.helper.make_tensor("", TensorProto.INT64, [len(attribute.ints)], list(attribute.ints))
     return None
+
+
+def _check_functions(model: onnx.ModelProto, path: Path) -> None:
+    """Raise `ModelFormatError` where functions call themselves, or a few of them stand for far too many nodes."""
+    bodies = {(one.domain, one.name, one.overload): one for one in model.functions}
+    sizes: dict[_Function, int] = {}
+
+    def size(nodes: Iterable[onnx.NodeProto], above: tuple[_Function, ...]) -> int:
+        total = 0
+        for node in _all_nodes(nodes):
+            key = (node.domain, node.op_type, node.overload)
+            if key not in bodies:
+                total += 1
+                continue
+            if key in above or len(above) > DEEPEST_CALL:
+                raise ModelFormatError(str(path), f"its function {node.op_type!r} calls itself, or others too deep.")
+            if key not in sizes:
+                sizes[key] = size(bodies[key].node, (*above, key))
+            total += sizes[key]
+        return total
+
+    total = size(model.graph.node, ())
+    if total > MOST_NODES:
+        reason = f"its functions stand for {total} nodes, and at most {MOST_NODES} are taken."
+        raise ModelFormatError(str(path), reason)
+
+
+def _all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+    for node in nodes:
+        yield node
+        for graph in inner_graphs([node]):
+            yield from _all_nodes(graph.node)

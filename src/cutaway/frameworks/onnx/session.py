@@ -8,23 +8,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import onnx
+from onnx import numpy_helper
 
 from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable, LayerUnavailable, MissingExtraError, ModelError
 from cutaway.frameworks.onnx.checking import CheckedModel, checked, parsed, read_checked
 from cutaway.frameworks.onnx.describing import describe
 from cutaway.frameworks.onnx.graph import OnnxGraph
-from cutaway.frameworks.onnx.plain_session import PlainSession
-from cutaway.frameworks.onnx.random_weights import randomised
 from cutaway.frameworks.onnx.rewriting import arrange_outputs
 from cutaway.frameworks.onnx.sessions import Sessions
 from cutaway.models.backend import Arrays, Backend, Gradient, Question
-from cutaway.models.description import ModelDescription
+from cutaway.models.description import ModelDescription, TensorSpec
+from cutaway.models.random_weights import shuffled_all
 
 if TYPE_CHECKING:
     from cutaway.frameworks.onnx.executor import Executor
 
 __all__ = ["OnnxBackend", "wrap"]
+
+_DTYPES = {"float": "float32", "double": "float64", "string": "str"}
+# Their floating-point inputs beside the first are sizes, bounds and factors of sizes.
+_SIZED = {"Resize", "Upsample", "Range", "OneHot", "Clip", "Pad", "RoiAlign", "NonMaxSuppression", "Cast"}
 
 
 class OnnxBackend:
@@ -92,7 +97,7 @@ class OnnxBackend:
 
     def with_random_weights(self, seed: int) -> Backend:
         """Return the same graph with its weights shuffled, for ONNX Runtime and for gradients alike."""
-        loaded = randomised(self._loaded, self._graph, seed)
+        loaded = _randomised(self._loaded, self._graph, seed)
         other = copy.copy(self)
         other._hold(loaded, self._sessions.of_other_weights(loaded))  # noqa: SLF001 - of the same class
         return other
@@ -142,7 +147,7 @@ def wrap(session: Any) -> Backend:
     try:
         return OnnxBackend(*_source(session), ready=session)
     except ModelError as error:
-        return PlainSession(session, str(error))
+        return _PlainSession(session, str(error))
 
 
 def _source(session: Any) -> tuple[CheckedModel, Path]:
@@ -160,3 +165,61 @@ def _source(session: Any) -> tuple[CheckedModel, Path]:
     if names != [value.name for value in session.get_outputs()]:
         raise ModelError(f"{str(path)!r} is not the model that the session was made of any more.", path=path)
     return loaded, Path(path)
+
+
+class _PlainSession:
+    """Predictions of a live session; `reason` says why its layers and gradients are out of reach."""
+
+    def __init__(self, session: Any, reason: str) -> None:
+        self._session, self._reason = session, reason
+        inputs = tuple(_spec(value) for value in session.get_inputs())
+        outputs = tuple(_spec(value) for value in session.get_outputs())
+        notes = (f"Its graph cannot be read, so it has no layers: {reason}",)
+        self._description = ModelDescription("onnx", inputs, outputs, differentiable=reason, notes=notes)
+
+    @property
+    def description(self) -> ModelDescription:
+        """What the session says of itself."""
+        return self._description
+
+    def predict(self, batch: Arrays) -> Arrays:
+        """Return every output, by name."""
+        names = [spec.name for spec in self._description.outputs]
+        return dict(zip(names, self._session.run(names, dict(batch)), strict=True))
+
+    def activations(self, batch: Arrays, layers: Sequence[str]) -> Arrays:  # noqa: ARG002 - as the protocol has it
+        """Raise `LayerUnavailable`, unless no layer is asked for."""
+        for name in layers:
+            raise LayerUnavailable(name, (), self._reason)
+        return {}
+
+    def gradient(self, batch: Arrays, question: Question) -> Gradient:  # noqa: ARG002 - as the protocol has it
+        """Raise `GradientUnavailable`."""
+        raise GradientUnavailable(self._reason)
+
+    def close(self) -> None:
+        """Leave the session to whoever made it."""
+
+
+def _spec(value: Any) -> TensorSpec:
+    word = value.type.removeprefix("tensor(").removesuffix(")")
+    shape = tuple(size if isinstance(size, int) else None for size in value.shape)
+    return TensorSpec(value.name, shape, _DTYPES.get(word, word), 1 if len(shape) > 1 else None)
+
+
+def _randomised(loaded: CheckedModel, graph: OnnxGraph, seed: int) -> CheckedModel:
+    """Return the model with shuffled weights. Raises `AnalysisUnavailable` where it has none that can be shuffled.
+
+    Numbers that say how large something is stay as they are, and so do those in attributes, as trees have them.
+    """
+    sizes = {name for node in graph.nodes if node.kind in _SIZED for name in node.inputs}
+    weights = {
+        name: values for name, values in graph.constants.items() if values.dtype.kind == "f" and name not in sizes
+    }
+    anew = shuffled_all(weights, seed)
+    proto = onnx.ModelProto()
+    proto.CopyFrom(loaded.proto)
+    for tensor in proto.graph.initializer:
+        if tensor.name in anew and tensor.name not in loaded.weights:
+            tensor.CopyFrom(numpy_helper.from_array(anew[tensor.name], tensor.name))
+    return CheckedModel(proto, {name: anew.get(name, values) for name, values in loaded.weights.items()})

@@ -9,8 +9,9 @@ import tensorflow as tf
 from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
 
 from cutaway.models.description import Layer, TensorSpec
+from cutaway.models.random_weights import shuffled_all
 
-__all__ = ["batch_first", "candidates", "flattened", "head_input"]
+__all__ = ["batch_first", "candidates", "flattened", "head_input", "randomised"]
 
 # Operations that people would call layers, or parts of one.
 _LAYERS = {
@@ -104,3 +105,23 @@ def _channel_axis(tensor: Any) -> int:
     except ValueError:
         return -1
     return 1 if layout in (b"NCHW", b"NCDHW") and tensor.shape.rank >= 3 else -1
+
+
+def randomised(frozen: Any, seed: int) -> Any:
+    """Return the function with its weights shuffled: the constants of floating-point numbers that its variables became.
+
+    Its operations have the same names.
+    """
+    graph = frozen.graph.as_graph_def()
+    constants = {node.name: node for node in graph.node if node.op == "Const" and _is_float(node)}
+    anew = shuffled_all({name: tf.make_ndarray(node.attr["value"].tensor) for name, node in constants.items()}, seed)
+    for name, values in anew.items():
+        dtype = constants[name].attr["dtype"].type
+        constants[name].attr["value"].tensor.CopyFrom(tf.make_tensor_proto(values, dtype=dtype))
+    wrapped = tf.compat.v1.wrap_function(lambda: tf.graph_util.import_graph_def(graph, name=""), [])
+    find = wrapped.graph.get_tensor_by_name
+    return wrapped.prune([find(one.name) for one in frozen.inputs], [find(one.name) for one in frozen.outputs])
+
+
+def _is_float(node: Any) -> bool:
+    return bool(tf.as_dtype(node.attr["dtype"].type).is_floating)

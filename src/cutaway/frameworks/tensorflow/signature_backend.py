@@ -10,8 +10,7 @@ import tensorflow as tf
 
 from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable, LayerUnavailable, ModelError
-from cutaway.frameworks.tensorflow.frozen import batch_first, candidates, flattened, head_input
-from cutaway.frameworks.tensorflow.random_weights import randomised
+from cutaway.frameworks.tensorflow.frozen import batch_first, candidates, flattened, head_input, randomised
 from cutaway.frameworks.tensorflow.scores import checked, summed_score
 from cutaway.models.backend import Arrays, Backend, Gradient, Question
 from cutaway.models.description import ModelDescription, TensorSpec

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,13 +11,15 @@ import torch
 import cutaway
 from cutaway.capture.hook import AdaptedHook
 from cutaway.capture.records import StepRecord
+from cutaway.capture.requests import Refused
+from cutaway.errors import did_you_mean
 from cutaway.frameworks.torch.distributed import this_worker
 from cutaway.frameworks.torch.forward_taps import ForwardTaps
-from cutaway.frameworks.torch.learning_rate import set_learning_rate
 from cutaway.frameworks.torch.loop import TrainingLoop
 from cutaway.frameworks.torch.loss_taps import LossTaps
 from cutaway.frameworks.torch.optimizer_taps import OptimizerTaps
 from cutaway.frameworks.torch.taps import RemovableTaps
+from cutaway.run.control import SETTINGS
 from cutaway.tensors.collections import Collections
 
 __all__ = ["TorchAdapter"]
@@ -92,10 +95,37 @@ class TorchAdapter:
             self._taps.drop()
 
     def set_learning_rate(self, arguments: Mapping[str, Any]) -> str:
-        """Change the learning rate of every optimizer."""
-        return set_learning_rate(self.loop.optimizers, arguments, alone=self.worker.workers == 1)
+        """Set `lr`, or multiply by `lr_factor`, in every parameter group. Raises `Refused` where that cannot be."""
+        setting, value = _checked(arguments)
+        if not self.loop.optimizers:
+            raise Refused("no optimizer is registered with `hook.register_optimizer`")
+        if self.worker.workers != 1:
+            raise Refused("several processes train together, and one alone must not change it: set it in the loop")
+        changes = []
+        for group in (group for optimizer in self.loop.optimizers for group in optimizer.param_groups):
+            before = float(group["lr"])
+            after = value if setting == "lr" else before * value
+            if isinstance(group["lr"], torch.Tensor):
+                # A compiled or captured update reads this very tensor.
+                group["lr"].fill_(after)
+            else:
+                group["lr"] = after
+            changes.append(f"{before:g} to {after:g}")
+        said = ", ".join(dict.fromkeys(changes))
+        return f"lr from {said}; a scheduler of the loop may set it again"
 
     def detach(self) -> None:
         """Take every tap down."""
         self._taps.remove()
         self.loop.gradients.untap_parameters()
+
+
+def _checked(arguments: Mapping[str, Any]) -> tuple[str, float]:
+    if len(arguments) != 1:
+        raise Refused(f"`set` takes one of {' and '.join(SETTINGS)}, but got {', '.join(arguments) or 'nothing'}")
+    ((name, value),) = arguments.items()
+    if name not in SETTINGS:
+        raise Refused(f"nothing called {name!r} can be set.{did_you_mean(name, SETTINGS)}")
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
+        raise Refused(f"`{name}` must be a number that is not negative, but got {value!r}")
+    return name, float(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from typing import Any, cast
@@ -11,7 +12,6 @@ import torch
 from cutaway.capture.hook import AdaptedHook
 from cutaway.errors import ConfigurationError
 from cutaway.frameworks.torch.activations import Activations, patterns_by_type
-from cutaway.frameworks.torch.anatomy import Anatomy
 from cutaway.frameworks.torch.names import module_names, parameter_names, unwrap
 from cutaway.frameworks.torch.parameters import ParameterCapture
 from cutaway.frameworks.torch.taps import RemovableTaps, Tap
@@ -34,7 +34,7 @@ class WatchedModel:
         self._steps = hook.steps
         self._taps = taps
         self._is_repeated = is_repeated
-        self._anatomy: Anatomy | None = None
+        self._anatomy: _Anatomy | None = None
 
     def set_root(self, module: torch.nn.Module) -> None:
         """Watch this module, or the one that it wraps."""
@@ -61,7 +61,7 @@ class WatchedModel:
         """Find out what the model has: at the first step, and again where it has changed since. False where not."""
         if self.root is None or (self._anatomy is not None and self._anatomy.is_current()):
             return False
-        self._anatomy = Anatomy(self.root)
+        self._anatomy = _Anatomy(self.root)
         if self._collect_by_type():
             self._hook.documents.write_collections()
         self._tap_modules(self.root)
@@ -133,3 +133,34 @@ class WatchedModel:
         return Activations(
             lambda name: selection.wants(name) or watched(name), lambda name: relus.matches(name) or watched(name)
         )
+
+
+class _Anatomy:
+    """The modules and parameters of a model as they were when this was made.
+
+    `is_complete` says whether every parameter has a shape; those of lazy modules get theirs in the first forward.
+    """
+
+    def __init__(self, root: torch.nn.Module) -> None:
+        # Read at every step: the public way would make every name anew.
+        self._parts = [part for m in root.modules() for part in (m._modules, m._parameters)]  # noqa: SLF001
+        self.parameters = list(parameter_names(root))
+        self.is_complete = not any(isinstance(p, torch.nn.UninitializedParameter) for _, p in self.parameters)
+        self._members = self._look()
+        self._kinds = self._look_at_parameters() if self.is_complete else []
+
+    def is_current(self) -> bool:
+        """Whether the model is made of the same objects still, of the same shapes, and frozen as before."""
+        now = self._look()
+        return (
+            self.is_complete
+            and len(now) == len(self._members)
+            and all(map(operator.is_, now, self._members))
+            and self._look_at_parameters() == self._kinds
+        )
+
+    def _look(self) -> list[torch.nn.Module | torch.nn.Parameter | None]:
+        return [member for part in self._parts for member in part.values()]
+
+    def _look_at_parameters(self) -> list[tuple[torch.Size, torch.dtype, bool]]:
+        return [(p.shape, p.dtype, p.requires_grad) for _, p in self.parameters]
