@@ -9,10 +9,10 @@ from torch import Tensor
 
 from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable
-from cutaway.frameworks.onnx.dtypes import as_tensor
 from cutaway.frameworks.onnx.graph import Node, OnnxGraph, taken_by
 from cutaway.frameworks.onnx.operators import find, known
 from cutaway.frameworks.onnx.support import INSTEAD
+from cutaway.frameworks.onnx.torch_values import as_tensor
 
 __all__ = ["Executor"]
 

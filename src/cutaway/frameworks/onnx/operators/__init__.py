@@ -19,27 +19,19 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
         "ThresholdedRelu",
     ),
     "arithmetic": (
-        "Abs", "Acos", "Acosh", "Add", "Asin", "Asinh", "Atan", "Atanh", "Cast", "CastLike", "Ceil", "Cos", "Cosh",
-        "Div", "Erf", "Exp", "Floor", "Identity", "Log", "Max", "Mean", "Min", "Mod", "Mul", "Neg", "Pow",
-        "Reciprocal", "Round", "Sign", "Sin", "Sinh", "Sqrt", "Sub", "Sum", "Tan",
+        "Abs", "Acos", "Acosh", "Add", "And", "Asin", "Asinh", "Atan", "Atanh", "Cast", "CastLike", "Ceil", "Cos",
+        "Cosh", "DequantizeLinear", "Div", "Equal", "Erf", "Exp", "Floor", "Greater", "GreaterOrEqual", "Identity",
+        "IsInf", "IsNaN", "Less", "LessOrEqual", "Log", "Max", "Mean", "Min", "Mod", "Mul", "Neg", "Not", "Or", "Pow",
+        "Reciprocal", "Round", "Sign", "Sin", "Sinh", "Sqrt", "Sub", "Sum", "Tan", "Where", "Xor",
     ),
-    "attention": ("Attention", "RotaryEmbedding"),
-    "comparisons": (
-        "And", "Equal", "Greater", "GreaterOrEqual", "IsInf", "IsNaN", "Less", "LessOrEqual", "Not", "Or", "Where",
-        "Xor",
-    ),
-    "convolutions": ("Conv", "ConvTranspose"),
     "indexing": (
         "Gather", "GatherElements", "GatherND", "NonZero", "OneHot", "ScatterElements", "ScatterND", "Slice", "TopK",
     ),
-    "making": ("ConstantOfShape", "DequantizeLinear", "Range", "Shape", "Size"),
     "norms": (
         "BatchNormalization", "GroupNormalization", "InstanceNormalization", "LRN", "LayerNormalization",
         "LpNormalization", "RMSNormalization",
     ),
-    "padding": ("Pad",),
-    "pooling": ("AveragePool", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "LpPool", "MaxPool"),
-    "products": ("Einsum", "Gemm", "MatMul"),
+    "products": ("Attention", "Einsum", "Gemm", "MatMul", "RotaryEmbedding"),
     "recurrent": ("GRU", "LSTM", "RNN"),
     "reductions": (
         "ArgMax", "ArgMin", "CumSum", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax",
@@ -47,8 +39,12 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     ),
     "resizing": ("GridSample", "Resize", "Upsample"),
     "shaping": (
-        "Concat", "DepthToSpace", "Expand", "Flatten", "Reshape", "SpaceToDepth", "Split", "Squeeze", "Tile",
-        "Transpose", "Trilu", "Unsqueeze",
+        "Concat", "ConstantOfShape", "DepthToSpace", "Expand", "Flatten", "Pad", "Range", "Reshape", "Shape", "Size",
+        "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze",
+    ),
+    "windows": (
+        "AveragePool", "Conv", "ConvTranspose", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "LpPool",
+        "MaxPool",
     ),
 }  # fmt: skip
 

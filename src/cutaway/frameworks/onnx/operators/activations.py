@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -11,50 +13,18 @@ from cutaway.frameworks.onnx.graph import Node
 __all__ = ["OPERATORS"]
 
 
-def _leaky_relu(node: Node, x: Tensor) -> Tensor:
-    return functional.leaky_relu(x, node.number("alpha", 0.01))
-
-
-def _prelu(_node: Node, x: Tensor, slope: Tensor) -> Tensor:
-    return torch.where(x >= 0, x, slope * x)
-
-
-def _elu(node: Node, x: Tensor) -> Tensor:
-    return functional.elu(x, node.number("alpha", 1.0))
-
-
 def _selu(node: Node, x: Tensor) -> Tensor:
     alpha, gamma = node.number("alpha", 1.67326319217681884765625), node.number("gamma", 1.05070102214813232421875)
     return gamma * functional.elu(x, alpha)
-
-
-def _celu(node: Node, x: Tensor) -> Tensor:
-    return functional.celu(x, node.number("alpha", 1.0))
-
-
-def _thresholded_relu(node: Node, x: Tensor) -> Tensor:
-    return torch.where(x > node.number("alpha", 1.0), x, torch.zeros_like(x))
 
 
 def _hard_sigmoid(node: Node, x: Tensor) -> Tensor:
     return torch.clamp(node.number("alpha", 0.2) * x + node.number("beta", 0.5), 0, 1)
 
 
-def _hard_swish(_node: Node, x: Tensor) -> Tensor:
-    return x * torch.clamp(x / 6 + 0.5, 0, 1)
-
-
-def _swish(node: Node, x: Tensor) -> Tensor:
-    return x * torch.sigmoid(node.number("alpha", 1.0) * x)
-
-
 def _shrink(node: Node, x: Tensor) -> Tensor:
     bias, lambd = node.number("bias", 0.0), node.number("lambd", 0.5)
     return torch.where(x < -lambd, x + bias, torch.where(x > lambd, x - bias, torch.zeros_like(x)))
-
-
-def _gelu(node: Node, x: Tensor) -> Tensor:
-    return functional.gelu(x, approximate=node.text("approximate", "none"))
 
 
 def _clip(node: Node, x: Tensor, low: Tensor | None = None, high: Tensor | None = None) -> Tensor:
@@ -64,10 +34,6 @@ def _clip(node: Node, x: Tensor, low: Tensor | None = None, high: Tensor | None 
     if low is not None:
         x = torch.maximum(x, low)
     return x if high is None else torch.minimum(x, high)
-
-
-def _dropout(_node: Node, x: Tensor, *_settings: Tensor | None) -> tuple[Tensor, Tensor]:
-    return x, torch.ones_like(x, dtype=torch.bool)
 
 
 def _softmax(node: Node, x: Tensor) -> Tensor:
@@ -94,19 +60,19 @@ def _before_13(node: Node, x: Tensor) -> tuple[Tensor, int]:
     return x.reshape(*x.shape[:axis], -1), -1
 
 
-OPERATORS = {
-    "Celu": _celu,
+OPERATORS: dict[str, Callable[..., Tensor | tuple[Tensor, ...]]] = {
+    "Celu": lambda node, x: functional.celu(x, node.number("alpha", 1.0)),
     "Clip": _clip,
-    "Dropout": _dropout,
-    "Elu": _elu,
-    "Gelu": _gelu,
+    "Dropout": lambda _node, x, *_settings: (x, torch.ones_like(x, dtype=torch.bool)),
+    "Elu": lambda node, x: functional.elu(x, node.number("alpha", 1.0)),
+    "Gelu": lambda node, x: functional.gelu(x, approximate=node.text("approximate", "none")),
     "HardSigmoid": _hard_sigmoid,
-    "HardSwish": _hard_swish,
+    "HardSwish": lambda _node, x: x * torch.clamp(x / 6 + 0.5, 0, 1),
     "Hardmax": _hardmax,
-    "LeakyRelu": _leaky_relu,
+    "LeakyRelu": lambda node, x: functional.leaky_relu(x, node.number("alpha", 0.01)),
     "LogSoftmax": _log_softmax,
     "Mish": lambda _node, x: functional.mish(x),
-    "PRelu": _prelu,
+    "PRelu": lambda _node, x, slope: torch.where(x >= 0, x, slope * x),
     "Relu": lambda _node, x: torch.relu(x),
     "Selu": _selu,
     "Shrink": _shrink,
@@ -114,7 +80,7 @@ OPERATORS = {
     "Softmax": _softmax,
     "Softplus": lambda _node, x: functional.softplus(x),
     "Softsign": lambda _node, x: functional.softsign(x),
-    "Swish": _swish,
+    "Swish": lambda node, x: x * torch.sigmoid(node.number("alpha", 1.0) * x),
     "Tanh": lambda _node, x: torch.tanh(x),
-    "ThresholdedRelu": _thresholded_relu,
+    "ThresholdedRelu": lambda node, x: torch.where(x > node.number("alpha", 1.0), x, torch.zeros_like(x)),
 }

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from cutaway.frameworks.onnx.graph import Node
-from cutaway.frameworks.onnx.operators.values import axes_of
+from cutaway.frameworks.onnx.torch_values import axes_of
 
 __all__ = ["OPERATORS"]
 

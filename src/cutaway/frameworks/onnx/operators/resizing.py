@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from cutaway.frameworks.onnx.graph import Node
-from cutaway.frameworks.onnx.operators.values import integers
+from cutaway.frameworks.onnx.torch_values import integers
 
 __all__ = ["OPERATORS"]
 

@@ -1,4 +1,4 @@
-"""Operators that only move values: shapes, axes, pieces and copies."""
+"""Operators that only move values, and those that make tensors out of shapes and numbers; negative padding cuts."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from cutaway.frameworks.onnx.graph import Node
-from cutaway.frameworks.onnx.operators.values import axes_of, integers
+from cutaway.frameworks.onnx.torch_values import as_tensor, axes_of, integers
 
 __all__ = ["OPERATORS"]
 
@@ -25,10 +26,6 @@ def _flatten(node: Node, x: Tensor) -> Tensor:
     axis = node.integer("axis", 1)
     axis = axis + x.dim() if axis < 0 else axis
     return x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
-
-
-def _transpose(node: Node, x: Tensor) -> Tensor:
-    return x.permute(node.integers("perm", reversed(range(x.dim()))))
 
 
 def _squeeze(node: Node, x: Tensor, given: Tensor | None = None) -> Tensor:
@@ -51,14 +48,6 @@ def _expand(_node: Node, x: Tensor, shape: Tensor) -> Tensor:
     wanted = [1] * -missing + sizes
     own = [1] * missing + list(x.shape)
     return x.expand([a if b == 1 else b for a, b in zip(own, wanted, strict=True)])
-
-
-def _tile(_node: Node, x: Tensor, repeats: Tensor) -> Tensor:
-    return x.repeat(integers(repeats))
-
-
-def _concat(node: Node, *xs: Tensor) -> Tensor:
-    return torch.cat(xs, node.integer("axis", 1))
 
 
 def _split(node: Node, x: Tensor, given: Tensor | None = None) -> tuple[Tensor, ...]:
@@ -93,17 +82,66 @@ def _trilu(node: Node, x: Tensor, diagonal: Tensor | None = None) -> Tensor:
     return torch.triu(x, k) if node.flag("upper", default=True) else torch.tril(x, k)
 
 
+def _pad(
+    node: Node, x: Tensor, given: Tensor | None = None, value: Tensor | None = None, axes: Tensor | None = None
+) -> Tensor:
+    amounts = node.integers("pads", []) if given is None else integers(given)
+    n = len(amounts) // 2
+    where = [axis % x.dim() for axis in (range(n) if axes is None else integers(axes))]
+    pads = {axis: (amounts[i], amounts[i + n]) for i, axis in enumerate(where)}
+    mode = node.text("mode", "constant")
+    if mode == "constant":
+        filled = node.number("value", 0.0) if value is None else value.item()
+        flat = [amount for axis in reversed(range(x.dim())) for amount in pads.get(axis, (0, 0))]
+        return functional.pad(x, flat, value=filled)
+    for axis, (low, high) in pads.items():
+        if low or high:
+            x = x.index_select(axis, _places(x.shape[axis], low, high, mode))
+    return x
+
+
+def _places(size: int, low: int, high: int, mode: str) -> Tensor:
+    places = torch.arange(-low, size + high)
+    if mode == "edge":
+        return places.clamp(0, size - 1)
+    if mode == "wrap":
+        return places % size
+    period = max(2 * (size - 1), 1)
+    places = places % period
+    return torch.where(places < size, places, period - places)
+
+
+def _constant_of_shape(node: Node, shape: Tensor) -> Tensor:
+    value = as_tensor(node.attributes["value"]) if node.has("value") else torch.zeros(1)
+    return value.reshape(()).expand(integers(shape)).clone()
+
+
+def _range(_node: Node, start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
+    return torch.arange(start.item(), limit.item(), delta.item(), dtype=start.dtype)
+
+
+def _shape(node: Node, x: Tensor) -> Tensor:
+    sizes = list(x.shape)
+    end = node.integer("end", len(sizes))
+    return torch.tensor(sizes[node.integer("start", 0) : end], dtype=torch.long)
+
+
 OPERATORS: dict[str, Callable[..., Tensor | tuple[Tensor, ...]]] = {
-    "Concat": _concat,
+    "Concat": lambda node, *xs: torch.cat(xs, node.integer("axis", 1)),
+    "ConstantOfShape": _constant_of_shape,
     "DepthToSpace": _depth_to_space,
     "Expand": _expand,
     "Flatten": _flatten,
+    "Pad": _pad,
+    "Range": _range,
     "Reshape": _reshape,
+    "Shape": _shape,
+    "Size": lambda _node, x: torch.tensor(x.numel()),
     "SpaceToDepth": _space_to_depth,
     "Split": _split,
     "Squeeze": _squeeze,
-    "Tile": _tile,
-    "Transpose": _transpose,
+    "Tile": lambda _node, x, repeats: x.repeat(integers(repeats)),
+    "Transpose": lambda node, x: x.permute(node.integers("perm", reversed(range(x.dim())))),
     "Trilu": _trilu,
     "Unsqueeze": _unsqueeze,
 }

@@ -1,4 +1,7 @@
-"""Types of ONNX tensors on torch. Half precision is computed in float32: its gradients would drown in rounding."""
+"""Values of ONNX on torch: types, arrays, and the small tensors that steer an operator.
+
+Half precision is computed in float32: its gradients would drown in rounding.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from torch import Tensor
 
 from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable
+from cutaway.frameworks.onnx.graph import Node
 
-__all__ = ["as_tensor", "torch_dtype"]
+__all__ = ["as_tensor", "axes_of", "integers", "torch_dtype"]
 
 _DTYPES: dict[int, torch.dtype] = {
     TensorProto.FLOAT: torch.float32,
@@ -42,3 +46,15 @@ def as_tensor(values: Array) -> Tensor:
     elif values.dtype.kind not in "biuf":
         raise GradientUnavailable(f"A tensor of this model holds {values.dtype}, which torch cannot.")
     return torch.from_numpy(values if values.flags.writeable and values.flags.c_contiguous else values.copy())
+
+
+def integers(values: Tensor) -> list[int]:
+    """Return a tensor as a flat list of integers."""
+    return [int(value) for value in values.flatten().tolist()]
+
+
+def axes_of(node: Node, given: Tensor | None) -> list[int] | None:
+    """Return the axes of an operator that had them as an attribute and later has them as an input."""
+    if given is not None:
+        return integers(given)
+    return node.integers("axes", []) if node.has("axes") else None
