@@ -20,7 +20,9 @@ _OWN_FIELDS = ("message", "hint")
 def error_to(error: BaseException) -> dict[str, Any]:
     """Return an error as its class's name, its message and hint, and those of its fields that are plain values."""
     ours = isinstance(error, CutawayError)
-    message, hint = (error.message, error.hint) if isinstance(error, CutawayError) else (_named(error), "")
+    message, hint = f"{type(error).__name__}: {error}", ""
+    if isinstance(error, CutawayError):
+        message, hint = error.message, error.hint
     plain = {
         name: value
         for name, value in vars(error).items()
@@ -53,10 +55,6 @@ def error_from(given: Any) -> CutawayError:
         if name.isidentifier() and name not in _OWN_FIELDS and not hasattr(Exception, name) and plain:
             setattr(error, name, writable_text(value) if isinstance(value, str) else value)
     return error
-
-
-def _named(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"
 
 
 def _text_of(given: dict[str, Any], name: str) -> str:

@@ -7,6 +7,8 @@ import os
 import shutil
 import threading
 import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,10 +16,9 @@ from typing import Any
 from cutaway.arrays import Array
 from cutaway.engine.limits import Limits
 from cutaway.errors import CutawayError, ModelCrashed, ModelError, ModelTimeout
-from cutaway.models.backend import Arrays
-from cutaway.models.child_calls import ChildCalls
+from cutaway.models.backend import Arrays, Gradient, Question
 from cutaway.models.child_process import ChildProcess
-from cutaway.models.crossing import BadDescription, description_from
+from cutaway.models.crossing import BadDescription, description_from, question_to
 from cutaway.models.description import ModelDescription
 from cutaway.models.recognising import identity_of
 
@@ -27,7 +28,51 @@ __all__ = ["ChildBackend", "RandomisedChild"]
 _MOST_DEATHS = 3
 
 
-class ChildBackend(ChildCalls):
+class _ChildCalls(ABC):
+    """The calls of a `Backend`, each as one request; who inherits from it knows which process answers."""
+
+    description: ModelDescription
+
+    @abstractmethod
+    def ask(
+        self, request: dict[str, Any], batch: Arrays, wanted: list[str], what: str, question: Arrays | None = None
+    ) -> dict[str, Array]:
+        """Ask the process one thing, with the arrays of a batch and of a question, and return the wanted ones."""
+
+    def predict(self, batch: Arrays) -> Arrays:
+        """Return every output, by name."""
+        return self.ask({"do": "predict"}, batch, [spec.name for spec in self.description.outputs], "predict")
+
+    def activations(self, batch: Arrays, layers: Sequence[str]) -> Arrays:
+        """Return the outputs of some layers, by name."""
+        wanted = list(dict.fromkeys(layers))
+        return self.ask({"do": "activations", "layers": wanted}, batch, wanted, "give its layers' values")
+
+    def predict_with(self, batch: Arrays, layers: Sequence[str]) -> tuple[Arrays, Arrays]:
+        """Return every output, and the outputs of some layers, from one question."""
+        outputs, wanted = [spec.name for spec in self.description.outputs], list(dict.fromkeys(layers))
+        names = [*(f"output/{name}" for name in outputs), *(f"layer/{name}" for name in wanted)]
+        found = self.ask({"do": "predict_with", "layers": wanted}, batch, names, "predict")
+        return {name: found[f"output/{name}"] for name in outputs}, {name: found[f"layer/{name}"] for name in wanted}
+
+    def gradient(self, batch: Arrays, question: Question) -> Gradient:
+        """Return the gradient that was asked for."""
+        return self._gradient(batch, question, output=False)[0]
+
+    def gradient_with_output(self, batch: Arrays, question: Question) -> tuple[Gradient, Array]:
+        """Return the gradient and the output that it was taken of, from one question."""
+        gradient, (output,) = self._gradient(batch, question, output=True)
+        return gradient, output
+
+    def _gradient(self, batch: Arrays, question: Question, *, output: bool) -> tuple[Gradient, list[Array]]:
+        plain, arrays = question_to(question)
+        wanted = ["gradient", "activation", *(["output"] if output else [])]
+        request = {"do": "gradient", "question": plain, "output": output}
+        gradient, activation, *others = self.ask(request, batch, wanted, "give a gradient", arrays).values()
+        return Gradient(gradient, activation), others
+
+
+class ChildBackend(_ChildCalls):
     """A model file, opened by its format in a process of its own, which every call asks.
 
     The process is started at once. After a call that ended it, the next call starts another; when three calls in a
@@ -155,7 +200,7 @@ class ChildBackend(ChildCalls):
         return child, description
 
 
-class RandomisedChild(ChildCalls):
+class RandomisedChild(_ChildCalls):
     """The model of a `ChildBackend` with its weights drawn anew, held by the same process.
 
     Every question names the seed, so that a process which was started again draws the same weights once more.

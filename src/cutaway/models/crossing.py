@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from cutaway.models.shared_arrays import DTYPES
 __all__ = [
     "BadDescription",
     "description_from",
-    "description_to",
     "question_from",
     "question_to",
 ]
@@ -28,11 +27,6 @@ _MOST_LAYERS = 1_000_000
 
 class BadDescription(Exception):
     """A description that cannot be right; the message says what of it."""
-
-
-def description_to(description: ModelDescription) -> dict[str, Any]:
-    """Return a description as plain values."""
-    return asdict(description)
 
 
 def description_from(given: Any) -> ModelDescription:

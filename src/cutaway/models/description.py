@@ -1,12 +1,16 @@
-"""What a model says of itself: its inputs and outputs, its layers, and what it was compiled with. Values only."""
+"""What a model says of itself: its inputs and outputs, its layers, and what it was compiled with. Values only.
+
+Also what became of the attempt to keep a copy of a live one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-__all__ = ["Layer", "ModelDescription", "SavedTraining", "TensorSpec"]
+__all__ = ["KeptModel", "Layer", "ModelDescription", "SavedTraining", "TensorSpec"]
 
 Shape = tuple[int | None, ...]
 
@@ -74,3 +78,16 @@ class ModelDescription:
     differentiable: str = ""
     notes: tuple[str, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class KeptModel:
+    """The file that holds the copy and its format, or `reason`: why there is none.
+
+    `notes` say what the copy cannot do that the live model can.
+    """
+
+    path: Path | None
+    format: str = ""
+    reason: str = ""
+    notes: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +51,11 @@ def load(
     channels of the image batches lie that you will give; see `Model`. `example` is a batch for a live torch module,
     which says nothing of its shapes and outputs until one went through.
     """
-    allowed = limits or Limits()
+    open_file = partial(
+        _load_file, limits=limits or Limits(), trust=trust, entry_file=entry_file, channels_last=channels_last
+    )
     if isinstance(source, str | os.PathLike):
-        path = Path(os.fsdecode(source)).absolute()
-        return _load_file(path, allowed, trust=trust, entry_file=entry_file, channels_last=channels_last)
+        return open_file(Path(os.fsdecode(source)).absolute())
     package = _package_of(source)
     if package is not None:
         wrap = registry.load("model_objects", package)
@@ -62,7 +64,7 @@ def load(
     if isinstance(source, type):
         raise ModelError(f"{source.__name__!r} is a class, not a model.", hint=f"Make a model of it first. {_ACCEPTED}")
     if callable(source):
-        return _load_saved(source, allowed, trust=trust, entry_file=entry_file, channels_last=channels_last)
+        return _load_saved(source, open_file)
     kind = type(source)
     raise ModelError(f"A {kind.__module__}.{kind.__qualname__} is no model that can be loaded.", hint=_ACCEPTED)
 
@@ -79,8 +81,8 @@ def _takes_example(wrap: Callable[..., Backend]) -> bool:
 
 def _load_file(
     path: Path,
-    limits: Limits,
     *,
+    limits: Limits,
     trust: bool,
     entry_file: str | Path | None,
     channels_last: bool | None,
@@ -131,22 +133,13 @@ def _package_of(source: object) -> str | None:
     return next((package for package in packages if package in known), None)
 
 
-def _load_saved(
-    save: Callable[[Path], object],
-    limits: Limits,
-    *,
-    trust: bool,
-    entry_file: str | Path | None,
-    channels_last: bool | None,
-) -> Model:
+def _load_saved(save: Callable[[Path], object], open_file: Callable[..., Model]) -> Model:
     """Let somebody's function save a model, and load what it wrote."""
     folder = Path(tempfile.mkdtemp(prefix="cutaway-saved-"))
     name = getattr(save, "__name__", type(save).__name__)
     try:
         _call(save, folder / _SAVED_NAME, name)
-        path = _written(folder, name)
-        given: dict[str, Any] = {"trust": trust, "entry_file": entry_file, "channels_last": channels_last}
-        return _load_file(path, limits, folder=folder, **given)
+        return open_file(_written(folder, name), folder=folder)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise

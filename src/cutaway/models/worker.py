@@ -10,6 +10,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from cutaway.engine.limits import Limits
 from cutaway.engine.messages import Ended, read_blocking, write_message
 from cutaway.errors import AnalysisUnavailable, ModelError
 from cutaway.models.backend import Arrays, Backend
-from cutaway.models.crossing import description_to, question_from
+from cutaway.models.crossing import question_from
 from cutaway.models.random_weights import RANDOM_WEIGHTS
 from cutaway.models.shared_arrays import SharedFile
 
@@ -48,7 +49,6 @@ class ModelWorker:
             "activations": self._activations,
             "predict_with": self._predict_with,
             "gradient": self._gradient,
-            "gradient_with_output": self._gradient_with_output,
             "randomise": self._randomise,
             "forget": self._forget,
         }
@@ -75,7 +75,7 @@ class ModelWorker:
         if self._open_file is None:
             raise ModelError("The process of the model was asked to open a file before it was started.")
         self._backend = self._open_file(Path(request["path"]), trust=False, custom_layers=self._custom_layers)
-        return {"description": description_to(self._backend.description)}
+        return {"description": asdict(self._backend.description)}
 
     def _predict(self, request: Mapping[str, Any]) -> Answer:
         return self._answered(self._model(request).predict(self._arrays(request, "batch/")))
@@ -95,18 +95,15 @@ class ModelWorker:
 
     def _gradient(self, request: Mapping[str, Any]) -> Answer:
         question = question_from(request["question"], self._arrays(request, "question/"))
-        gradient, activation = self._model(request).gradient(self._arrays(request, "batch/"), question)
-        return self._answered({"gradient": gradient, "activation": activation})
-
-    def _gradient_with_output(self, request: Mapping[str, Any]) -> Answer:
-        question = question_from(request["question"], self._arrays(request, "question/"))
         model, batch = self._model(request), self._arrays(request, "batch/")
         together = getattr(model, "gradient_with_output", None)
-        if together is None:
-            (gradient, activation), output = model.gradient(batch, question), model.predict(batch)[question.output]
-        else:
+        if together is not None and request["output"]:
             (gradient, activation), output = together(batch, question)
-        return self._answered({"gradient": gradient, "activation": activation, "output": output})
+        else:
+            gradient, activation = model.gradient(batch, question)
+            output = model.predict(batch)[question.output] if request["output"] else None
+        answer = {"gradient": gradient, "activation": activation}
+        return self._answered(answer if output is None else {**answer, "output": output})
 
     def _randomise(self, request: Mapping[str, Any]) -> Answer:
         self._model(request)

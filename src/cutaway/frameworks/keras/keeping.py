@@ -13,7 +13,7 @@ import numpy as np
 from cutaway.frameworks.keras.files import open_keras
 from cutaway.frameworks.keras.model import wrap
 from cutaway.models.backend import Arrays
-from cutaway.models.kept import KeptModel
+from cutaway.models.description import KeptModel
 
 __all__ = ["keep"]
 

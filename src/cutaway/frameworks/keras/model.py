@@ -58,18 +58,13 @@ class KerasBackend:
     """Names on the outside, an engine of TensorFlow or torch on the inside."""
 
     def __init__(self, description: ModelDescription, anatomy: KerasAnatomy, model: Any) -> None:
-        self._description, self._anatomy, self._model = description, anatomy, model
+        self.description, self._anatomy, self._model = description, anatomy, model
         self._engine: Engine | None = _engine_for(model, anatomy)
         self._calls: dict[str, LayerCall] = {call.name: call for call in anatomy.calls}
 
-    @property
-    def description(self) -> ModelDescription:
-        """What was found out when the model was wrapped."""
-        return self._description
-
     def predict(self, batch: Arrays) -> Arrays:
         """Return every output."""
-        names = [spec.name for spec in self._description.outputs]
+        names = [spec.name for spec in self.description.outputs]
         return dict(zip(names, self._running.predict(self._ordered(batch)), strict=True))
 
     def activations(self, batch: Arrays, layers: Sequence[str]) -> Arrays:
@@ -80,12 +75,12 @@ class KerasBackend:
         """Return every output and what some layers return, from one pass."""
         calls = [self._call(name) for name in layers]
         outputs, values = self._running.predict_with(self._ordered(batch), calls)
-        names = [spec.name for spec in self._description.outputs]
+        names = [spec.name for spec in self.description.outputs]
         return dict(zip(names, outputs, strict=True)), dict(zip(layers, values, strict=True))
 
     def gradient(self, batch: Arrays, question: Question) -> Gradient:
         """Return the gradient of a score or a loss by an input or a layer."""
-        inputs = [spec.name for spec in self._description.inputs]
+        inputs = [spec.name for spec in self.description.inputs]
         wrt = inputs.index(question.wrt) if question.wrt in inputs else self._call(question.wrt)
         if isinstance(wrt, int) and batch[question.wrt].dtype.kind != "f":
             dtype = batch[question.wrt].dtype
@@ -93,14 +88,14 @@ class KerasBackend:
                 f"Input {question.wrt!r} is {dtype}: only floating-point numbers have gradients.",
                 hint="Ask by a layer.",
             )
-        output = [spec.name for spec in self._description.outputs].index(question.output)
+        output = [spec.name for spec in self.description.outputs].index(question.output)
         return self._running.gradient(self._ordered(batch), question, output, wrt)
 
     def with_random_weights(self, seed: int) -> Backend:
         """Return the same model with its weights shuffled; the variables of the model itself are not touched."""
         if self._model is None:
             raise ModelError("The model is closed.", hint="Load it again.")
-        return KerasBackend(self._description, self._anatomy, _Reweighted(self._model, seed))
+        return KerasBackend(self.description, self._anatomy, _Reweighted(self._model, seed))
 
     def close(self) -> None:
         """Let go of the model."""
@@ -114,7 +109,7 @@ class KerasBackend:
         return self._engine
 
     def _ordered(self, batch: Arrays) -> list[Any]:
-        return [batch[spec.name] for spec in self._description.inputs]
+        return [batch[spec.name] for spec in self.description.inputs]
 
     def _call(self, name: str) -> LayerCall:
         if name not in self._calls:

@@ -40,14 +40,9 @@ class OnnxBackend:
         outputs = arrange_outputs(loaded.proto.graph)
         self._hold(loaded, Sessions(loaded, str(path), ready=None if outputs.changed else ready))
         described = describe(loaded, self._graph, outputs, self._sessions.run, path)
-        self._description, self._tensors = described.description, described.tensors
+        self.description, self._tensors = described.description, described.tensors
         self._obstacles = described.obstacles
-        self._outputs = [spec.name for spec in self._description.outputs]
-
-    @property
-    def description(self) -> ModelDescription:
-        """What the model says of itself."""
-        return self._description
+        self._outputs = [spec.name for spec in self.description.outputs]
 
     def predict(self, batch: Arrays) -> Arrays:
         """Return every output, by name."""
@@ -83,7 +78,7 @@ class OnnxBackend:
 
         with torch.enable_grad():
             output, source = executor.run(batch, question.output, leaf)
-            axis = next(spec.channel_axis for spec in self._description.outputs if spec.name == question.output)
+            axis = next(spec.channel_axis for spec in self.description.outputs if spec.name == question.output)
             score = summed_score(output, question, axis)
             if not score.requires_grad:
                 message = (
@@ -120,10 +115,10 @@ class OnnxBackend:
         raise LayerUnavailable(name, list(self._tensors))
 
     def _check_numbers(self, name: str) -> None:
-        spec = next((spec for spec in self._description.inputs if spec.name == name), None)
+        spec = next((spec for spec in self.description.inputs if spec.name == name), None)
         if spec is None or np.dtype(spec.dtype).kind == "f":
             return
-        embedding = next((layer.name for layer in self._description.layers if layer.kind == "Gather"), None)
+        embedding = next((layer.name for layer in self.description.layers if layer.kind == "Gather"), None)
         hint = f" Take it by the layer that they are looked up in: `wrt={embedding!r}`." if embedding else ""
         raise GradientUnavailable(f"Input {name!r} is {spec.dtype}: whole numbers have no gradient.", hint=hint)
 
@@ -175,16 +170,11 @@ class _PlainSession:
         inputs = tuple(_spec(value) for value in session.get_inputs())
         outputs = tuple(_spec(value) for value in session.get_outputs())
         notes = (f"Its graph cannot be read, so it has no layers: {reason}",)
-        self._description = ModelDescription("onnx", inputs, outputs, differentiable=reason, notes=notes)
-
-    @property
-    def description(self) -> ModelDescription:
-        """What the session says of itself."""
-        return self._description
+        self.description = ModelDescription("onnx", inputs, outputs, differentiable=reason, notes=notes)
 
     def predict(self, batch: Arrays) -> Arrays:
         """Return every output, by name."""
-        names = [spec.name for spec in self._description.outputs]
+        names = [spec.name for spec in self.description.outputs]
         return dict(zip(names, self._session.run(names, dict(batch)), strict=True))
 
     def activations(self, batch: Arrays, layers: Sequence[str]) -> Arrays:  # noqa: ARG002 - as the protocol has it

@@ -45,15 +45,10 @@ class SignatureBackend:
     def __init__(
         self, description: ModelDescription, frozen: Any, outputs: Mapping[str, Any], layers: Mapping[str, Any]
     ) -> None:
-        self._description, self._outputs, self._layers = description, outputs, layers
+        self.description, self._outputs, self._layers = description, outputs, layers
         self._frozen: Any = frozen
         self._cut: dict[Any, Any] = {}
         self._predict = _compiled(frozen, description.inputs)
-
-    @property
-    def description(self) -> ModelDescription:
-        """What was found out when the folder was opened."""
-        return self._description
 
     def predict(self, batch: Arrays) -> Arrays:
         """Return every output."""
@@ -87,7 +82,7 @@ class SignatureBackend:
         if not tensors[at].dtype.is_floating:
             name = tensors[at].dtype.name
             raise GradientUnavailable(f"{question.wrt!r} is {name}: only floating-point numbers have gradients.")
-        spec = next(one for one in self._description.outputs if one.name == question.output)
+        spec = next(one for one in self.description.outputs if one.name == question.output)
         function = self._part(feeds, [self._outputs[question.output]])
         with tf.GradientTape() as tape:
             tape.watch(tensors[at])
@@ -109,7 +104,7 @@ class SignatureBackend:
             {name: other.graph.get_tensor_by_name(tensor.name) for name, tensor in side.items()}
             for side in (self._outputs, self._layers)
         )
-        return SignatureBackend(self._description, other, outputs, layers)
+        return SignatureBackend(self.description, other, outputs, layers)
 
     def close(self) -> None:
         """Let go of the graph."""
@@ -131,14 +126,14 @@ class SignatureBackend:
             if len(self._cut) >= MOST_CUT:
                 self._cut.pop(next(iter(self._cut)))
             part = self._running.prune(list(feeds), list(fetches))
-            self._cut[key] = _compiled(part, self._description.inputs) if compiled else part
+            self._cut[key] = _compiled(part, self.description.inputs) if compiled else part
         return self._cut[key]
 
     def _tensors(self, batch: Arrays) -> list[Any]:
-        return [tf.convert_to_tensor(batch[spec.name]) for spec in self._description.inputs]
+        return [tf.convert_to_tensor(batch[spec.name]) for spec in self.description.inputs]
 
     def _position_of_input(self, name: str) -> int | None:
-        return next((i for i, spec in enumerate(self._description.inputs) if spec.name == name), None)
+        return next((i for i, spec in enumerate(self.description.inputs) if spec.name == name), None)
 
     def _layer(self, name: str) -> Any:
         if name not in self._layers:

@@ -21,7 +21,7 @@ from cutaway.frameworks.torch.calls import as_in_prediction
 from cutaway.frameworks.torch.model import wrap
 from cutaway.frameworks.torch.names import unwrap
 from cutaway.models.backend import Arrays, Backend
-from cutaway.models.kept import KeptModel
+from cutaway.models.description import KeptModel
 
 __all__ = ["keep"]
 

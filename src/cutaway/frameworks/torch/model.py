@@ -33,8 +33,7 @@ def wrap(module: torch.nn.Module, example: Batch | None = None) -> Backend:
     root = unwrap(module)
     if example is None:
         return LiveModule(root, _undeclared(root))
-    arrays = named_example(root, example)
-    return LiveModule(root, _probed(root, arrays))
+    return LiveModule(root, _probed(root, named_example(root, example)))
 
 
 class LiveModule:
@@ -42,13 +41,8 @@ class LiveModule:
 
     def __init__(self, root: torch.nn.Module, description: ModelDescription) -> None:
         self._root = root
-        self._description = description
+        self.description = description
         self._named = _inner_modules(root)
-
-    @property
-    def description(self) -> ModelDescription:
-        """What was found out when the module was wrapped."""
-        return self._description
 
     def predict(self, batch: Arrays) -> Arrays:
         """Return every output."""
@@ -82,15 +76,11 @@ class LiveModule:
 
     def gradient(self, batch: Arrays, question: Question) -> Gradient:
         """Differentiate with `torch.autograd.grad`, which accumulates nothing in the user's parameters."""
-        return self._differentiated(batch, question)[0]
+        return self.gradient_with_output(batch, question)[0]
 
     def gradient_with_output(self, batch: Arrays, question: Question) -> tuple[Gradient, Array]:
         """Return the gradient and the output that it was taken of, from one forward."""
-        gradient, output = self._differentiated(batch, question)
-        return gradient, answers.as_array(output)
-
-    def _differentiated(self, batch: Arrays, question: Question) -> tuple[Gradient, torch.Tensor]:
-        spec = next(spec for spec in self._description.outputs if spec.name == question.output)
+        spec = next(spec for spec in self.description.outputs if spec.name == question.output)
         with torch.enable_grad(), as_in_prediction(self._root):
             tensors = tensors_of(self._root, batch)
             if question.wrt in tensors:
@@ -100,11 +90,12 @@ class LiveModule:
             else:
                 source, outputs = self._from_layer(tensors, question.wrt)
             score = summed_score(outputs[question.output], question, spec.channel_axis)
-            return gradient_of_score(score, source, question), outputs[question.output]
+            gradient = gradient_of_score(score, source, question)
+        return gradient, answers.as_array(outputs[question.output])
 
     def with_random_weights(self, seed: int) -> Backend:
         """Return a backend over a copy of the module whose parameters are shuffled; the user's stays as it is."""
-        return LiveModule(randomised_copy(self._root, seed), self._description)
+        return LiveModule(randomised_copy(self._root, seed), self.description)
 
     def close(self) -> None:
         """The module is the user's: nothing to let go of."""
@@ -132,21 +123,18 @@ class LiveModule:
         return leaves[0], outputs
 
     def _wanted(self, layers: Sequence[str]) -> dict[str, str]:
-        known = [layer.name for layer in self._description.layers]
-        wanted = {}
+        known = [layer.name for layer in self.description.layers]
         for layer in layers:
-            module = layer.removesuffix(INPUT).partition(":")[0]
             if layer not in known:
                 raise LayerUnavailable(layer, known)
-            wanted[layer] = module
-        return wanted
+        return {layer: layer.removesuffix(INPUT).partition(":")[0] for layer in layers}
 
     def _outputs(self, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         return self._declared(call(self._root, tensors))
 
     def _declared(self, result: Any) -> dict[str, torch.Tensor]:
         returned = answers.named_tensors(result)
-        declared = [spec.name for spec in self._description.outputs]
+        declared = [spec.name for spec in self.description.outputs]
         if not set(declared) <= set(returned):
             raise ModelError(
                 f"{type(self._root).__name__} returned {', '.join(returned) or 'no tensor'}, but {', '.join(declared)} "
@@ -201,7 +189,7 @@ def _probed(root: torch.nn.Module, arrays: dict[str, Array]) -> ModelDescription
         tuple(layers),
         latent,
         notes=_left_out("output", set(outputs) - set(kept))
-        + _left_out("layer", {c.name for c in order} - _names(by_rows)),
+        + _left_out("layer", {call.name for call in order} - {call.name for call in by_rows}),
         about=_about_module(root),
     )
 
@@ -216,10 +204,6 @@ def _left_out(what: str, names: set[str]) -> tuple[str, ...]:
     if not names:
         return ()
     return (f"Not listed, as it does not have a row for each sample: {what} {', '.join(sorted(names))}.",)
-
-
-def _names(order: list[ModuleCall]) -> set[str]:
-    return {call.name for call in order}
 
 
 def _about_module(root: torch.nn.Module) -> dict[str, Any]:

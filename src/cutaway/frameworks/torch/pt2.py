@@ -75,12 +75,7 @@ class ExportedModel:
         head = head_of(program.graph, batch)
         if head is not None:
             self._layers[head[0]] = head[1]
-        self._description = self._description_of(program.graph, None if head is None else head[0])
-
-    @property
-    def description(self) -> ModelDescription:
-        """What the exporter noted of the program."""
-        return self._description
+        self.description = self._description_of(program.graph, None if head is None else head[0])
 
     def predict(self, batch: Arrays) -> Arrays:
         """Return every output that is a tensor."""
@@ -113,7 +108,7 @@ class ExportedModel:
 
     def gradient_with_output(self, batch: Arrays, question: Question) -> tuple[Gradient, Array]:
         """Return the gradient and the output that it was taken of, from one pass."""
-        spec = next(spec for spec in self._description.outputs if spec.name == question.output)
+        spec = next(spec for spec in self.description.outputs if spec.name == question.output)
         leaves: list[torch.Tensor] = []
 
         def look(_node: str, tensor: torch.Tensor) -> torch.Tensor:
