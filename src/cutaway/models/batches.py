@@ -1,4 +1,4 @@
-"""Fits what people give as a batch to the inputs of a model: names, dtypes, axes and a fixed batch size."""
+"""Fits what people give as a batch to the inputs of a model (names, dtypes, axes, size), and labels to its outputs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cutaway.arrays import Array
-from cutaway.errors import ModelInputError, did_you_mean
+from cutaway.errors import ConfigurationError, ModelInputError, did_you_mean
 from cutaway.models.backend import Arrays, Question
 from cutaway.models.description import TensorSpec
 
-__all__ = ["Batch", "Portion", "fitted", "given_axes", "portions", "rows_of"]
+__all__ = ["Batch", "Portion", "checked_question", "fitted", "given_axes", "portions", "rows_of"]
 
 Batch = Array | Sequence[Array] | Mapping[str, Array]
 
@@ -68,6 +68,24 @@ def given_axes(values: Array, spec: TensorSpec, *, channels_last: bool | None) -
     """Turn what has the axes of an input back to how its batch was given."""
     turned = _turn(spec, values.ndim, channels_last=channels_last)
     return values if turned is None else np.moveaxis(values, turned[1], turned[0])
+
+
+def checked_question(question: Question, shape: tuple[int, ...], channel_axis: int | None) -> Question:
+    """Return the question with labels that fit an output of `shape`: one-hot for losses over classes, else alike.
+
+    Raises `ConfigurationError` for a class that the output does not have, and for labels of another shape.
+    """
+    if question.loss is None:
+        _check_target(question, shape, channel_axis)
+        return question
+    if question.labels is None:
+        raise ConfigurationError(f"The gradient of {question.loss} needs `labels`, one row for each sample.")
+    labels = np.asarray(question.labels)
+    if question.loss.startswith("Categorical"):
+        return replace(question, labels=_one_hot(labels, shape, -1 if channel_axis is None else channel_axis))
+    if [size for size in labels.shape if size != 1] != [size for size in shape if size != 1]:
+        raise ConfigurationError(f"`labels` are {labels.shape}, but the output is {shape}.")
+    return replace(question, labels=labels.reshape(shape))
 
 
 def _batch_by_input(batch: Batch, specs: Sequence[TensorSpec]) -> Mapping[str, Array]:
@@ -156,3 +174,33 @@ def _padded(values: Array, rows: int) -> Array:
     if missing > 0 and not len(values):
         return np.zeros((rows, *values.shape[1:]), values.dtype)
     return values if missing <= 0 else np.concatenate([values, np.repeat(values[-1:], missing, axis=0)])
+
+
+def _check_target(question: Question, shape: tuple[int, ...], channel_axis: int | None) -> None:
+    if question.target is None or channel_axis is None or len(shape) < 2 or shape[channel_axis] == 1:
+        return
+    target = np.asarray(question.target)
+    wrong = target[(target < 0) | (target >= shape[channel_axis])]
+    if len(wrong):
+        raise ConfigurationError(
+            f"Output {question.output!r} has {shape[channel_axis]} classes, but `target` asks for {int(wrong[0])}."
+        )
+
+
+def _one_hot(labels: Array, shape: tuple[int, ...], axis: int) -> Array:
+    """Labels with the classes on their last axis: as they are where they have the output's shape, else of indices."""
+    if labels.shape == shape:
+        return np.moveaxis(labels, axis, -1)
+    classes = shape[axis]
+    places = tuple(size for i, size in enumerate(shape) if i != axis % len(shape))
+    if labels.ndim == len(shape) and labels.shape[axis] == 1:
+        labels = np.moveaxis(labels, axis, -1)[..., 0]
+    if labels.shape != places:
+        raise ConfigurationError(
+            f"`labels` must be {shape} (one-hot) or {places} (class indices), but they are {labels.shape}."
+        )
+    indices = labels.astype(np.int64)
+    if indices.size and not 0 <= indices.min() <= indices.max() < classes:
+        raise ConfigurationError(f"`labels` go from {indices.min()} to {indices.max()}, of {classes} classes.")
+    hot: Array = indices[..., None] == np.arange(classes)
+    return hot

@@ -14,16 +14,17 @@ import tensorflow as tf
 import torch
 
 from cutaway.errors import ConfigurationError, GradientUnavailable
-from cutaway.frameworks.tensorflow.scores import checked, summed_score
+from cutaway.frameworks.tensorflow.scores import summed_score
 from cutaway.frameworks.torch.scores import summed_score as torch_score
 from cutaway.models.backend import LOSSES, Question
+from cutaway.models.batches import checked_question
 
 RANDOM = np.random.default_rng(2)
 
 
 def both(values: np.ndarray, question: Question, axis: int | None) -> tuple[Any, Any, np.ndarray, np.ndarray]:
     """The score and its gradient, on TensorFlow and on torch."""
-    ready = checked(question, values.shape, axis)
+    ready = checked_question(question, values.shape, axis)
     tensor = tf.constant(values)
     with tf.GradientTape() as tape:
         tape.watch(tensor)
@@ -78,7 +79,7 @@ def test_labels_may_leave_out_an_axis_of_one() -> None:
 )
 def test_what_does_not_fit_is_said(question: Question, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        checked(question, (2, 5), -1)
+        checked_question(question, (2, 5), -1)
 
 
 def test_whole_numbers_have_no_gradient() -> None:

@@ -13,8 +13,9 @@ from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable
 from cutaway.frameworks.keras.anatomy import KerasAnatomy, LayerCall
 from cutaway.frameworks.keras.taps import tapped
-from cutaway.frameworks.tensorflow.scores import checked, summed_score
+from cutaway.frameworks.tensorflow.scores import summed_score
 from cutaway.models.backend import Gradient, Question
+from cutaway.models.batches import checked_question
 
 __all__ = ["TensorFlowEngine"]
 
@@ -61,7 +62,7 @@ class TensorFlowEngine:
         shape = (len(inputs[0]), *spec.shape[1:])
         if None in shape:
             shape = self.predict(inputs)[output].shape
-        question = checked(question, tuple(size or 0 for size in shape), spec.channel_axis)
+        question = checked_question(question, tuple(size or 0 for size in shape), spec.channel_axis)
         given = (question.loss, question.target is not None)
         key = (output, wrt if isinstance(wrt, int) else (id(wrt.operation), wrt.index), given)
         function = self._function(key, self._differentiated(question, output, wrt))

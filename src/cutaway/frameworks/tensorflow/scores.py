@@ -1,48 +1,27 @@
 """The number that a gradient is taken of: a class score or a named loss of each sample, summed over the samples.
 
 The formulas of the losses are those of `cutaway.dataset.losses`, here on TensorFlow so that a tape can follow them.
-What depends on values (a class that is not there) is checked before, by `checked`, because graphs cannot raise it.
+What depends on values (a class that is not there) is checked before, by `checked_question`: graphs cannot raise it.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
-from cutaway.arrays import Array
-from cutaway.errors import ConfigurationError, GradientUnavailable
+from cutaway.errors import GradientUnavailable
 from cutaway.models.backend import Question
 
-__all__ = ["checked", "summed_score"]
+__all__ = ["summed_score"]
 
 _SMALLEST = 1e-7  # what probabilities are kept away from 0 and 1 by, as in Keras
-
-
-def checked(question: Question, shape: tuple[int, ...], channel_axis: int | None) -> Question:
-    """Return the question with labels that fit an output of `shape`: one-hot for losses over classes, else alike.
-
-    Raises `ConfigurationError` for a class that the output does not have, and for labels of another shape.
-    """
-    if question.loss is None:
-        _check_target(question, shape, channel_axis)
-        return question
-    if question.labels is None:
-        raise ConfigurationError(f"The gradient of {question.loss} needs `labels`, one row for each sample.")
-    if question.loss.startswith("Categorical"):
-        return replace(question, labels=_one_hot(question.labels, shape, -1 if channel_axis is None else channel_axis))
-    labels = np.asarray(question.labels)
-    if [size for size in labels.shape if size != 1] != [size for size in shape if size != 1]:
-        raise ConfigurationError(f"`labels` are {labels.shape}, but the output is {shape}.")
-    return replace(question, labels=labels.reshape(shape).astype(np.float32))
 
 
 def summed_score(output: Any, question: Question, channel_axis: int | None, target: Any, labels: Any) -> Any:
     """Return the sum over samples of the scalar that `Question` defines, of one output of a model.
 
-    `target` and `labels` are those of the question as tensors, after `checked`; None where it has none.
+    `target` and `labels` are those of the question as tensors, after `checked_question`; None where it has none.
     """
     if not output.dtype.is_floating:
         name = output.dtype.name
@@ -100,32 +79,3 @@ def _last(output: Any, axis: int) -> Any:
     if axis == rank - 1:
         return output
     return tf.transpose(output, [*(i for i in range(rank) if i != axis), axis])
-
-
-def _check_target(question: Question, shape: tuple[int, ...], channel_axis: int | None) -> None:
-    if question.target is None or channel_axis is None or len(shape) < 2 or shape[channel_axis] == 1:
-        return
-    wrong = question.target[(question.target < 0) | (question.target >= shape[channel_axis])]
-    if len(wrong):
-        raise ConfigurationError(
-            f"Output {question.output!r} has {shape[channel_axis]} classes, but `target` asks for {int(wrong[0])}."
-        )
-
-
-def _one_hot(given: Array, shape: tuple[int, ...], axis: int) -> Array:
-    """Labels with the classes on their last axis: as they are where they have the output's shape, else of indices."""
-    labels = np.asarray(given)
-    if labels.shape == shape:
-        return np.moveaxis(labels, axis, -1).astype(np.float32)
-    classes = shape[axis]
-    places = tuple(size for i, size in enumerate(shape) if i != axis % len(shape))
-    if labels.ndim == len(shape) and labels.shape[axis] == 1:
-        labels = np.moveaxis(labels, axis, -1)[..., 0]
-    if labels.shape != places:
-        raise ConfigurationError(
-            f"`labels` must be {shape} (one-hot) or {places} (class indices), but they are {labels.shape}."
-        )
-    indices = labels.astype(np.int64)
-    if indices.size and not 0 <= indices.min() <= indices.max() < classes:
-        raise ConfigurationError(f"`labels` go from {indices.min()} to {indices.max()}, of {classes} classes.")
-    return np.eye(classes, dtype=np.float32)[indices]

@@ -11,8 +11,9 @@ import tensorflow as tf
 from cutaway.arrays import Array
 from cutaway.errors import GradientUnavailable, LayerUnavailable, ModelError
 from cutaway.frameworks.tensorflow.frozen import batch_first, candidates, flattened, head_input, randomised
-from cutaway.frameworks.tensorflow.scores import checked, summed_score
+from cutaway.frameworks.tensorflow.scores import summed_score
 from cutaway.models.backend import Arrays, Backend, Gradient, Question
+from cutaway.models.batches import checked_question
 from cutaway.models.description import ModelDescription, TensorSpec
 
 __all__ = ["SignatureBackend", "backend_of"]
@@ -87,7 +88,7 @@ class SignatureBackend:
         with tf.GradientTape() as tape:
             tape.watch(tensors[at])
             answer = function(*tensors)[0]
-            question = checked(question, tuple(answer.shape.as_list()), spec.channel_axis)
+            question = checked_question(question, tuple(answer.shape.as_list()), spec.channel_axis)
             target = None if question.target is None else tf.convert_to_tensor(question.target)
             score = summed_score(answer, question, spec.channel_axis, target, question.labels)
         gradient = tape.gradient(score, tensors[at])

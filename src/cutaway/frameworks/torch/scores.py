@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from cutaway.arrays import Array
-from cutaway.errors import ConfigurationError, GradientUnavailable
+from cutaway.errors import GradientUnavailable
 from cutaway.frameworks.torch import answers
 from cutaway.models.backend import Gradient, Question
+from cutaway.models.batches import checked_question
 
 __all__ = ["differentiable_copy", "gradient_of_score", "summed_score"]
 
@@ -29,15 +29,14 @@ def summed_score(output: torch.Tensor, question: Question, channel_axis: int | N
         raise GradientUnavailable(f"Output {question.output!r} is {dtype}: only floating-point numbers have gradients.")
     if output.dtype in (torch.float16, torch.bfloat16):
         output = output.float()
+    question = checked_question(question, tuple(output.shape), channel_axis)
     if question.loss is None:
         return _class_scores(output, question, channel_axis).sum()
-    if question.labels is None:
-        raise ConfigurationError(f"The gradient of {question.loss} needs `labels`, one row for each sample.")
-    labels = _as_tensor(question.labels, output)
+    labels = torch.tensor(np.ascontiguousarray(question.labels), device=output.device).to(output.dtype)
     if question.loss.startswith("Categorical"):
         axis = -1 if channel_axis is None else channel_axis
         return _crossentropy(output, labels, axis, logits=question.loss.endswith("FromLogits"))
-    return _elementwise(output, _alike(labels, output), question.loss)
+    return _elementwise(output, labels, question.loss)
 
 
 def differentiable_copy(tensor: torch.Tensor, name: str) -> torch.Tensor:
@@ -68,16 +67,10 @@ def _class_scores(output: torch.Tensor, question: Question, channel_axis: int | 
     if question.target is None:
         return scores.max(dim=1).values
     target = np.asarray(question.target, np.int64)
-    wrong = target[(target < 0) | (target >= scores.shape[1])]
-    if len(wrong):
-        raise ConfigurationError(
-            f"Output {question.output!r} has {scores.shape[1]} classes, but `target` asks for {int(wrong[0])}."
-        )
     return scores.gather(1, torch.tensor(target[:, None], device=output.device))
 
 
 def _elementwise(output: torch.Tensor, labels: torch.Tensor, loss: str) -> torch.Tensor:
-    labels = labels.to(output.dtype)
     per_sample = max(output.numel() // max(len(output), 1), 1)
     if loss == "MeanSquaredError":
         return (output - labels).square().sum() / per_sample
@@ -89,44 +82,12 @@ def _elementwise(output: torch.Tensor, labels: torch.Tensor, loss: str) -> torch
     return -(labels * likely.log() + (1 - labels) * (1 - likely).log()).sum()
 
 
-def _crossentropy(output: torch.Tensor, labels: torch.Tensor, axis: int, *, logits: bool) -> torch.Tensor:
+def _crossentropy(output: torch.Tensor, truth: torch.Tensor, axis: int, *, logits: bool) -> torch.Tensor:
     classes = output.movedim(axis, -1)
-    truth = _one_hot(labels, output, axis)
     if logits:
         log_likely = classes.log_softmax(dim=-1)
     else:
         likely = classes / classes.sum(dim=-1, keepdim=True)
         log_likely = likely.clamp(_SMALLEST, 1 - _SMALLEST).log()
     places = max(classes[..., 0].numel() // max(len(classes), 1), 1)
-    return -(truth.to(output.dtype) * log_likely).sum() / places
-
-
-def _one_hot(labels: torch.Tensor, output: torch.Tensor, axis: int) -> torch.Tensor:
-    """Labels with the classes on their last axis: as they are where they have the output's shape, else of indices."""
-    if labels.shape == output.shape:
-        return labels.movedim(axis, -1)
-    classes, places = output.shape[axis], output.movedim(axis, -1).shape[:-1]
-    if labels.dim() == output.dim() and labels.shape[axis] == 1:
-        labels = labels.movedim(axis, -1).squeeze(-1)
-    if labels.shape != places:
-        raise ConfigurationError(
-            f"`labels` must be {tuple(output.shape)} (one-hot) or {tuple(places)} (class indices), "
-            f"but they are {tuple(labels.shape)}."
-        )
-    indices = labels.to(torch.int64)
-    if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < classes:
-        raise ConfigurationError(
-            f"`labels` go from {int(indices.min())} to {int(indices.max())}, of {classes} classes."
-        )
-    return functional.one_hot(indices, classes)
-
-
-def _alike(labels: torch.Tensor, output: torch.Tensor) -> torch.Tensor:
-    """Labels in the shape of the output; they may only differ in axes of one, as (8,) and (8, 1) do."""
-    if [size for size in labels.shape if size != 1] != [size for size in output.shape if size != 1]:
-        raise ConfigurationError(f"`labels` are {tuple(labels.shape)}, but the output is {tuple(output.shape)}.")
-    return labels.reshape(output.shape)
-
-
-def _as_tensor(labels: Array, output: torch.Tensor) -> torch.Tensor:
-    return torch.tensor(np.ascontiguousarray(labels), device=output.device)
+    return -(truth * log_likely).sum() / places
