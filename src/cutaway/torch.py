@@ -9,8 +9,7 @@ from cutaway.capture.current import (
     get_collections,
     reset_collections,
 )
-from cutaway.frameworks.torch.attach import attach
-from cutaway.frameworks.torch.hook import Hook
+from cutaway.frameworks.torch.hook import Hook, attach
 from cutaway.tensors.collection import Collection
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reduction_config import ReductionConfig

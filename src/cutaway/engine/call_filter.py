@@ -189,7 +189,7 @@ def program(name: str, pid: int) -> bytes:
     """Return the filter for a processor as the kernel's own instructions."""
     known = _MACHINES[name]
     no, none = _returns(_REFUSE | errno.EPERM), _returns(_REFUSE | errno.ENOSYS)
-    code = _loads(_ARCHITECTURE) + _skips_unless_equal(known.audit, none) + _loads(_NUMBER)
+    code = _loads(_ARCHITECTURE) + _step(_JUMP_EQUAL, len(none) // 8, 0, known.audit) + none + _loads(_NUMBER)
     if known.column == 0:
         code += _step(_JUMP_GREATER, 0, 1, _X32) + none
     # Its flags lie in memory, where a filter cannot look; C libraries then take `clone`.
@@ -221,10 +221,6 @@ def _opens(flags: int, no: bytes) -> bytes:
 def _when(number: int, then: bytes) -> bytes:
     """Instructions for one call; the number of the call lies loaded before them, and still does behind them."""
     return _step(_JUMP_EQUAL, 0, len(then) // 8, number) + then
-
-
-def _skips_unless_equal(value: int, otherwise: bytes) -> bytes:
-    return _step(_JUMP_EQUAL, len(otherwise) // 8, 0, value) + otherwise
 
 
 def _argument(index: int) -> int:

@@ -18,11 +18,12 @@ _MB = 1024 * 1024
 
 def confine(limits: Limits, scratch: Path) -> list[str]:
     """Limit this process from here on; return what holds and what does not, one sentence each."""
-    words = [_tried("memory", lambda: _limit_memory(limits.memory_mb))]
-    words.append(_tried("file size", lambda: _limit_files(limits.memory_mb)))
-    words.append(_tried("writing", lambda: _fence(scratch)))
-    words.append(_tried("network and programs", _filter))
-    return words
+    return [
+        _tried("memory", lambda: _limit_memory(limits.memory_mb)),
+        _tried("file size", lambda: _limit_files(limits.memory_mb)),
+        _tried("writing", lambda: _fence(scratch)),
+        _tried("network and programs", _filter),
+    ]
 
 
 def _tried(what: str, put: Callable[[], str]) -> str:
@@ -33,19 +34,13 @@ def _tried(what: str, put: Callable[[], str]) -> str:
 
 
 def _limit_memory(memory_mb: int) -> str:
-    taken = _address_space()
-    if taken is None:
-        raise Unavailable("this system does not say how much memory a process has")
-    _lower(resource.RLIMIT_AS, taken + memory_mb * _MB)
-    return f"at most {memory_mb:,} MB beside the {taken // _MB:,} MB that the framework took."
-
-
-def _address_space() -> int | None:
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
-    except OSError:
-        return None
-    return pages * resource.getpagesize()
+    except OSError as error:
+        raise Unavailable("this system does not say how much memory a process has") from error
+    taken = pages * resource.getpagesize()
+    _lower(resource.RLIMIT_AS, taken + memory_mb * _MB)
+    return f"at most {memory_mb:,} MB beside the {taken // _MB:,} MB that the framework took."
 
 
 def _limit_files(memory_mb: int) -> str:

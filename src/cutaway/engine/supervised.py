@@ -86,7 +86,7 @@ class SupervisedProcess:
         let_go: Callable[[], None] = lambda: None,
     ) -> None:
         self._held = _start(module, arguments, environment, folder, share, let_go=let_go)
-        self._printed = bytearray()
+        self.printed = bytearray()  # the end of what it printed, as far as it was read
         self._end = weakref.finalize(self, self._held.end)
 
     @property
@@ -98,11 +98,6 @@ class SupervisedProcess:
     def lives(self) -> bool:
         """Whether it is still there."""
         return self._held.process.poll() is None
-
-    @property
-    def printed(self) -> bytes:
-        """The end of what it printed, as far as it was read."""
-        return bytes(self._printed)
 
     def last_lines(self, most: int) -> list[str]:
         """Return the last lines that it printed."""
@@ -143,8 +138,8 @@ class SupervisedProcess:
             got = os.read(self._held.output, 1 << 18)
         except BlockingIOError:
             return True
-        self._printed += got
-        del self._printed[:-_KEPT_OUTPUT]
+        self.printed += got
+        del self.printed[:-_KEPT_OUTPUT]
         return bool(got)
 
 

@@ -49,11 +49,6 @@ class ChildProcess:
         except OSError as error:
             raise ModelError(f"No process for the model could be started: {error}.") from error
 
-    @property
-    def pid(self) -> int:
-        """The process's id."""
-        return self._process.pid
-
     def ask(self, request: dict[str, Any], arrays: Arrays, *, what: str, setting: str = "seconds") -> Any:
         """Ask, and return the answer. Raises what the child met; `ModelTimeout` and `ModelCrashed` end it."""
         seconds = float(getattr(self._limits, setting))

@@ -64,7 +64,7 @@ def is_gone(pid: int) -> bool:
 
 def pid_of(model: ChildBackend) -> int:
     assert model._child is not None
-    return model._child.pid
+    return model._child._process.pid
 
 
 def test_answers_are_those_of_the_model_in_process_bit_for_bit(opened: Open, batch: Arrays) -> None:
@@ -327,7 +327,7 @@ def test_the_process_ends_with_its_parent_whatever_it_does(toy: Write, deed: str
         "from cutaway.models import Limits\n"
         "from cutaway.models.child import ChildBackend\n"
         f"model = ChildBackend(Path({str(path)!r}), 'toy', Limits())\n"
-        "print(model._child.pid, flush=True)\n"
+        "print(model._child._process.pid, flush=True)\n"
         "model.predict({'x': np.ones((1, 4), np.float32)})\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)

@@ -197,12 +197,9 @@ def _latent_of_graph(graph: Any, calls: Sequence[LayerCall]) -> str | None:
     if isinstance(operation, _HEADS):
         tensor = _before(_one_input(tensor), graph, (kinds.Dropout,))
     history = tensor._keras_history
-    return shown.get((id(history.operation), history.node_index)) or _by_name(history.operation, calls)
-
-
-def _by_name(operation: Any, calls: Sequence[LayerCall]) -> str | None:
-    """The call of an operation whose nodes are numbered otherwise, as those of models within others are."""
-    return next((call.name for call in reversed(calls) if call.operation is operation), None)
+    # Nodes of models within others are numbered otherwise.
+    last = next((call.name for call in reversed(calls) if call.operation is history.operation), None)
+    return shown.get((id(history.operation), history.node_index)) or last
 
 
 def _before(tensor: Any, graph: Any, passes: tuple[type, ...]) -> Any:

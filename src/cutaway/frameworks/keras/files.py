@@ -52,6 +52,7 @@ def open_h5(path: Path, *, trust: bool, custom_layers: Mapping[str, type]) -> Ba
     """Return the model of an `.h5` file, of Keras 2 or 3. Raises `UnsafeModel` as `open_keras` does."""
     keras = import_keras("Loading an .h5 file")
     import h5py
+    from keras.src.legacy.saving.legacy_h5_format import load_weights_from_hdf5_group
 
     from cutaway.frameworks.keras.h5_check import checked_elements, text_attribute
     from cutaway.frameworks.keras.model import backend_of
@@ -70,7 +71,7 @@ def open_h5(path: Path, *, trust: bool, custom_layers: Mapping[str, type]) -> Ba
             custom = check_config(config, keras, custom, str(path))
             _check_weights(keras, _legacy_maker(keras, config, custom, safe=True), stored, str(path))
         model = _legacy_maker(keras, config, custom, safe=not trust)()
-        _load_weights(file["model_weights"], model)
+        load_weights_from_hdf5_group(file["model_weights"], model)
         compiled = text_attribute(file, "training_config", LONGEST_CONFIG, str(path))
     return backend_of(model, "h5", training_of(_parsed_or_none(compiled)))
 
@@ -113,12 +114,6 @@ def hard_sigmoid_of_keras_2(x: Any) -> Any:
     import keras
 
     return keras.ops.clip(0.2 * x + 0.5, 0.0, 1.0)
-
-
-def _load_weights(group: Any, model: Any) -> None:
-    from keras.src.legacy.saving.legacy_h5_format import load_weights_from_hdf5_group
-
-    load_weights_from_hdf5_group(group, model)
 
 
 def _stored_elements(weights: BinaryIO, size: int, path: str) -> int:

@@ -55,18 +55,13 @@ def is_of_keras_2(version: str | None) -> bool:
 
 
 def translated(config: Mapping[str, Any], path: str) -> dict[str, Any]:
-    """Return the configuration of a model for Keras 3. Raises `ModelFormatError` for what has no equal there."""
-    return _entry(config, path)
-
-
-def _entry(entry: Mapping[str, Any], path: str) -> dict[str, Any]:
-    """One layer or model."""
-    name, inner = entry["class_name"], entry["config"]
+    """Return the configuration of a model or a layer for Keras 3. Raises `ModelFormatError` where that has no equal."""
+    name, inner = config["class_name"], config["config"]
     if name == "Sequential":
-        return {**entry, "config": _sequential(inner, path)}
+        return {**config, "config": _sequential(inner, path)}
     if name in _MODELS and "layers" in inner:
-        return {**entry, "class_name": "Functional", "config": _functional(inner, path)}
-    return {**entry, "config": _layer(name, inner, path)}
+        return {**config, "class_name": "Functional", "config": _functional(inner, path)}
+    return {**config, "config": _layer(name, inner, path)}
 
 
 def _layer(name: str, inner: Mapping[str, Any], path: str) -> dict[str, Any]:
@@ -85,9 +80,9 @@ def _layer(name: str, inner: Mapping[str, Any], path: str) -> dict[str, Any]:
         elif key == "dtype":
             config[key] = _dtype(value)
         elif isinstance(value, Mapping) and "class_name" in value and "config" in value and key in _INNER:
-            config[key] = _entry(value, path)
+            config[key] = translated(value, path)
         elif key == "cells":
-            config[key] = [_entry(cell, path) for cell in value]
+            config[key] = [translated(cell, path) for cell in value]
         else:
             config[key] = value
     return _renamed(name, config)
@@ -112,7 +107,7 @@ def _dtype(value: Any) -> Any:
 def _sequential(inner: Any, path: str) -> dict[str, Any]:
     # Before Keras 2.3 a Sequential was the bare list of its layers.
     config = {"name": "sequential", "layers": inner} if isinstance(inner, list) else dict(inner)
-    layers = [_entry(layer, path) for layer in config["layers"]]
+    layers = [translated(layer, path) for layer in config["layers"]]
     first = config["layers"][0]
     shape = first["config"].get("batch_input_shape") if layers[0]["class_name"] != "InputLayer" else None
     if shape is not None:
@@ -128,7 +123,7 @@ def _functional(inner: Mapping[str, Any], path: str) -> dict[str, Any]:
     layers = []
     for layer in inner["layers"]:
         nodes = [_node(node, first_call) for node in layer.get("inbound_nodes", [])]
-        layers.append({**_entry(layer, path), "inbound_nodes": nodes})
+        layers.append({**translated(layer, path), "inbound_nodes": nodes})
     ends = {key: _ends(inner[key], first_call) for key in ("input_layers", "output_layers")}
     return {**inner, "layers": layers, **ends}
 

@@ -81,7 +81,7 @@ def checked(model: onnx.ModelProto, path: Path, *, trust: bool) -> CheckedModel:
     model = _with_functions_in_place(model, path)
     if not trust:
         _check_what_constants_become(model, path)
-    for graph, _ in graphs_of(model):
+    for graph, _ in graphs_of([model.graph]):
         put_in_order(graph, path)
     return CheckedModel(model, _taken_out(model.graph))
 
@@ -119,7 +119,7 @@ def _leave_empty(tensor: onnx.TensorProto, size: int) -> None:
 
 def _check_what_constants_become(model: onnx.ModelProto, path: Path) -> None:
     """Refuse constants that a few bytes would blow up: ONNX Runtime makes them while it loads a file."""
-    for graph, _ in graphs_of(model):
+    for graph, _ in graphs_of([model.graph]):
         shapes = {tensor.name: tensor for tensor in graph.initializer}
         shapes |= {
             node.output[0]: _constant_of_node(node) for node in graph.node if node.op_type == "Constant" and node.output

@@ -48,6 +48,8 @@ def describe(loaded: CheckedModel, graph: OnnxGraph, outputs: Outputs, run: Run,
     specs = tuple(_output(value, shapes, axes, path) for value in loaded.proto.graph.output)
     obstacles = {spec.name: _obstacle(graph, spec) for spec in specs}
     hopeless = bool(obstacles) and all(obstacles.values())
+    # Which outputs have no gradients where others have; the description itself says it where none has.
+    without = [] if hopeless else [reason for reason in obstacles.values() if reason]
     description = ModelDescription(
         format="onnx",
         inputs=tuple(inputs),
@@ -55,7 +57,7 @@ def describe(loaded: CheckedModel, graph: OnnxGraph, outputs: Outputs, run: Run,
         layers=tuple(Layer(one.name, one.kind, shapes.of(one.tensor), axes.get(one.tensor, -1)) for one in layers),
         latent_layer=latent,
         differentiable=next(iter(obstacles.values())) if hopeless else "",
-        notes=(*notes, *_class_axes(specs, axes), *left_out, *_notes(obstacles, hopeless=hopeless)),
+        notes=(*notes, *_class_axes(specs, axes), *left_out, *without),
         about=_about_model(loaded, graph, outputs),
     )
     return OnnxDescription(description, {one.name: one.tensor for one in layers}, obstacles)
@@ -94,11 +96,6 @@ def _obstacle(graph: OnnxGraph, spec: TensorSpec) -> str:
     if np.dtype(spec.dtype).kind != "f":
         return f"Output {spec.name!r} is {spec.dtype}: only floating-point numbers have gradients."
     return obstacle_to(graph, spec.name)
-
-
-def _notes(obstacles: dict[str, str], *, hopeless: bool) -> list[str]:
-    """Which outputs have no gradients where others have; the description says it where none has."""
-    return [] if hopeless else [reason for reason in obstacles.values() if reason]
 
 
 def _about_model(loaded: CheckedModel, graph: OnnxGraph, outputs: Outputs) -> dict[str, Any]:

@@ -35,30 +35,24 @@ class LayerTensor:
     tensor: str
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    node: Node
-    tensors: list[str]
-
-
 def find_layers(graph: OnnxGraph, shapes: Shapes, run: Run) -> tuple[list[LayerTensor], str | None, list[str]]:
     """Return the layers in order, the name of the one that goes into the head, and notes on what was left out."""
     head = _into_head(graph)
-    candidates = [_Candidate(node, _tensors(graph, node)) for node in graph.nodes if _is_layer(graph, node)]
+    candidates = [(node, _tensors(graph, node)) for node in graph.nodes if _is_layer(graph, node)]
     if head is not None and head in graph.makers:
-        candidates.append(_Candidate(graph.makers[head], [head]))
-    asked = dict.fromkeys(tensor for one in candidates for tensor in one.tensors)
+        candidates.append((graph.makers[head], [head]))
+    asked = dict.fromkeys(tensor for _, tensors in candidates for tensor in tensors)
     unknown = [tensor for tensor in asked if shapes.has_rows_first(tensor) is None]
     reason = shapes.probe(unknown, run)
     place = {name: i for i, node in enumerate(graph.nodes) for name in node.outputs}
     layers: dict[str, LayerTensor] = {}
     taken = set(graph.inputs)
-    for one in candidates:
-        tensor = next((tensor for tensor in one.tensors if shapes.has_rows_first(tensor)), None)
+    for node, tensors in candidates:
+        tensor = next((tensor for tensor in tensors if shapes.has_rows_first(tensor)), None)
         if tensor is not None and tensor not in layers:
-            name = next(name for name in _names(one.node, tensor) if name not in taken)
+            name = next(name for name in _names(node, tensor) if name not in taken)
             taken.add(name)
-            layers[tensor] = LayerTensor(name, one.node.kind, tensor)
+            layers[tensor] = LayerTensor(name, node.kind, tensor)
     in_order = sorted(layers.values(), key=lambda layer: place[layer.tensor])
     return in_order, layers[head].name if head in layers else None, _notes(unknown, shapes, reason)
 

@@ -30,9 +30,7 @@ class Shapes:
         skeleton = onnx.ModelProto()
         skeleton.CopyFrom(model)
         self._inputs = [value for value in skeleton.graph.input if value.name in names]
-        self._rows: set[int | str | None] = set()
-        for value in self._inputs:
-            self._rows |= {_named_rows(value)}
+        self._rows = {_named_rows(value) for value in self._inputs}
         self._known = {value.name: shape_of(value) for value in _inferred(skeleton)}
         self._probed: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
 

@@ -19,34 +19,26 @@ DEEPEST = 16
 DOMAINS = {"", "ai.onnx", "ai.onnx.ml", "com.microsoft"}
 
 
-def graphs_of(model: onnx.ModelProto) -> Iterator[tuple[onnx.GraphProto, int]]:
-    """Yield the graph of a model and every graph inside it, each with its depth."""
-    waiting = [(model.graph, 0)]
+def graphs_of(graphs: Iterable[onnx.GraphProto]) -> Iterator[tuple[onnx.GraphProto, int]]:
+    """Yield graphs and every graph inside them, each with its depth."""
+    waiting = [(graph, 0) for graph in graphs]
     while waiting:
         graph, depth = waiting.pop()
         yield graph, depth
         waiting.extend((inner, depth + 1) for inner in inner_graphs(graph.node))
 
 
-def _graphs_within(graphs: Iterable[onnx.GraphProto]) -> Iterator[onnx.GraphProto]:
-    waiting = list(graphs)
-    while waiting:
-        graph = waiting.pop()
-        yield graph
-        waiting.extend(inner_graphs(graph.node))
-
-
 def tensors_of(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
     """Yield every tensor that a model holds: initializers and attributes, at every depth, also of functions."""
-    graphs = [graph for graph, _ in graphs_of(model)]
+    outermost = [model.graph]
     nodes: list[onnx.NodeProto] = []
     attributes: list[onnx.AttributeProto] = []
     for function in model.functions:
         nodes.extend(function.node)
         # What its attributes are where a call does not say.
         attributes.extend(function.attribute_proto)
-        graphs.extend(_graphs_within([*inner_graphs(function.node), *_graphs_in(function.attribute_proto)]))
-    for graph in graphs:
+        outermost.extend([*inner_graphs(function.node), *_graphs_in(function.attribute_proto)])
+    for graph, _ in graphs_of(outermost):
         yield from graph.initializer
         nodes.extend(graph.node)
     attributes.extend(attribute for node in nodes for attribute in node.attribute)
@@ -65,7 +57,7 @@ def check_structure(model: onnx.ModelProto, path: Path) -> None:
         raise ModelFormatError(str(path), "it has no graph.", hint="Is it an ONNX file?")
     _check_versions(model, path)
     count = sum(len(function.node) for function in model.functions)
-    for graph, depth in graphs_of(model):
+    for graph, depth in graphs_of([model.graph]):
         count += len(graph.node)
         if depth > DEEPEST:
             raise ModelFormatError(str(path), f"its graphs are nested deeper than {DEEPEST} levels.")

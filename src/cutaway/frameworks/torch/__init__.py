@@ -1,6 +1,5 @@
 """The adapter for PyTorch."""
 
-from cutaway.frameworks.torch.attach import attach
-from cutaway.frameworks.torch.hook import Hook
+from cutaway.frameworks.torch.hook import Hook, attach
 
 __all__ = ["Hook", "attach"]

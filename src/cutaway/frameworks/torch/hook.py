@@ -1,4 +1,4 @@
-"""The hook for PyTorch: what users call. How a training is followed is in adapter.py."""
+"""The hook for PyTorch, and one in one line: what users call. How a training is followed is in adapter.py."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from cutaway.frameworks.torch.adapter import TorchAdapter
 from cutaway.frameworks.torch.names import unwrap
 from cutaway.frameworks.torch.samples import SampledLoader
 from cutaway.frameworks.torch.tensors import copy_of
+from cutaway.run.leases import RunState
 from cutaway.tensors.json_config import CONFIG_VARIABLES, HookConfig
 from cutaway.tensors.reduction_config import ReductionConfigLike
 from cutaway.tensors.save_config import SaveConfigLike
 
-__all__ = ["Hook"]
+__all__ = ["Hook", "attach"]
 
 Loader = TypeVar("Loader", bound=Iterable[Any])
 
@@ -216,6 +217,27 @@ class Hook:
             if hook is not self and isinstance(hook, Hook) and hook._adapter.root is root:  # noqa: SLF001 - one of us
                 hook.say("replaced", f"Another hook now watches this {type(root).__name__}; this run is closed.")
                 hook.close()
+
+
+def attach(
+    model: torch.nn.Module,
+    optimizer: torch.optim.Optimizer | None = None,
+    loss: torch.nn.Module | None = None,
+    **settings: Any,
+) -> Hook:
+    """Watch a training: `with cutaway.attach(model, optimizer) as hook:`. `settings` are the arguments of `Hook`."""
+    hook = Hook(**settings)
+    try:
+        hook.register_module(model)
+        if loss is not None:
+            hook.register_loss(loss)
+        if optimizer is not None:
+            hook.register_optimizer(optimizer)
+    except ConfigurationError:
+        # Nobody else holds this hook who could close it.
+        hook.close(RunState.FAILED)
+        raise
+    return hook
 
 
 def _require(value: object, kind: type, call: str, hint: str = "") -> None:
