@@ -91,7 +91,8 @@ def _load_file(
     found = _recognised(path, limits)
     entry = None if entry_file is None else _entry(entry_file)
     if trust:
-        backend = _open_here(path, found.format, entry)
+        custom_layers = {} if entry is None else registry.load("entries", "entry_file")(entry)
+        backend: Backend = registry.load("model_formats", found.format)(path, trust=True, custom_layers=custom_layers)
         model = Model(backend, channels_last=channels_last, limits=(_TRUSTED,))
     else:
         child = ChildBackend(path, found.format, limits, entry_file=entry, folder=folder)
@@ -118,12 +119,6 @@ def _entry(given: str | Path) -> Path:
     if not path.is_file():
         raise ConfigurationError(f"There is no entry file at {str(given)!r}.")
     return path
-
-
-def _open_here(path: Path, name: str, entry: Path | None) -> Backend:
-    custom_layers = {} if entry is None else registry.load("entries", "entry_file")(entry)
-    backend: Backend = registry.load("model_formats", name)(path, trust=True, custom_layers=custom_layers)
-    return backend
 
 
 def _package_of(source: object) -> str | None:

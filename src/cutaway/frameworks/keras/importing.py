@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from cutaway.errors import MissingExtraError
+from cutaway.frameworks.tensorflow.settings import model_threads, prepare
 
 __all__ = ["import_first", "import_keras"]
 
@@ -39,21 +40,12 @@ def import_keras(what: str) -> Any:
             raise MissingExtraError(f"{what} with Keras on TensorFlow or torch", "tensorflow")
         os.environ[_CHOICE] = installed[0]
     if os.environ.get(_CHOICE, "tensorflow") == "tensorflow" and find_spec("tensorflow") is not None:
-        from cutaway.frameworks.tensorflow.settings import prepare
-
         prepare()
     import keras
 
-    if keras.backend.backend() == "torch":
-        _limit_torch()
-    return keras
-
-
-def _limit_torch() -> None:
-    import torch
-
-    from cutaway.frameworks.tensorflow.settings import model_threads
-
     threads = model_threads()
-    if threads is not None:
+    if keras.backend.backend() == "torch" and threads is not None:
+        import torch
+
         torch.set_num_threads(threads)
+    return keras

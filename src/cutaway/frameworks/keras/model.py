@@ -60,12 +60,12 @@ class KerasBackend:
     def __init__(self, description: ModelDescription, anatomy: KerasAnatomy, model: Any) -> None:
         self.description, self._anatomy, self._model = description, anatomy, model
         self._engine: Engine | None = _engine_for(model, anatomy)
+        self._outputs = [spec.name for spec in description.outputs]
         self._calls: dict[str, LayerCall] = {call.name: call for call in anatomy.calls}
 
     def predict(self, batch: Arrays) -> Arrays:
         """Return every output."""
-        names = [spec.name for spec in self.description.outputs]
-        return dict(zip(names, self._running.predict(self._ordered(batch)), strict=True))
+        return dict(zip(self._outputs, self._running.predict(self._ordered(batch)), strict=True))
 
     def activations(self, batch: Arrays, layers: Sequence[str]) -> Arrays:
         """Return what some layers return, all in one pass."""
@@ -75,8 +75,7 @@ class KerasBackend:
         """Return every output and what some layers return, from one pass."""
         calls = [self._call(name) for name in layers]
         outputs, values = self._running.predict_with(self._ordered(batch), calls)
-        names = [spec.name for spec in self.description.outputs]
-        return dict(zip(names, outputs, strict=True)), dict(zip(layers, values, strict=True))
+        return dict(zip(self._outputs, outputs, strict=True)), dict(zip(layers, values, strict=True))
 
     def gradient(self, batch: Arrays, question: Question) -> Gradient:
         """Return the gradient of a score or a loss by an input or a layer."""
@@ -88,8 +87,7 @@ class KerasBackend:
                 f"Input {question.wrt!r} is {dtype}: only floating-point numbers have gradients.",
                 hint="Ask by a layer.",
             )
-        output = [spec.name for spec in self.description.outputs].index(question.output)
-        return self._running.gradient(self._ordered(batch), question, output, wrt)
+        return self._running.gradient(self._ordered(batch), question, self._outputs.index(question.output), wrt)
 
     def with_random_weights(self, seed: int) -> Backend:
         """Return the same model with its weights shuffled; the variables of the model itself are not touched."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import keras
@@ -45,7 +46,8 @@ def anatomy_by_observing(model: Any) -> KerasAnatomy:
     every = [LayerCall(name, layer, i) for name, layer in candidates for i in range(MOST_CALLS)]
     with tapped(every, keep):
         result = model(keras.tree.pack_sequence_as(skeleton, zeros), training=False)
-    calls = _with_unique_names(seen)
+    names_of_calls = unique([call.name for call in seen])
+    calls = tuple(replace(call, name=name) for name, call in zip(names_of_calls, seen, strict=True))
     outputs = _outputs(result, fixed=fixed)
     return KerasAnatomy(inputs, outputs, calls, skeleton, head_input(calls), traceable=False)
 
@@ -95,11 +97,6 @@ def _candidates(model: Any, prefix: str) -> Iterator[tuple[str, Any]]:
         yield f"{prefix}{layer.name}", layer
         if isinstance(layer, keras.Model):
             yield from _candidates(layer, f"{prefix}{layer.name}/")
-
-
-def _with_unique_names(seen: list[LayerCall]) -> tuple[LayerCall, ...]:
-    names = unique([call.name for call in seen])
-    return tuple(LayerCall(name, c.operation, c.index, c.shape) for name, c in zip(names, seen, strict=True))
 
 
 def _outputs(result: Any, *, fixed: bool) -> tuple[TensorSpec, ...]:

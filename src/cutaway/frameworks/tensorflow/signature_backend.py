@@ -75,8 +75,10 @@ class SignatureBackend:
     def gradient(self, batch: Arrays, question: Question) -> Gradient:
         """Return the gradient by an input, or by what an operation gives: then the graph is cut open there."""
         tensors = self._tensors(batch)
-        feeds, at = list(self._running.inputs), self._position_of_input(question.wrt)
-        if at is None:
+        feeds, inputs = list(self._running.inputs), [spec.name for spec in self.description.inputs]
+        if question.wrt in inputs:
+            at = inputs.index(question.wrt)
+        else:
             feeds.append(self._layer(question.wrt))
             tensors.append(tf.convert_to_tensor(self.activations(batch, [question.wrt])[question.wrt]))
             at = len(feeds) - 1
@@ -132,9 +134,6 @@ class SignatureBackend:
 
     def _tensors(self, batch: Arrays) -> list[Any]:
         return [tf.convert_to_tensor(batch[spec.name]) for spec in self.description.inputs]
-
-    def _position_of_input(self, name: str) -> int | None:
-        return next((i for i, spec in enumerate(self.description.inputs) if spec.name == name), None)
 
     def _layer(self, name: str) -> Any:
         if name not in self._layers:

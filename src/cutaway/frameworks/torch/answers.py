@@ -36,7 +36,7 @@ _FEATURES_LAST = ("linear", "addmm", "layernorm", "rmsnorm", "embedding")
 
 def named_tensors(value: Any) -> dict[str, torch.Tensor]:
     """Return the tensors in what a model returned: `output`, or `output_0`, `output_1`, ..., or the keys of a dict."""
-    found = [(path, tensor) for path, tensor in _tensors(value, ())]
+    found = list(_tensors(value, ()))
     if len(found) == 1 and not any(isinstance(part, str) for part in found[0][0]):
         return {"output": found[0][1]}
     return {_joined(path): tensor for path, tensor in found}
