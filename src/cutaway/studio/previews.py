@@ -40,8 +40,8 @@ class SamplePreviews:
         """Return the picture of a sample; refused where there is none that can be shown."""
         for path in _files(run):
             place = self._places(path).get(sample)
-            found = None if place is None else _read(path, *place)
-            if found is not None and found.startswith(SIGNATURE) and len(found) <= MOST_BYTES:
+            found = None if place is None else _pictures(path, place[0], [place[1]], MOST_BYTES)[0]
+            if found is not None:
                 return found
         hint = "`cutaway evaluate` draws a preview of each sample."
         raise Refusal(404, "preview-unavailable", f"No preview of sample {sample!r} in run {run.name!r}.", hint)
@@ -57,8 +57,8 @@ class SamplePreviews:
                     number, row = places[sample]
                     wanted.setdefault(number, {})[sample] = row
             for number, rows in wanted.items():
-                pictures = zip(rows, _read_rows(path, number, list(rows.values())), strict=True)
-                found |= {name: png for name, png in pictures if png is not None and _is_small(png)}
+                pictures = _pictures(path, number, list(rows.values()), MOST_OF_SEVERAL)
+                found |= {name: png for name, png in zip(rows, pictures, strict=True) if png is not None}
         return found
 
     def known(self, run: Run, samples: set[str]) -> set[str]:
@@ -98,19 +98,12 @@ def _checked(column: pa.Array) -> pa.Array:
     return column
 
 
-def _read(path: Path, number: int, row: int) -> bytes | None:
-    return _read_rows(path, number, [row])[0]
-
-
-def _read_rows(path: Path, number: int, rows: Sequence[int]) -> list[bytes | None]:
+def _pictures(path: Path, number: int, rows: Sequence[int], most: int) -> list[bytes | None]:
+    """Return the pictures of some rows of a batch; None for what is no PNG, or one of more than `most` bytes."""
     try:
         with pa.OSFile(str(path)) as source:
             column = _checked(pa.ipc.open_file(source).get_batch(number).column(1))
             found = [column[row].as_py() for row in rows]
     except (OSError, pa.ArrowException, ValueError, IndexError):
         return [None] * len(rows)
-    return [one if isinstance(one, bytes) else None for one in found]
-
-
-def _is_small(png: bytes) -> bool:
-    return png.startswith(SIGNATURE) and len(png) <= MOST_OF_SEVERAL
+    return [one if isinstance(one, bytes) and one.startswith(SIGNATURE) and len(one) <= most else None for one in found]

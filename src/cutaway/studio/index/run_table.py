@@ -224,15 +224,9 @@ def sort_key(name: str, value: Any) -> tuple[int, float, str]:
 
 def _array(values: list[Value]) -> pa.Array:
     known = [value for value in values if value is not None]
-    kind = kind_of("", known)
-    if kind == "flag":
-        return pa.array(values, pa.bool_())
-    if kind == "number":
-        whole = all(isinstance(value, int) for value in known)
-        return pa.array(values, pa.int64() if whole else pa.float64())
-    if not known:
-        return pa.nulls(len(values))
-    return pa.array([None if value is None else _written(value) for value in values], pa.string())
+    if known and kind_of("", known) == "text":
+        return pa.array([None if value is None else _written(value) for value in values], pa.string())
+    return pa.array(values)
 
 
 def _written(value: Value) -> str:

@@ -83,18 +83,14 @@ def curves(
 def list_steps(studio: TheStudio, run: RunId, asked: StepRows) -> Page[StepRow]:
     """Return recorded steps: when each was, how long its phases took, how many samples it was fed."""
     with studio.opened.trial(run) as trial:
-        return step_page(
-            trial.step_columns(), first=asked.first, last=asked.last, offset=asked.offset, limit=asked.limit
-        )
+        return step_page(trial.step_columns(), **vars(asked))
 
 
 @router.get("/samples")
 def seen_samples(studio: TheStudio, run: RunId, asked: StepRows) -> Page[SeenSample]:
     """Return the samples that a window of steps was fed, those with the largest loss first where it was saved."""
     with studio.opened.trial(run) as trial:
-        return seen_page(
-            trial, studio.previews, first=asked.first, last=asked.last, offset=asked.offset, limit=asked.limit
-        )
+        return seen_page(trial, studio.previews, **vars(asked))
 
 
 @router.get("/preview", response_class=Response)

@@ -73,7 +73,10 @@ def run_detail(trial: Trial, row: RunRow) -> RunDetail:
             if (count := sum(map(one.matches, tensors.names)))
         ],
         telling=[TellingRow(**{**vars(one), "message": text(one.message)}) for one in health.telling],
-        damage=_damage([*trial.damage, *trial.overviews.damage, *damage]),
+        damage=[
+            DamageRow(path=text(one.path), step=one.step, reason=text(one.reason))
+            for one in dict.fromkeys([*trial.damage, *trial.overviews.damage, *damage][:MOST_DAMAGE])
+        ],
         overlay=_overlay(run),
         previews=has_pictures(run),
         statistics=list(STATISTIC_NAMES) if tensors.states else [],
@@ -155,13 +158,6 @@ def _past(lease: dict[str, Any]) -> State:
     if state is None:
         return "unknown"
     return "crashed" if state is RunState.RUNNING else cast("State", state.value)
-
-
-def _damage(found: list[Damage]) -> list[DamageRow]:
-    return [
-        DamageRow(path=text(one.path), step=one.step, reason=text(one.reason))
-        for one in dict.fromkeys(found[:MOST_DAMAGE])
-    ]
 
 
 def _overlay(run: Run) -> str:

@@ -29,6 +29,8 @@ _MISSING, _BUILT_FROM = "missing.txt", "built-from.txt"
 # The page of frozen copies, which is written into their folders and never served.
 _FROZEN = "frozen/"
 _FOREVER = "public, max-age=31536000, immutable"
+# Some systems' tables say otherwise, and nosniff then stops the page.
+_KINDS = {".js": "text/javascript", ".woff2": "font/woff2"}
 # What an address of the page looks like. Nothing that begins with a dot, and no name of a file.
 _ADDRESS = re.compile(r"/(?:[\w~:@=,+-][\w.~:@=,+-]*/)*(?:[\w~:@=,+-]+/?)?", re.ASCII)
 _WITHOUT_PAGE = """<!doctype html>
@@ -132,11 +134,7 @@ def _response(file: _File, asked: Headers) -> Response:
 
 def _file(path: Path, *, hashed: bool) -> _File:
     content = path.read_bytes()
-    kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    if path.suffix == ".js":
-        kind = "text/javascript"  # some systems' tables say otherwise, and nosniff then stops the page
-    if path.suffix == ".woff2":
-        kind = "font/woff2"
+    kind = _KINDS.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     twin = path.with_name(f"{path.name}.gz")
     zipped = twin.read_bytes() if twin.is_file() and not twin.is_symlink() else gzip.compress(content, mtime=0)
     caching = _FOREVER if hashed else "no-cache"
