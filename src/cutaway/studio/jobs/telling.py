@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import TYPE_CHECKING, Self
 
 from cutaway.errors import StorageError
@@ -55,9 +55,7 @@ class Teller:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         # From here on it ends anyway.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         self._ended.set()

@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 
 from cutaway.analysis.samples import LABEL, PREDICTION
 from cutaway.arrays import Float64Array, Int32Array
-from cutaway.run.exporting import is_text
 from cutaway.studio.populations.derived import CLUSTER, SUGGESTED
 from cutaway.studio.populations.loaded import Loaded
 
@@ -78,8 +77,6 @@ def numbers(column: pa.ChunkedArray) -> Float64Array:
 
 def texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column as texts, whatever it holds."""
-    if is_text(column.type):
-        return column.cast(pa.string())
     try:
         return column.cast(pa.string())
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast
 
 import pyarrow as pa
 
@@ -31,25 +30,24 @@ def table_rows(loaded: Loaded, previews: SamplePreviews, rows: Sequence[int]) ->
         return []
     there = loaded.column_names
     chosen = pa.array(rows, pa.int64())
-    told = {name: loaded.column(name).take(chosen).to_pylist() for name in _COLUMNS if name in there}
-    empty: list[Any] = [None] * len(rows)
-    columns = {name: told.get(name, empty) for name in _COLUMNS}
-    drawn = previews.known(loaded.run, set(columns[SAMPLE]))
+    none = pa.nulls(len(rows))
+    told = pa.table({name: loaded.column(name).take(chosen) if name in there else none for name in _COLUMNS})
+    drawn = previews.known(loaded.run, set(told[SAMPLE].to_pylist()))
     return [
         PopulationRow(
             row=row,
-            sample=text(columns[SAMPLE][place]),
-            subset=text(columns[SUBSET][place]),
-            label=_text_or_none(columns[LABEL][place]),
-            prediction=_text_or_none(columns[PREDICTION][place]),
-            correct=columns[CORRECT][place],
-            loss=columns[LOSS][place],
-            preview=columns[SAMPLE][place] in drawn,
-            suspicion=columns[SUSPICION][place],
-            suggested=_text_or_none(columns[SUGGESTED][place]),
-            decision=cast('Literal["accepted", "rejected"] | None', columns[DECISION][place]),
+            sample=text(one[SAMPLE]),
+            subset=text(one[SUBSET]),
+            label=_text_or_none(one[LABEL]),
+            prediction=_text_or_none(one[PREDICTION]),
+            correct=one[CORRECT],
+            loss=one[LOSS],
+            preview=one[SAMPLE] in drawn,
+            suspicion=one[SUSPICION],
+            suggested=_text_or_none(one[SUGGESTED]),
+            decision=one[DECISION],
         )
-        for place, row in enumerate(rows)
+        for row, one in zip(rows, told.to_pylist(), strict=True)
     ]
 
 

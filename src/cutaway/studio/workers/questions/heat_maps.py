@@ -31,7 +31,7 @@ def sample_heat_maps(
 ) -> dict[str, Any]:
     """Return the maps that were asked for, a row each."""
     began = time.monotonic()
-    classes = _classes(population)
+    classes = population.origin.answer.classes if population.origin is not None else ()
     maps = population.heat_maps(
         sample.id,
         arguments.get("method") or None,
@@ -136,7 +136,3 @@ def _sentence(sanity: Sanity) -> str:
     if sanity.random_weights is not None and sanity.random_weights <= sanity.deletion:
         return f"{said} But the same map of a model with random weights does as well: it may show the input alone."
     return said
-
-
-def _classes(population: Population) -> Sequence[str]:
-    return population.origin.answer.classes if population.origin is not None else ()

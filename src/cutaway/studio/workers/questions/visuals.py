@@ -36,7 +36,7 @@ def sample_visuals(evaluation: Evaluation, dataset: Dataset, sample: Sample) -> 
     arrays = _arrays(evaluation, dataset, sample)
     if not dataset.visualizers:
         return [guessed_row(one, sample.inputs[one.name]) for one in dataset.inputs]
-    predictions = [name.removeprefix("prediction.") for name in _predictions(evaluation)]
+    predictions = list(evaluation.source.predictions.values())
     sources = Sources([one.name for one in dataset.inputs], [one.name for one in dataset.ground_truths], predictions)
     rows, room = [], MOST_BYTES
     for visualizer in dataset.visualizers[:_MOST_VISUALS]:
@@ -89,15 +89,11 @@ def _arrays(evaluation: Evaluation, dataset: Dataset, sample: Sample) -> dict[st
     if not dataset.visualizers:
         return found
     there = set(evaluation.column_names(sample.subset))
-    for name in _predictions(evaluation):
+    for name in [f"prediction.{one}" for one in evaluation.source.predictions.values()]:
         values = evaluation.values(sample.subset, name, sample.index) if name in there else None
         if values is not None:
             found[name] = np.asarray(values)
     return found
-
-
-def _predictions(evaluation: Evaluation) -> list[str]:
-    return [f"prediction.{name}" for name in evaluation.source.predictions.values()]
 
 
 def _size(value: Any) -> int:
