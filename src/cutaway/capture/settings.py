@@ -14,9 +14,9 @@ from pathlib import Path
 from cutaway.capture.budget import DEFAULT_BUDGET
 from cutaway.capture.observing import Observer, observers_of
 from cutaway.errors import ConfigurationError, did_you_mean
-from cutaway.tensors.patterns import compile_pattern, texts
 from cutaway.tensors.reduction_config import ReductionConfig, ReductionConfigLike
 from cutaway.tensors.save_config import SaveConfig, SaveConfigLike
+from cutaway.tensors.settings import compile_pattern, texts
 
 __all__ = ["HookSettings", "apply_log_level", "is_switched_off"]
 

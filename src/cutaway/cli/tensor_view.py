@@ -19,7 +19,7 @@ from cutaway.errors import ConfigurationError, InvalidWorker, did_you_mean
 from cutaway.run.schemas import STATISTICS, STEPS
 from cutaway.run.tables import Damage
 from cutaway.tensors.modes import ModeKeys
-from cutaway.tensors.patterns import compile_pattern
+from cutaway.tensors.settings import compile_pattern
 from cutaway.tensors.statistic_names import STATISTIC_NAMES
 from cutaway.trial.collections_file import collections_of
 from cutaway.trial.tensor_history import TensorHistory, group_order, ordered_collections, tensor_row

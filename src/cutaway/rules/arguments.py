@@ -12,7 +12,7 @@ from functools import partial
 from typing import Generic, TypeVar, overload
 
 from cutaway.errors import ConfigurationError
-from cutaway.tensors.patterns import compile_pattern
+from cutaway.tensors.settings import compile_pattern
 
 __all__ = [
     "Flag",

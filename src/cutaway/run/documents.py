@@ -61,11 +61,11 @@ def read_document(storage: Storage, key: str) -> dict[str, Any]:
     return content
 
 
-def read_config(storage: Storage, key: str = CONFIG_FILE) -> dict[str, Any]:
+def read_config(storage: Storage) -> dict[str, Any]:
     """Read a configuration as `read_yaml` does; one that is too large to be one is refused with a `ValueError`."""
-    if storage.size(key) > LARGEST_CONFIG:
+    if storage.size(CONFIG_FILE) > LARGEST_CONFIG:
         raise ValueError(f"it is larger than {LARGEST_CONFIG >> 20} MB")
-    return read_yaml(storage.read(key))
+    return read_yaml(storage.read(CONFIG_FILE))
 
 
 def write_yaml(content: Mapping[str, Any]) -> bytes:

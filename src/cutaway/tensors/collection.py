@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from cutaway.errors import ConfigurationError, InvalidCollectionConfiguration
-from cutaway.tensors.patterns import compile_pattern, texts
 from cutaway.tensors.reduction_config import ReductionConfig, ReductionConfigLike
 from cutaway.tensors.save_config import SaveConfig, SaveConfigLike
+from cutaway.tensors.settings import compile_pattern, texts
 
 __all__ = ["Collection", "ModuleTensors"]
 

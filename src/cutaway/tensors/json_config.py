@@ -14,10 +14,9 @@ from pathlib import Path
 
 from cutaway.errors import ConfigurationError
 from cutaway.tensors.modes import ModeKeys
-from cutaway.tensors.patterns import compile_pattern
 from cutaway.tensors.reduction_config import ReductionConfig
 from cutaway.tensors.save_config import SaveConfig, SaveConfigMode
-from cutaway.tensors.settings import refuse_unknown
+from cutaway.tensors.settings import compile_pattern, refuse_unknown
 
 __all__ = ["CONFIG_VARIABLES", "CollectionConfig", "HookConfig"]
 

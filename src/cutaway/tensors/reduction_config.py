@@ -7,8 +7,7 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from cutaway.errors import ConfigurationError, did_you_mean
-from cutaway.tensors.patterns import texts
-from cutaway.tensors.settings import JsonSettings, refuse_unknown
+from cutaway.tensors.settings import JsonSettings, refuse_unknown, texts
 
 __all__ = ["NORMS", "REDUCTIONS", "ReductionConfig", "ReductionConfigLike", "parse_reduction", "reduction_key"]
 

@@ -10,8 +10,7 @@ from typing import ClassVar
 
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.tensors.modes import ModeKeys
-from cutaway.tensors.patterns import compile_pattern, texts
-from cutaway.tensors.settings import JsonSettings, refuse_unknown
+from cutaway.tensors.settings import JsonSettings, compile_pattern, refuse_unknown, texts
 
 __all__ = ["DEFAULT_SAVE_INTERVAL", "SaveConfig", "SaveConfigLike", "SaveConfigMode"]
 

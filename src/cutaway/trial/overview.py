@@ -25,8 +25,7 @@ from cutaway.trial.overview_cells import (
     cells_of_stretches,
     spans_within,
 )
-from cutaway.trial.stretch_rows import StretchRows, owned_rows, owners_of
-from cutaway.trial.stretches import FOREVER, Stretches
+from cutaway.trial.stretches import FOREVER, Stretches, StretchRows, owned_rows, owners_of
 
 __all__ = ["Overview", "OverviewReader", "TensorSeries", "TensorSummary", "summarize"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from cutaway.arrays import Array, BoolArray, IndexArray, Int64Array
 from cutaway.tensors.coarse import Extremes, merge_neighbours
 from cutaway.trial.raw_statistics import RawStatistics
-from cutaway.trial.stretch_rows import StretchRows, owned_rows
+from cutaway.trial.stretches import StretchRows, owned_rows
 
 __all__ = ["OverviewCells", "OverviewRequest", "cells_of_steps", "cells_of_stretches", "spans_within"]
 

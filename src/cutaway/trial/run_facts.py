@@ -5,7 +5,7 @@ Commands, the studio and the demo tell the same of a run because it is computed 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -209,13 +209,10 @@ def _hardest_samples(evaluation: Evaluation) -> tuple[HardSample, ...]:
                 )
             finite = piece.filter(pc.is_finite(piece[LOSS]))
             top = finite.take(pc.select_k_unstable(finite, HARDEST, sort_keys=[(LOSS, "descending")]))
-            found += [_hard_sample(row) for row in top.select(_without_arrays(top.column_names)).to_pylist()]
+            plain = [name for name in top.column_names if name in ("id", LOSS) or name.endswith(".label")]
+            found += [_hard_sample(row) for row in top.select(plain).to_pylist()]
         found = sorted(found, key=lambda one: -one.loss)[:HARDEST]
     return tuple(found)
-
-
-def _without_arrays(names: Sequence[str]) -> list[str]:
-    return [name for name in names if name in ("id", LOSS) or name.endswith(".label")]
 
 
 def _hard_sample(row: dict[str, Any]) -> HardSample:

@@ -18,8 +18,7 @@ from cutaway.arrays import Array, IndexArray
 from cutaway.errors import RunFormatError
 from cutaway.run.raw_file import RawFile
 from cutaway.run.rows import numbers
-from cutaway.trial.listed_rows import Listed
-from cutaway.trial.named_rows import NamedPart, NamesOfParts
+from cutaway.trial.listed_rows import Listed, NamedPart, NamesOfParts
 
 __all__ = ["Entry", "Saved", "SavedSteps", "SavedTensors", "read_value"]
 

@@ -14,8 +14,7 @@ from cutaway.run.rows import numbers
 from cutaway.run.schemas import SCHEMAS, STATISTICS
 from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 from cutaway.tensors.statistics_blocks import Activity, Chunks, StatisticsBlock, StatisticsChunk, columns_of_one
-from cutaway.trial.listed_rows import Listed, neighbours
-from cutaway.trial.named_rows import NamedPart, NamesOfParts
+from cutaway.trial.listed_rows import Listed, NamedPart, NamesOfParts, neighbours
 
 __all__ = ["StatisticsIndex", "StatisticsPart", "TensorStatistics"]
 

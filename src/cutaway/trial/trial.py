@@ -22,7 +22,7 @@ from cutaway.run.schemas import FINDINGS, SCALARS, STEPS, VALUES
 from cutaway.tensors.collection import Collection
 from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
-from cutaway.tensors.patterns import compile_pattern, texts
+from cutaway.tensors.settings import compile_pattern, texts
 from cutaway.tensors.statistics_blocks import StatisticsBlock
 from cutaway.trial.collections_file import read_collections
 from cutaway.trial.follower import Follower
