@@ -5,7 +5,6 @@ column, that nobody asks for.
 """
 
 from cutaway.run.evaluated.answer import ModelAnswer, answer_of
-from cutaway.run.evaluated.choosing import chosen_evaluation, open_evaluated
-from cutaway.run.evaluated.population import EvaluatedPopulation
+from cutaway.run.evaluated.population import EvaluatedPopulation, chosen_evaluation, open_evaluated
 
 __all__ = ["EvaluatedPopulation", "ModelAnswer", "answer_of", "chosen_evaluation", "open_evaluated"]
