@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from cutaway.errors import ConfigurationError, MissingExtraError
+from cutaway.analysis.libraries import library
+from cutaway.errors import ConfigurationError
 
 __all__ = ["choose_device"]
 
 
 def choose_device(asked: str | None = None) -> str:
     """Return `cuda` or `cpu`: what was asked for, or the GPU where torch sees one."""
-    try:
-        import torch
-    except ImportError as error:
-        raise MissingExtraError("This analysis", "analysis") from error
-
+    torch = library("torch", "This analysis")
     if asked is None:
         return "cuda" if torch.cuda.is_available() else "cpu"
     if asked.split(":")[0] not in ("cpu", "cuda"):

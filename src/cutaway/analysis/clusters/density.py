@@ -6,13 +6,12 @@ In many dimensions all samples lie about equally far from each other: HDBSCAN is
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from cutaway.analysis.clusters.values import NONE
+from cutaway.analysis.libraries import library
 from cutaway.arrays import Float32Array, Int64Array
-from cutaway.errors import MissingExtraError
 
 __all__ = ["DIMENSIONS", "NEIGHBOURS", "dense_groups", "few_dimensions", "smallest_of"]
 
@@ -22,6 +21,7 @@ DIMENSIONS = 10
 MOST_ROWS, MOST_ROWS_IN_MANY = 20_000, 10_000
 # How many neighbours say how dense a place is, and how many say where a sample outside of the part belongs.
 NEIGHBOURS = 5
+WHAT = "Finding clusters by HDBSCAN"
 
 
 def smallest_of(rows: int) -> int:
@@ -43,7 +43,7 @@ def dense_groups(
     space: Float32Array, smallest: int, rng: np.random.Generator, advance: Callable[[], None]
 ) -> tuple[Int64Array, int]:
     """Return a cluster for each row (-1: none), and how many rows they were found in."""
-    HDBSCAN, NearestNeighbors = _parts()  # noqa: N806 - two classes
+    cluster = library("sklearn.cluster", WHAT)
     many = MOST_ROWS if space.shape[1] <= 3 else MOST_ROWS_IN_MANY
     rows = len(space)
     chosen = np.sort(rng.permutation(rows)[:many])
@@ -52,12 +52,14 @@ def dense_groups(
     least = smallest if len(part) == rows else max(NEIGHBOURS, round(smallest * len(part) / rows))
     if len(part) <= max(least, NEIGHBOURS):
         return np.full(rows, NONE, np.int64), len(part)
-    found = HDBSCAN(min_cluster_size=least, min_samples=NEIGHBOURS, copy=True).fit_predict(part).astype(np.int64)
+    search = cluster.HDBSCAN(min_cluster_size=least, min_samples=NEIGHBOURS, copy=True)
+    found = search.fit_predict(part).astype(np.int64)
     advance()
     if len(part) == rows:
         return found, rows
     others = np.setdiff1d(np.arange(rows), chosen, assume_unique=True)
-    search = NearestNeighbors(n_neighbors=NEIGHBOURS, algorithm="kd_tree" if space.shape[1] <= 3 else "brute")
+    algorithm = "kd_tree" if space.shape[1] <= 3 else "brute"
+    search = library("sklearn.neighbors", WHAT).NearestNeighbors(n_neighbors=NEIGHBOURS, algorithm=algorithm)
     near = search.fit(part).kneighbors(space[others], return_distance=False)
     labels = np.empty(rows, np.int64)
     labels[chosen], labels[others] = found, _most_common(found[near])
@@ -70,12 +72,3 @@ def _most_common(votes: Int64Array) -> Int64Array:
     """Return what most columns of each row say; of two as common, what the nearest of them says."""
     counts = (votes[:, :, None] == votes[:, None, :]).sum(axis=2)
     return np.asarray(votes[np.arange(len(votes)), counts.argmax(axis=1)])
-
-
-def _parts() -> tuple[Any, Any]:
-    try:
-        from sklearn.cluster import HDBSCAN
-        from sklearn.neighbors import NearestNeighbors
-    except ImportError as error:
-        raise MissingExtraError("Finding clusters by HDBSCAN", "analysis") from error
-    return HDBSCAN, NearestNeighbors

@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cutaway.analysis.libraries import library
 from cutaway.analysis.statistics.false_shares import holm
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
-from cutaway.errors import MissingExtraError
 
 __all__ = ["FALSE_ALARMS", "Split", "Tested", "compare_splits", "splits_of"]
 
@@ -128,11 +128,7 @@ def _compared(split: Split, labels: Int64Array, count: int) -> Tested:
 
 def _chance(hits: Int64Array, total: int, yes: int, members: Int64Array) -> _Figures:
     """Return how probable so large a difference is by chance, on either side."""
-    try:
-        from scipy.stats import hypergeom
-    except ImportError as error:
-        raise MissingExtraError("Describing clusters", "analysis") from error
-
+    hypergeom = library("scipy.stats", "Describing clusters").hypergeom
     # A lower tail is the upper one of what is not hit; `cdf` would take 1 less for certain.
     more = hypergeom.sf(hits - 1, total, yes, members)
     fewer = hypergeom.sf(members - hits - 1, total, total - yes, members)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from cutaway.analysis.libraries import library
 from cutaway.analysis.statistics.false_shares import false_shares
 from cutaway.analysis.statistics.intervals import share_interval
 from cutaway.arrays import Float64Array
-from cutaway.errors import MissingExtraError
 
 __all__ = ["adjusted", "flips_test", "paired_interval", "signed_rank_test"]
 
@@ -19,14 +19,9 @@ def flips_test(worse: npt.ArrayLike, better: npt.ArrayLike) -> Float64Array:
     >>> float(flips_test(0, 8))
     0.0078125
     """
-    try:
-        from scipy.special import bdtr
-    except ImportError as error:
-        raise MissingExtraError("A paired test", "analysis") from error
-
     one, other = np.asarray(worse, np.int64), np.asarray(better, np.int64)
     fewer = np.minimum(one, other).astype(np.float64)
-    return np.asarray(np.minimum(1.0, 2 * bdtr(fewer, one + other, 0.5)))
+    return np.asarray(np.minimum(1.0, 2 * library("scipy.special", "A paired test").bdtr(fewer, one + other, 0.5)))
 
 
 def paired_interval(
@@ -57,11 +52,7 @@ def signed_rank_test(changes: Float64Array) -> float:
 
     It goes by ranks, so that a few huge losses decide nothing.
     """
-    try:
-        from scipy.stats import wilcoxon
-    except ImportError as error:
-        raise MissingExtraError("A paired test", "analysis") from error
-
+    wilcoxon = library("scipy.stats", "A paired test").wilcoxon
     changed = changes[changes != 0]
     if not len(changed):
         return 1.0

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from cutaway.analysis.comparing.differences import LEVEL
 from cutaway.analysis.comparing.paired import adjusted
+from cutaway.analysis.libraries import library
 from cutaway.arrays import BoolArray, Float64Array, IndexArray
-from cutaway.errors import MissingExtraError
 
 __all__ = ["region_table"]
 
@@ -30,11 +30,7 @@ def region_table(places: Float64Array, flips: dict[str, BoolArray]) -> pa.Table:
 
     Cells of several sizes lie in each other; of those that share samples the surest is kept.
     """
-    try:
-        from scipy.stats import hypergeom
-    except ImportError as error:
-        raise MissingExtraError("Regions of a map", "analysis") from error
-
+    hypergeom = library("scipy.stats", "Regions of a map").hypergeom
     known = np.isfinite(places).all(axis=1)
     rows = []
     for cell in _cells(places, np.flatnonzero(known), HALVINGS):

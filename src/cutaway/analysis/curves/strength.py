@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
+from cutaway.analysis.libraries import library
 from cutaway.analysis.statistics.intervals import Z95
 from cutaway.arrays import Float64Array, Int64Array
-from cutaway.errors import MissingExtraError
 
 __all__ = ["FEWEST", "Strength", "rank_correlation", "rank_correlation_value", "rank_share", "rank_share_value"]
 
@@ -61,11 +61,7 @@ def rank_correlation_value(x: Float64Array, y: Float64Array) -> float | None:
 
 def rank_share(codes: Int64Array, y: Float64Array) -> Strength | None:
     """Return how far values without an order explain the ranks of `y`; None where a side is constant, or of too few."""
-    try:
-        from scipy.special import chdtrc
-    except ImportError as error:
-        raise MissingExtraError("A rank share", "analysis") from error
-
+    chdtrc = library("scipy.special", "A rank share").chdtrc
     found = _kruskal(codes, y)
     if found is None:
         return None
@@ -112,11 +108,7 @@ def _interval(value: float, count: int) -> tuple[float, float]:
 
 
 def _correlation_chance(value: float, count: int) -> float:
-    try:
-        from scipy.special import stdtr
-    except ImportError as error:
-        raise MissingExtraError("A rank correlation", "analysis") from error
-
+    stdtr = library("scipy.special", "A rank correlation").stdtr
     if abs(value) == 1:
         return 0.0
     distance = abs(value) * math.sqrt((count - 2) / ((1 - value) * (1 + value)))

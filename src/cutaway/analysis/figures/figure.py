@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cutaway.analysis.figures.page import make_page
+from cutaway.analysis.libraries import library
 from cutaway.errors import ConfigurationError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -108,19 +109,17 @@ class Figure:
             return None  # the page needs no matplotlib, and a notebook shows that
 
     def _painted(self, width: int, height: int) -> bytes:
-        try:
-            from matplotlib.backends.backend_agg import FigureCanvasAgg
-            from matplotlib.figure import Figure as Canvas
-        except ImportError as error:
-            raise MissingExtraError("Drawing a figure as PNG", "analysis") from error
+        backend = library("matplotlib.backends.backend_agg", "Drawing a figure as PNG")
+        from matplotlib.figure import Figure as Canvas
+
         from cutaway.analysis.figures.painting import frame
 
         inches = (width / DOTS_PER_INCH, height / DOTS_PER_INCH)
         canvas = Canvas(figsize=inches, dpi=DOTS_PER_INCH, layout="constrained", facecolor="white")
-        agg = FigureCanvasAgg(canvas)
+        agg = backend.FigureCanvasAgg(canvas)
         frame(canvas, self.title, self.caption)
         self.content.paint(canvas)
         written = io.BytesIO()
         # Without the version of matplotlib, so that the same figure is the same bytes.
-        agg.print_png(written, metadata={"Software": None})  # type: ignore[no-untyped-call]
+        agg.print_png(written, metadata={"Software": None})
         return written.getvalue()

@@ -8,14 +8,14 @@ random ones leave open too.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from cutaway.analysis.libraries import library
 from cutaway.arrays import Float32Array, Float64Array, Int64Array
-from cutaway.errors import MissingExtraError
 
 __all__ = ["random_maps"]
+
+WHAT = "The comparison of heat maps with random ones"
 
 
 def random_maps(
@@ -42,13 +42,13 @@ def _normal_scores(values: Float32Array) -> Float64Array:
     """
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - counts / 2
-    scores: Float64Array = _scipy().special.ndtri(middle / values.size)[which.reshape(values.shape)]
+    scores: Float64Array = library("scipy.special", WHAT).ndtri(middle / values.size)[which.reshape(values.shape)]
     return scores
 
 
 def _power(scores: Float64Array) -> Float64Array:
     """Return the mean power at the frequency of each coefficient; none for the mean, which orders nothing."""
-    coefficients = _scipy().fft.dctn(scores, norm="ortho")
+    coefficients = library("scipy.fft", WHAT).dctn(scores, norm="ortho")
     bands = _bands(scores.shape)
     counts = np.bincount(bands.ravel())
     power = np.bincount(bands.ravel(), np.square(coefficients).ravel()) / np.maximum(counts, 1)
@@ -57,7 +57,9 @@ def _power(scores: Float64Array) -> Float64Array:
 
 
 def _with_power(noise: Float64Array, power: Float64Array) -> Float64Array:
-    shaped: Float64Array = _scipy().fft.idctn(noise * np.sqrt(power), axes=tuple(range(1, noise.ndim)), norm="ortho")
+    shaped: Float64Array = library("scipy.fft", WHAT).idctn(
+        noise * np.sqrt(power), axes=tuple(range(1, noise.ndim)), norm="ortho"
+    )
     return shaped
 
 
@@ -72,12 +74,3 @@ def _bands(shape: tuple[int, ...]) -> Int64Array:
     # Axes of other lengths leave gaps; numbered without them, each band has something to take the mean of.
     _, dense = np.unique(bands, return_inverse=True)
     return dense.reshape(shape).astype(np.int64)
-
-
-def _scipy() -> Any:
-    try:
-        import scipy.fft
-        import scipy.special
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("The comparison of heat maps with random ones", "analysis") from error
-    return scipy

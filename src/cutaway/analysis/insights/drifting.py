@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from cutaway.analysis.insights.columns import Described
+from cutaway.analysis.libraries import library
 from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.statistics.intervals import normal_tail
 from cutaway.arrays import BoolArray, Float64Array
-from cutaway.errors import MissingExtraError
 
 __all__ = ["Drift", "Separation", "column_drift", "latent_separation"]
 
@@ -58,11 +58,7 @@ def column_drift(column: Described, inside: BoolArray, outside: BoolArray) -> Dr
 
 
 def _of_numbers(column: Described, inside: BoolArray, outside: BoolArray) -> Drift | None:
-    try:
-        from scipy.special import kolmogorov
-    except ImportError as error:
-        raise MissingExtraError("Insights", "analysis") from error
-
+    kolmogorov = library("scipy.special", "Insights").kolmogorov
     if column.numbers is None:
         return None
     first, second = (np.sort(column.numbers[side & np.isfinite(column.numbers)]) for side in (inside, outside))
@@ -78,11 +74,7 @@ def _of_numbers(column: Described, inside: BoolArray, outside: BoolArray) -> Dri
 
 
 def _of_values(column: Described, inside: BoolArray, outside: BoolArray) -> Drift | None:
-    try:
-        from scipy.special import chdtrc
-    except ImportError as error:
-        raise MissingExtraError("Insights", "analysis") from error
-
+    chdtrc = library("scipy.special", "Insights").chdtrc
     used = column.codes >= 0
     counts = np.stack(
         [np.bincount(column.codes[side & used], minlength=len(column.names)) for side in (inside, outside)]

@@ -14,10 +14,10 @@ from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.insights.judging import Judged, subsets_of
 from cutaway.analysis.insights.values import ALARMS, Insight
 from cutaway.analysis.insights.wording import percent, told
+from cutaway.analysis.libraries import library
 from cutaway.analysis.samples import LABEL, SUBSET, Samples
 from cutaway.analysis.samples.ranked import Ranked
 from cutaway.arrays import BoolArray
-from cutaway.errors import MissingExtraError
 from cutaway.wording import counted
 
 __all__ = ["insights_from_ranked", "likely_mislabeled"]
@@ -238,11 +238,7 @@ def _named(samples: Samples, table: pa.Table, columns: Sequence[Described], amon
 
 def _most_affected(rows: BoolArray, among: BoolArray, columns: Sequence[Described]) -> tuple[str, int, int] | None:
     """Return the value that holds more of `rows` than its share of `among` lets expect, how many, and of how many."""
-    try:
-        from scipy.stats import binom
-    except ImportError as error:
-        raise MissingExtraError("Insights", "analysis") from error
-
+    binom = library("scipy.stats", "Insights").binom
     concerned, base = int((rows & among).sum()), int(among.sum())
     found: list[tuple[float, str, int, int]] = []
     looks = sum(len(column.names) for column in columns)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from cutaway.analysis.libraries import library
 from cutaway.errors import MissingExtraError
 
 __all__ = ["faiss_is_there", "load_faiss", "threads_for"]
@@ -16,11 +17,7 @@ THREADED_FROM = 8
 
 def load_faiss() -> Any:
     """Return the module."""
-    try:
-        import faiss
-    except ImportError as error:
-        raise MissingExtraError("An approximate index of neighbours", "analysis") from error
-    return faiss
+    return library("faiss", "An approximate index of neighbours")
 
 
 def faiss_is_there() -> bool:

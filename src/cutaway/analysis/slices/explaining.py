@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.analysis.libraries import library
 from cutaway.analysis.slices.features import Feature
 from cutaway.analysis.slices.outcome import Target, as_numbers, measured_rows, target_of
 from cutaway.analysis.slices.reading import Columns, as_table, features_of
 from cutaway.analysis.statistics.false_shares import holm
 from cutaway.arrays import Float64Array, Int64Array
-from cutaway.errors import MissingExtraError
 
 __all__ = ["explain_outcome"]
 
@@ -87,16 +86,8 @@ def _explained(feature: Feature, codes: Int64Array, target: Target) -> _Explaine
     # What chance would put between so many groups is taken off (epsilon squared).
     strength = max(0.0, (between - freedom * noise) / whole)
     ratio = between / freedom / noise if noise > 0 else np.inf
-    p = float(_fisher()(freedom, rest, ratio))
+    p = float(library("scipy.special", "Explaining an outcome").fdtrc(freedom, rest, ratio))
     return _ExplainedSlice(feature.name, min(1.0, strength), _direction(feature, codes, target.scores), p, total)
-
-
-def _fisher() -> Callable[[int, int, float], float]:
-    try:
-        from scipy.special import fdtrc
-    except ImportError as error:
-        raise MissingExtraError("Explaining an outcome", "analysis") from error
-    return fdtrc  # type: ignore[no-any-return]  # scipy has no types
 
 
 def _joined(feature: Feature, codes: Int64Array) -> Int64Array:

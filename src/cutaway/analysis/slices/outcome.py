@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cutaway.analysis.libraries import library
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
-from cutaway.errors import AnalysisUnavailable, ConfigurationError, MissingExtraError
+from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 __all__ = ["ANALYSIS", "Target", "as_numbers", "measured_rows", "target_of"]
 
@@ -69,12 +70,7 @@ def target_of(outcome: Float64Array) -> Target:
     if len(values) == 2:
         scores = (outcome == values[1]).astype(np.float64)
         return Target(scores, binary=True, spread=float(scores.std()))
-    try:
-        from scipy.special import ndtri
-        from scipy.stats import rankdata
-    except ImportError as error:
-        raise MissingExtraError("Finding slices", "analysis") from error
-
-    scores = ndtri((rankdata(outcome) - 0.5) / len(outcome))
+    ranks = library("scipy.stats", "Finding slices").rankdata(outcome)
+    scores = library("scipy.special", "Finding slices").ndtri((ranks - 0.5) / len(outcome))
     scores -= scores.mean()
     return Target(scores, binary=False, spread=float(scores.std()))

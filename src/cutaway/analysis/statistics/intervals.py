@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from cutaway.analysis.libraries import library
 from cutaway.arrays import Array, Float64Array
-from cutaway.errors import MissingExtraError
 
 __all__ = ["Z95", "mean_difference", "mean_interval", "normal_tail", "share_difference", "share_interval"]
 
@@ -38,11 +38,7 @@ def mean_interval(means: Float64Array, deviations: Float64Array, counts: Array) 
     It takes the samples as independent of each other. Of values as skewed as losses, means of a few samples stray
     further than it says.
     """
-    try:
-        from scipy.special import stdtrit
-    except ImportError as error:
-        raise MissingExtraError("An interval of a mean", "analysis") from error
-
+    stdtrit = library("scipy.special", "An interval of a mean").stdtrit
     freedom = np.asarray(counts, np.float64) - 1
     with np.errstate(divide="ignore", invalid="ignore"):
         half = stdtrit(np.where(freedom > 0, freedom, np.nan), 0.975) * deviations / np.sqrt(counts)
@@ -69,8 +65,4 @@ def mean_difference(inside: Float64Array, outside: Float64Array) -> tuple[float,
 
 def normal_tail(z: npt.ArrayLike) -> Float64Array:
     """Return the chance of a normal value above `z`."""
-    try:
-        from scipy.special import ndtr
-    except ImportError as error:
-        raise MissingExtraError("Insights", "analysis") from error
-    return np.asarray(ndtr(-np.asarray(z, np.float64)), np.float64)
+    return np.asarray(library("scipy.special", "Insights").ndtr(-np.asarray(z, np.float64)), np.float64)
