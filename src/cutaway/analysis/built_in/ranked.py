@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
-from cutaway.analysis.doubles.columns import PAIR_COLUMNS
+from cutaway.analysis.doubles.groups import PAIR_COLUMNS
 from cutaway.analysis.population.applicability import no_labels, no_pairs, too_few
 from cutaway.analysis.population.contract import InReport, RankedAnalysis
 from cutaway.analysis.samples import LABEL, SUBSET, Samples

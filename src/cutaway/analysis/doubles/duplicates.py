@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cutaway.analysis.doubles.close import FEWEST, Pairs, close_pairs
 from cutaway.analysis.doubles.equal import firsts_by_content, firsts_by_vector, speaking
 from cutaway.analysis.doubles.groups import Groups, best_first
-from cutaway.analysis.doubles.telling import reason_of, words_about
 from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import LABEL, SUBSET, Samples
 from cutaway.analysis.samples.coding import left_out
@@ -83,7 +84,7 @@ def find_duplicates(samples: Samples, nearest: Nearest, *, false_share: float = 
         key=lambda one: (-one.score, not facts.conflict(one), facts.subsets[one.row] == facts.subsets[one.other])
     )
     table = _table(samples, facts, found, groups)
-    return Ranked(table, words_about(table), _notes(samples, nearest) + notes)
+    return Ranked(table, _words_about(table), _notes(samples, nearest) + notes)
 
 
 def _facts(samples: Samples) -> _Facts:
@@ -148,7 +149,7 @@ def _table(samples: Samples, facts: _Facts, found: list[_Double], groups: Groups
         columns["label"] = pa.array([facts.labels[one] for one in rows], pa.string())
         columns["other_label"] = pa.array([facts.labels[one] for one in others], pa.string())
     told = pa.table({name: column for name, column in columns.items() if name != "reason"}).to_pylist()
-    reasons = [reason_of(row, one.times) for row, one in zip(told, found, strict=True)]
+    reasons = [_reason_of(row, one.times) for row, one in zip(told, found, strict=True)]
     return pa.table({**columns, "reason": pa.array(reasons, pa.string())})
 
 
@@ -173,3 +174,50 @@ def _notes(samples: Samples, nearest: Nearest) -> tuple[str, ...]:
     if len(samples) - lost <= FEWEST or nearest.indices.shape[1] < FEWEST:
         notes.append(f"Near duplicates need {FEWEST} neighbours of a sample to compare with: none were looked for.")
     return tuple(notes)
+
+
+def _reason_of(row: Mapping[str, Any], times: float) -> str:
+    """Say why a sample is a duplicate, and what to do; `row` is its row of the table, `times` nearer than usual."""
+    other = row["other"]
+    if row["kind"] == "exact":
+        why = f"Same content as {other}."
+    elif np.isinf(times):
+        why = f"Same latent vector as {other}."
+    else:
+        why = f"Nearly the same as {other}: {times:.0f} times nearer than further neighbours of both."
+    mine, its = row.get("label"), row.get("other_label")
+    if mine is not None and its is not None and mine != its:
+        return f"{why} But this is labelled {mine}, that {its}: one is wrong, so look at both before one goes."
+    if row["subset"] != row["other_subset"]:
+        return f"{why} It is in {row['subset']} and in {row['other_subset']}: keep {other}, drop this."
+    return f"{why} Keep {other}, drop this."
+
+
+def _words_about(table: pa.Table) -> tuple[str, ...]:
+    """Say how many duplicates there are, and which are worst."""
+    total = table.num_rows
+    if not total:
+        return ("No sample is there twice: no two have the same content, or lie nearer than chance puts them.",)
+    exact = int(pc.sum(pc.equal(table["kind"], "exact")).as_py())
+    groups = len(pc.unique(table["group"]))
+    kinds = " and ".join(
+        text for count, text in ((exact, f"{exact:,} exact"), (total - exact, f"{total - exact:,} near")) if count
+    )
+    words = [
+        f"{total:,} {'sample is' if total == 1 else 'samples are'} there twice, in {groups:,} "
+        f"{'group' if groups == 1 else 'groups'} ({kinds}). Of each group one is enough."
+    ]
+    conflicts = _conflicts(table)
+    if conflicts:
+        have = "duplicate has" if conflicts == 1 else "duplicates have"
+        words.insert(0, f"{conflicts:,} {have} another label than the sample it is a copy of: one of the two is wrong.")
+    across = int(pc.sum(pc.not_equal(table["subset"], table["other_subset"])).as_py() or 0)
+    if across:
+        words.append(f"{across:,} of them {'lies' if across == 1 else 'lie'} across two subsets.")
+    return tuple(words)
+
+
+def _conflicts(table: pa.Table) -> int:
+    if "label" not in table.column_names:
+        return 0
+    return int(pc.sum(pc.not_equal(table["label"], table["other_label"])).as_py() or 0)

@@ -1,18 +1,25 @@
-"""Which samples belong together when pairs of them do, and which one of them is kept."""
+"""Which samples belong together when pairs of them do, which one of them is kept, and how their table looks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+import pyarrow as pa
 
 from cutaway.arrays import Int64Array
 
-__all__ = ["Groups", "best_first"]
+__all__ = ["PAIR_COLUMNS", "Groups", "best_first"]
 
 
 # Held-out samples stay: a metric is compared with that of earlier runs, and training can do without a copy.
 ORDER = ("test", "validation", "training")
+# What whoever reads a table of pairs counts on beside sample, score and reason.
+PAIR_COLUMNS = {
+    **dict.fromkeys(("other", "kind", "subset", "other_subset"), pa.string()),
+    "distance": pa.float64(),
+    "group": pa.int64(),
+}
 
 
 class Groups:

@@ -7,17 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from cutaway.analysis.counting import Counter
-from cutaway.analysis.labels.held_out import HELD_OUT, held_out_margins
 from cutaway.analysis.labels.ridge import fit_ridge
 from cutaway.analysis.labels.visits import Visits, read_visits
 from cutaway.analysis.labels.votes import VOTERS, Votes, count_votes
 from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import SUBSET, Samples
 from cutaway.analysis.samples.coding import Coded
-from cutaway.arrays import Float32Array, Float64Array, IndexArray, Int64Array
+from cutaway.arrays import BoolArray, Float32Array, Float64Array, IndexArray, Int64Array
 from cutaway.evaluation.progress import Listener
 
 __all__ = ["Evidence", "gather"]
+
+# Subsets that training did not learn from.
+HELD_OUT = ("validation", "test")
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def gather(samples: Samples, nearest: Nearest, labels: Coded, *, seed: int, prog
     held_out = np.full(len(samples), np.nan)
     if samples.probabilities is not None:
         there = np.isin(samples.table[SUBSET].to_numpy(zero_copy_only=False), HELD_OUT)
-        held_out = held_out_margins(samples.probabilities, labels.codes, there)
+        held_out = _held_out_margins(samples.probabilities, labels.codes, there)
     ridge, suggested = _fitted(samples, votes, labels, seed, progress)
     return Evidence(visits, votes, ridge, held_out, suggested)
 
@@ -96,3 +98,28 @@ def _without_fit(samples: Samples, votes: Votes, labels: Coded) -> Int64Array:
     inside = np.flatnonzero((labels.codes >= 0) & (labels.codes < best.shape[1]))
     best[inside, labels.codes[inside]] = -1.0
     return np.where(best.max(axis=1) >= 0, best.argmax(axis=1), votes.other)
+
+
+def _held_out_margins(probabilities: Float32Array, labels: Int64Array, held_out: BoolArray) -> Float64Array:
+    """Return how far the label's probability lies above the best other one, each less what is usual for its class.
+
+    Confident learning: usual is the mean probability of a class among the held-out samples that have it as their label,
+    so a class of which the model is never sure does not make each of its samples a suspect. NaN for all other samples.
+    """
+    classes = probabilities.shape[1]
+    rows = np.flatnonzero(held_out & (labels >= 0) & (labels < classes))
+    rows = rows[np.isfinite(probabilities[rows]).all(axis=1)]
+    margins = np.full(len(labels), np.nan)
+    if not len(rows) or classes < 2:
+        return margins
+    own = probabilities[rows, labels[rows]].astype(np.float64)
+    counts = np.bincount(labels[rows], minlength=classes)
+    sums = np.bincount(labels[rows], weights=own, minlength=classes)
+    # A class of few samples is as sure as all classes are together.
+    usual = (sums + own.mean()) / (counts + 1)
+    usual -= usual.mean()
+    adjusted = probabilities[rows] - usual.astype(np.float32)
+    mine = adjusted[np.arange(len(rows)), labels[rows]].copy()
+    adjusted[np.arange(len(rows)), labels[rows]] = -np.inf
+    margins[rows] = np.clip(mine - adjusted.max(axis=1), -1, 1)
+    return margins

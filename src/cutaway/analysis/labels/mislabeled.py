@@ -1,7 +1,7 @@
 """Ranks samples by how likely their label is wrong, from what one ordinary training and its evaluation left behind.
 
 Trains nothing and validates nothing crosswise. Signals are added as they are, since each is a margin from about -1 to
-1; samples that have the same signals are calibrated together.
+1; samples that have the same signals are calibrated together. `accepted` says which corrections are safe to make.
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ from cutaway.analysis.samples import LABEL, PREDICTION, SAMPLE, SUBSET, Samples
 from cutaway.analysis.samples.coding import Coded, coded, left_out
 from cutaway.analysis.samples.ranked import Ranked
 from cutaway.arrays import BoolArray, Float64Array, IndexArray
-from cutaway.errors import AnalysisUnavailable
+from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.evaluation.progress import Listener
 
-__all__ = ["find_mislabeled"]
+__all__ = ["accepted", "find_mislabeled"]
 
 NAME = "mislabeled samples"
 # Where more labels than this share are contradicted, of so many at least, the model is no judge of them.
 MOST_AGAINST, FEWEST = 0.5, 20
+# Below this score nothing is accepted, however sure those above it are: it is where scores are least reliable.
+LEAST = 0.8
 
 
 def find_mislabeled(samples: Samples, nearest: Nearest, *, seed: int = 0, progress: Listener | None = None) -> Ranked:
@@ -135,3 +137,25 @@ def _notes(samples: Samples, labels: Coded, evidence: Evidence, known: BoolArray
             f"The linear fit is on {WIDEST:,} random projections of the {samples.latents.shape[1]:,} latent units."
         )
     return tuple(notes)
+
+
+def accepted(table: pa.Table, precision: float = 0.95) -> BoolArray:
+    """Return which rows of a table of mislabeled candidates to accept: the most, with this share expected to be wrong.
+
+    Rows are taken by their score, the highest first, as long as the mean score of those taken is at least `precision`
+    and their own score at least 0.8.
+
+    >>> accepted(pa.table({"score": [0.99, 0.97, 0.85, 0.2]})).tolist()
+    [True, True, False, False]
+    """
+    if not 0 < precision <= 1:
+        raise ConfigurationError(f"`0 < precision <= 1` must hold, but got precision={precision}.")
+    scores = np.asarray(table["score"].to_numpy(), np.float64)
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    expected = np.cumsum(ranked) / np.arange(1, len(ranked) + 1)
+    # Means of descending scores descend: the first that is too low ends it. NaN is never taken.
+    taken = (expected >= precision) & (ranked >= LEAST)
+    found = np.zeros(len(scores), np.bool_)
+    found[order[taken]] = True
+    return found

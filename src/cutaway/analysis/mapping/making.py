@@ -8,12 +8,13 @@ import numpy as np
 
 from cutaway.analysis.counting import Counter
 from cutaway.analysis.devices import choose_device
+from cutaway.analysis.libraries import library
 from cutaway.analysis.mapping.aligning import Earlier, anchored_start, earlier_map, turned
 from cutaway.analysis.mapping.graph import neighbour_graph
 from cutaway.analysis.mapping.layout import lay_out
 from cutaway.analysis.mapping.nearest import nearest_rows
 from cutaway.analysis.mapping.pca import two_directions
-from cutaway.analysis.mapping.tsne import tsne_positions
+from cutaway.analysis.mapping.placing import place
 from cutaway.analysis.mapping.values import Map, PreviousMap
 from cutaway.analysis.mapping.vectors import FAR, Vectors, prepare
 from cutaway.arrays import Array, Float32Array
@@ -23,7 +24,7 @@ from cutaway.evaluation.progress import Listener
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["make_map"]
+__all__ = ["make_map", "tsne_positions"]
 
 METHODS = ("umap", "tsne", "pca")
 # Few samples need more steps to find their places, and take them in no time.
@@ -32,6 +33,9 @@ FEW, STEPS_OF_FEW, STEPS, STEPS_ALIGNED = 10_000, 500, 300, 200
 START_WIDTH = 10.0
 # Samples below this number are put down by their principal directions, whatever the method.
 FEWEST = 4
+# The time of t-SNE grows faster than the samples: so many take minutes on two cores, of more a part is taken.
+LARGEST = 20_000
+PERPLEXITY = 30.0
 
 
 def make_map(
@@ -145,3 +149,28 @@ def _first_positions(values: Float32Array, seed: int) -> torch.Tensor:
     start *= START_WIDTH / max(float(np.abs(start).max()), 1e-12)
     noise = np.random.default_rng(seed).standard_normal(start.shape, np.float32)
     return torch.from_numpy(start + 1e-3 * noise)
+
+
+def tsne_positions(values: Float32Array, seed: int, largest: int = LARGEST) -> tuple[Float32Array, tuple[str, ...]]:
+    """Return positions (n, 2) by scikit-learn, beginning at the principal directions, and notes."""
+    by_tsne = library("sklearn.manifold", "A map by t-SNE").TSNE
+    rows = np.arange(len(values))
+    if len(values) > largest:
+        rows = np.sort(np.random.default_rng(seed).choice(len(values), largest, replace=False))
+    chosen = values[rows]
+    begin = two_directions(chosen, seed)
+    # Small, as t-SNE wants it: samples that begin far apart never meet.
+    begin = 1e-4 * begin / max(float(begin.std()), 1e-12)
+    begin = begin + 1e-6 * np.random.default_rng(seed).standard_normal(begin.shape).astype(np.float32)
+    perplexity = min(PERPLEXITY, (len(chosen) - 1) / 3)
+    model = by_tsne(perplexity=perplexity, init=begin.astype(np.float32), random_state=seed, n_jobs=-1)
+    found = np.asarray(model.fit_transform(chosen), np.float32)
+    if len(rows) == len(values):
+        return found, ()
+    positions = np.empty((len(values), 2), np.float32)
+    others = np.ones(len(values), np.bool_)
+    others[rows] = False
+    positions[rows] = found
+    positions[others] = place(values[others], chosen, found, seed=seed)
+    note = f"t-SNE of {len(rows)} of {len(values)} samples, chosen by the seed; the others are placed near those."
+    return positions, (note,)

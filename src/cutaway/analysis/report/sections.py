@@ -13,9 +13,8 @@ from cutaway.analysis.population.applicability import analyses, analysis_named
 from cutaway.analysis.population.contract import InReport
 from cutaway.analysis.population.names import command_name
 from cutaway.analysis.population.result import AnalysisResult
-from cutaway.analysis.report.cards import Room, gallery, pairs
+from cutaway.analysis.report.cards import Room, gallery, insight_list, pairs
 from cutaway.analysis.report.drawing import interval, line
-from cutaway.analysis.report.insight_list import insight_list
 from cutaway.analysis.report.pictures import Album, Picture
 from cutaway.analysis.report.summary import (
     LIKELY,

@@ -10,8 +10,7 @@ from cutaway.analysis.slices.fitting import Left, left_over
 from cutaway.analysis.slices.multiplicity import FIRST, HOPE, LOOKED_AT, false_boxes, step_up
 from cutaway.analysis.slices.outcome import Target
 from cutaway.analysis.slices.refining import refined, worse_than_parents
-from cutaway.analysis.slices.scoring import box_score
-from cutaway.analysis.slices.searching import Searcher
+from cutaway.analysis.slices.searching import Searcher, box_score
 from cutaway.arrays import BoolArray
 
 __all__ = ["ROUNDS", "Held", "SliceLimits", "kept", "pursued"]

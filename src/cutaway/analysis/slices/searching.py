@@ -11,10 +11,9 @@ import numpy as np
 
 from cutaway.analysis.slices.features import Box, Feature, Part, box_rows
 from cutaway.analysis.slices.fitting import Left
-from cutaway.analysis.slices.scoring import box_score, normal_scores
-from cutaway.arrays import Float64Array, Int64Array
+from cutaway.arrays import BoolArray, Float64Array, Int64Array
 
-__all__ = ["MOST_PAIRED", "Candidate", "Searcher"]
+__all__ = ["MOST_PAIRED", "Candidate", "Searcher", "box_score"]
 
 # Pairs are looked at among so many columns, those that tell most by themselves.
 MOST_PAIRED = 40
@@ -234,3 +233,27 @@ def _boxes(cell: Int64Array, weights: Float64Array | None, one: _Line, two: _Lin
     shape = (one.small_bins + 1, two.small_bins + 1)
     table = np.bincount(cell, weights, shape[0] * shape[1]).reshape(shape)
     return np.asarray(one.holds @ table @ two.holds.T, np.float64).ravel()
+
+
+def normal_scores(signal: Float64Array, variance: Float64Array, skew: Float64Array, total: float) -> Float64Array:
+    """Return scores of sums that are standard normal, also far out, where nothing is worse.
+
+    Few mistakes are skewed: five standard deviations more than expected are not rare among many boxes. The sums are
+    taken as a shifted gamma distribution, whose cube root is all but normal (Wilson and Hilferty).
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # The base is estimated from all rows, which takes away from the variance of a large box.
+        real = variance * (1 - variance / total)
+        plain = signal / np.sqrt(real)
+        bend = skew / real**1.5
+        bent = 6 / bend * (np.cbrt(np.maximum(bend * plain / 2 + 1, 1e-9)) - 1) + bend / 6
+        return np.where(np.abs(bend) > 1e-4, bent, plain)
+
+
+def box_score(left: Left, rows: BoolArray) -> tuple[float, float]:
+    """Return the score of some rows, and by how much they are worse than expected."""
+    signal, variance, skew = (float(one[rows].sum()) for one in (left.signal, left.variance, left.skew))
+    if variance <= 0:
+        return -np.inf, 0.0
+    score = normal_scores(np.array(signal), np.array(variance), np.array(skew), left.total)
+    return float(np.nan_to_num(score, nan=-np.inf)), signal / variance

@@ -16,8 +16,8 @@ from cutaway.dataset.rendering.bars import bar_axis, top_bars
 from cutaway.dataset.rendering.canvas import Colour
 from cutaway.dataset.rendering.pictures import shown_labels
 from cutaway.dataset.rendering.png import render_png
-from cutaway.dataset.rendering.sound import wav_bytes
 from cutaway.dataset.rendering.texts import backgrounds, words
+from cutaway.dataset.rendering.typed import wav_bytes
 from cutaway.dataset.value_range import scale_of
 from cutaway.errors import ConfigurationError
 

@@ -8,7 +8,9 @@ and white.
 from __future__ import annotations
 
 import base64
+import io
 import math
+import wave
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,11 +18,11 @@ import numpy as np
 
 from cutaway.arrays import Array
 from cutaway.dataset import visualizer_classes as leap
-from cutaway.dataset.rendering.sound import wav_bytes
 from cutaway.dataset.value_range import scale_of
+from cutaway.dataset.visualizer_classes import LeapAudio
 from cutaway.errors import ConfigurationError
 
-__all__ = ["array_data", "typed_data"]
+__all__ = ["array_data", "typed_data", "wav_bytes"]
 
 Data = dict[str, Any]
 
@@ -124,3 +126,20 @@ _MAKERS: dict[type[leap.LeapObject], Callable[[Any], Data]] = {
     },
     leap.LeapAudio: _audio,
 }
+
+
+def wav_bytes(value: LeapAudio) -> bytes:
+    """Return the bytes of a WAV file; floats beyond -1 and 1 are cut off.
+
+    >>> wav_bytes(LeapAudio(np.zeros(4, np.float32), 8000))[:4]
+    b'RIFF'
+    """
+    data = value.data[:, np.newaxis] if value.data.ndim == 1 else value.data
+    values = data if data.dtype == np.int16 else (np.clip(data, -1.0, 1.0) * 32767.0).round()
+    file = io.BytesIO()
+    with wave.open(file, "wb") as writer:
+        writer.setnchannels(data.shape[1])
+        writer.setsampwidth(2)
+        writer.setframerate(int(value.sample_rate))
+        writer.writeframes(np.ascontiguousarray(values, "<i2").tobytes())
+    return file.getvalue()

@@ -7,7 +7,7 @@ import pytest
 
 from cutaway.analysis.labelling import estimate_accuracy
 from cutaway.analysis.labelling.calibration import carried_share
-from cutaway.analysis.labelling.novelty import unlike_share
+from cutaway.analysis.labelling.estimate import unlike_share
 from cutaway.analysis.samples import Samples
 from cutaway.errors import AnalysisUnavailable
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cutaway.analysis.mapping.tsne import tsne_positions
+from cutaway.analysis.mapping.making import tsne_positions
 
 pytest.importorskip("sklearn")
 

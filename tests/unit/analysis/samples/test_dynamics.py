@@ -11,7 +11,7 @@ from torch import nn
 
 import cutaway.torch as smd
 from cutaway.analysis.samples.dynamics import Dynamics
-from cutaway.analysis.samples.run_dynamics import read_dynamics
+from cutaway.analysis.samples.from_run import read_dynamics
 from cutaway.errors import ConfigurationError
 from cutaway.run import Run
 

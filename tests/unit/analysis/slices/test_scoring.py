@@ -5,7 +5,7 @@ import pytest
 
 from cutaway.analysis.slices.fitting import left_over
 from cutaway.analysis.slices.outcome import Target, target_of
-from cutaway.analysis.slices.scoring import box_score
+from cutaway.analysis.slices.searching import box_score
 
 
 def test_scores_of_rare_mistakes_are_as_rare_as_they_say() -> None:
