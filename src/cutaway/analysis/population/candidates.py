@@ -6,16 +6,17 @@ tables; here is what it needs, and that a run keeps the answer.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.population.applicability import analysis_named, ranked_analyses
 from cutaway.analysis.population.contract import RankedAnalysis
-from cutaway.analysis.population.kept_ranked import kept_nearest, kept_ranked
+from cutaway.analysis.population.index import kept_nearest
+from cutaway.analysis.population.kept import kept_ranked
 from cutaway.analysis.samples import Samples
 from cutaway.analysis.samples.ranked import Ranked
 from cutaway.arrays import Float32Array
@@ -134,15 +135,17 @@ class Candidates:
         from cutaway.analysis.insights import SUMMARISED, find_insights
 
         ranked = {}
-        for analysis in ranked_analyses():
+        for name in (one.name for one in ranked_analyses() if one.name in SUMMARISED):
             # What does not apply is no insight; `applies()` says why.
-            found = _where_it_applies(self, analysis.name, seed, progress) if analysis.name in SUMMARISED else None
-            if found is not None:
-                ranked[analysis.name] = found
+            with suppress(AnalysisUnavailable):
+                ranked[name] = self.ranked(name, seed=seed, progress=progress)
+        groups = None
+        with suppress(AnalysisUnavailable):
+            groups = self.clusters(seed=seed, progress=progress).labels
         return find_insights(
             self.samples,
             self.nearest(progress),
-            clusters=_clusters(self, seed, progress),
+            clusters=groups,
             ranked=ranked,
             seed=seed,
             progress=progress,
@@ -163,10 +166,9 @@ class Candidates:
         from cutaway.analysis.population.comparing import other_population
 
         against = other if isinstance(other, Candidates) else other_population(self.origin, other, progress)
-        try:
+        positions = None
+        with suppress(AnalysisUnavailable):
             positions = self.map(seed=seed, progress=progress)
-        except AnalysisUnavailable:
-            positions = None
         return compare_samples(self.samples, against.samples, positions=positions)
 
 
@@ -174,17 +176,3 @@ def _settings(samples: Samples, seed: int) -> dict[str, int]:
     """What a kept answer depends on: a training that went on after the evaluation knows more of the same samples."""
     visits = 0 if samples.dynamics is None else int(samples.dynamics.visits.sum())
     return {"seed": seed, "visits": visits}
-
-
-def _where_it_applies(population: Candidates, question: str, seed: int, progress: Listener | None) -> Ranked | None:
-    try:
-        return population.ranked(question, seed=seed, progress=progress)
-    except AnalysisUnavailable:
-        return None
-
-
-def _clusters(population: Candidates, seed: int, progress: Listener | None) -> Any:
-    try:
-        return np.asarray(population.clusters(seed=seed, progress=progress).labels)
-    except AnalysisUnavailable:
-        return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
-from cutaway.analysis.population.kept_parts import kept_or_made
+from cutaway.analysis.population.kept import kept_or_made
 from cutaway.analysis.population.options import NoOptions
 from cutaway.analysis.population.result import AnalysisResult, Draw
 from cutaway.analysis.samples import Samples

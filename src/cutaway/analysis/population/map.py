@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis.mapping import Map, PreviousMap, make_map, trustworthiness
+from cutaway.analysis.population.applicability import no_vector
 from cutaway.analysis.samples import SAMPLE, Samples
 from cutaway.analysis.samples.origin import Origin
 from cutaway.arrays import Float32Array
@@ -32,9 +33,9 @@ def population_map(
     align: bool = True,
 ) -> Map:
     """Return the map of some samples: the one that was kept, or a new one, which is kept."""
-    if not samples.finite.any():
-        reason = "no sample has a latent vector that is finite." if len(samples) else "there are no samples."
-        raise AnalysisUnavailable("map", reason)
+    reason = no_vector(samples)
+    if reason:
+        raise AnalysisUnavailable("map", f"{reason}.")
     kind = map_kind(method)
     if origin is None:
         return make_map(

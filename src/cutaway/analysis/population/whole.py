@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cutaway.analysis.population.applicability import analyses, analysis_named
-from cutaway.analysis.population.kept_parts import kept_or_made
+from cutaway.analysis.population.kept import kept_or_made
 from cutaway.analysis.population.options import with_options
 from cutaway.analysis.population.population import Population
 from cutaway.analysis.population.result import AnalysisResult, Draw

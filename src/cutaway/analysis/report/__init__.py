@@ -15,7 +15,6 @@ __all__ = [
     "ReportSeries",
     "ReportTest",
     "Score",
-    "Series",
     "checked_picture",
     "make_report",
     "scores_of",

@@ -56,10 +56,9 @@ def findings(content: ReportContent, _: Album, room: Room) -> str:
 
 def insights(content: ReportContent, album: Album, room: Room) -> str:
     """What is systematically wrong, in words, with the numbers and what to do."""
-    part = content.part("insights")
-    if part is None or not part.tables:
+    part, table = content.part("insights"), content.table("insights")
+    if part is None or table is None:
         return ""
-    table = next(iter(part.tables.values()))
     if not table.num_rows:
         return _words(part, room) or "<p>Nothing was found.</p>"
     return insight_list(table, album, room) + _tables(part, room)
@@ -69,10 +68,9 @@ def cards(analysis: str) -> Section:
     """Return the section of one ranked table, with pictures of the samples that it begins with."""
 
     def section(content: ReportContent, album: Album, room: Room) -> str:
-        part = content.part(analysis)
-        if part is None or not part.tables:
+        part, table = content.part(analysis), content.table(analysis)
+        if part is None or table is None:
             return ""
-        table = next(iter(part.tables.values()))
         if not table.num_rows:
             return _words(part, room) or "<p>None was found.</p>"
         show = pairs if "other" in table.column_names else gallery

@@ -58,10 +58,9 @@ def ranked_findings(findings: Sequence[Finding]) -> list[Finding]:
 
 def suspected(content: ReportContent) -> int | None:
     """Return how many labels are more likely wrong than right; None where labels were not looked at."""
-    part = content.part("mislabeled")
-    if part is None or not part.tables:
+    table = content.table("mislabeled")
+    if table is None:
         return None
-    table = next(iter(part.tables.values()))
     return sum(isinstance(one, float) and one >= LIKELY for one in cells(table["score"]))
 
 
@@ -152,15 +151,14 @@ def _labels(content: ReportContent) -> str:
 
 def _said(content: ReportContent, analysis: str) -> str:
     part = content.part(analysis)
-    if part is None or not part.words or not part.tables or not next(iter(part.tables.values())).num_rows:
+    if part is None or not part.words or not content.table(analysis):
         return ""
     return sentence(visible(part.words[0], 240))
 
 
 def _insights(content: ReportContent) -> str:
     said = _said(content, "insights")
-    part = content.part("insights")
-    count = 0 if part is None or not said else next(iter(part.tables.values())).num_rows
+    count = len(content.table("insights") or ()) if said else 0
     return f"{counted(count, 'insight')}, the gravest first: {said}" if count > 1 else said
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
+
 from cutaway.analysis.population.result import AnalysisResult
 from cutaway.run.findings import Finding
 
@@ -102,3 +104,8 @@ class ReportContent:
         """Return the part of one analysis, where it applies and has something to say."""
         found = next((one for one in self.parts if one.analysis == analysis), None)
         return None if found is None or found.reason else found
+
+    def table(self, analysis: str) -> pa.Table | None:
+        """Return the first table of that part; None where it has none."""
+        part = self.part(analysis)
+        return None if part is None else next(iter(part.tables.values()), None)

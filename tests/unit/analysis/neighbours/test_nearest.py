@@ -10,7 +10,7 @@ import pytest
 from cutaway.analysis import Population
 from cutaway.analysis.neighbours import Index, build_index
 from cutaway.analysis.neighbours.nearest import NEAREST, nearest_of
-from cutaway.analysis.population.kept_ranked import kept_nearest
+from cutaway.analysis.population.index import kept_nearest
 from cutaway.analysis.samples import Samples
 from tests.unit.analysis.kinds import evaluated_kind
 

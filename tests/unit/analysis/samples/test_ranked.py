@@ -9,7 +9,7 @@ import pytest
 
 from cutaway.analysis import Population
 from cutaway.analysis.population.applicability import analysis_named
-from cutaway.analysis.population.kept_ranked import kept_ranked
+from cutaway.analysis.population.kept import kept_ranked
 from cutaway.analysis.samples.ranked import Ranked
 from cutaway.errors import ConfigurationError, StorageError
 from tests.unit.analysis.kinds import evaluated_kind

@@ -1,12 +1,16 @@
-"""Parts that a run keeps: read where they were made of the same samples with the same settings, made where not."""
+"""Answers that a run keeps: read where they were made of the same samples with the same settings, made where not."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeGuard
+
+import pyarrow as pa
 
 from cutaway.analysis.population.names import file_name
 from cutaway.analysis.population.result import AnalysisResult
+from cutaway.analysis.samples import Samples
+from cutaway.analysis.samples.ranked import Ranked
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
@@ -14,7 +18,7 @@ if TYPE_CHECKING:
     from cutaway.analysis.population.population import Population
     from cutaway.analysis.samples.origin import Origin
 
-__all__ = ["kept_or_made"]
+__all__ = ["kept_or_made", "kept_ranked"]
 
 
 def kept_or_made(population: Population, analysis: Analysis, seed: int, progress: Listener | None) -> AnalysisResult:
@@ -35,6 +39,27 @@ def kept_or_made(population: Population, analysis: Analysis, seed: int, progress
         # Last, since it says that the others are there.
         origin.keep(kind, settings, part.tables[main], part.notes, words=list(part.words), tables=rest)
     return part
+
+
+def kept_ranked(
+    origin: Origin | None,
+    analysis: Analysis,
+    settings: Mapping[str, Any],
+    samples: Samples,
+    make: Callable[[], Ranked],
+) -> Ranked:
+    """Return the ranked table that a run keeps of an analysis; where it keeps nothing of the same, make and keep it."""
+    if origin is None:
+        return make()
+    kind = file_name(analysis.name)
+    held = origin.kept(kind, settings)
+    if held is not None and analysis.is_own(held.table, pa.array(samples.ids, pa.string()), samples.classes):
+        words, notes = (held.about.get(one) for one in ("words", "notes"))
+        if _are_words(words) and _are_words(notes):
+            return Ranked(held.table, tuple(words), tuple(notes))
+    made = make()
+    origin.keep(kind, settings, made.table, made.notes, words=list(made.words))
+    return made
 
 
 def _kept(origin: Origin, analysis: Analysis, kind: str, settings: Mapping[str, Any]) -> AnalysisResult | None:
