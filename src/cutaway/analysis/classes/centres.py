@@ -9,10 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.counting import Counter
 from cutaway.arrays import Array, BoolArray, Float32Array, Float64Array, Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
-from cutaway.evaluation.progress import Listener
 
 __all__ = ["ClassCentres", "NearestClasses", "class_centres", "class_distances", "in_words", "nearest_classes"]
 
@@ -106,7 +104,6 @@ def nearest_classes(
     count: int = 5,
     *,
     centres_from: BoolArray | None = None,
-    progress: Listener | None = None,
 ) -> NearestClasses:
     """Return the classes whose centres lie nearest to each sample, however many classes there are."""
     if count < 1:
@@ -115,7 +112,6 @@ def nearest_classes(
     kept = min(count, len(classes))
     numbers = np.full((len(latents), count), -1, np.int64)
     distances = np.full((len(latents), count), np.nan, np.float32)
-    counter = Counter(progress, len(latents), "samples", "measuring distances to classes")
     for rows, block in _blocks(_checked(latents), middles):
         compared = np.where(np.isnan(block), np.inf, block)
         near = np.argpartition(compared, kept - 1, axis=1)[:, :kept]
@@ -125,19 +121,18 @@ def nearest_classes(
         found = np.take_along_axis(block, near, axis=1)
         numbers[rows, :kept] = np.where(np.isnan(found), -1, near)
         distances[rows, :kept] = found
-        counter.advance(len(block))
     return NearestClasses(tuple(classes), numbers, distances)
 
 
-def in_words(distances: Array, classes: Sequence[str], label: str | None = None, *, most: int = 2) -> str:
-    """Return what one row of distances says: the nearest `most` classes, and its label's wherever that comes.
+def in_words(distances: Array, classes: Sequence[str], label: str | None = None) -> str:
+    """Return what one row of distances says: the nearest two classes, and its label's wherever that comes.
 
     >>> in_words(np.array([9.0, 7.71, 6.83]), ["4", "5", "6"], "5")
     '6.83 to class 6, 7.71 to class 5, its label'
     """
     row = np.asarray(distances, np.float64)
     order = [int(one) for one in np.argsort(row, kind="stable") if np.isfinite(row[one])]
-    told = [one for place, one in enumerate(order) if place < most or classes[one] == label]
+    told = [one for place, one in enumerate(order) if place < 2 or classes[one] == label]
     if not told:
         return "no distances: the latent vector is not finite, or no class has samples"
     return ", ".join(

@@ -12,6 +12,7 @@ from cutaway.analysis.clusters.splits import Split, Tested, compare_splits, spli
 from cutaway.analysis.clusters.values import Clusters
 from cutaway.analysis.clusters.words import ClassShare, ClusterWords, Rate, Trait
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, Samples
+from cutaway.analysis.statistics.intervals import share_interval
 from cutaway.arrays import BoolArray, Float64Array
 from cutaway.errors import ConfigurationError
 
@@ -21,8 +22,6 @@ __all__ = ["describe_clusters"]
 SMALLEST_SHIFT, SMALLEST_ANGLE = 0.2, 0.3
 # What has a part of its own, or is no property of a sample.
 TOLD_APART = (SAMPLE, LABEL, PREDICTION, CORRECT, LOSS)
-# The normal quantile of 95 % intervals.
-Z = 1.959964
 
 _Numbers = Float64Array
 
@@ -93,10 +92,9 @@ def _error_rate(wrong: pa.ChunkedArray, members: BoolArray, *, differs: bool) ->
     if not count:
         return None
     share = float(failed[members].sum()) / count
-    middle, room = share + Z**2 / (2 * count), Z * np.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2))
-    low, high = ((middle + sign * room) / (1 + Z**2 / count) for sign in (-1, 1))
+    low, high = share_interval(failed[members].sum(), count)
     outside = float(failed[~members].sum()) / others if others else float("nan")
-    return Rate(share, outside, count, differs, max(0.0, float(low)), min(1.0, float(high)))
+    return Rate(share, outside, count, differs, float(low), float(high))
 
 
 def _mean_loss(loss: _Numbers, members: BoolArray, *, differs: bool) -> Rate | None:

@@ -12,7 +12,7 @@ import numpy as np
 from cutaway.analysis.counting import Counter
 from cutaway.arrays import Float32Array, Int64Array
 
-__all__ = ["CANDIDATES", "Counts", "choose_count", "kmeans"]
+__all__ = ["CANDIDATES", "Counts", "choose_count", "kmeans", "nearest_centres"]
 
 # How many clusters are tried where nobody says how many.
 CANDIDATES = (*range(2, 13), 15, 20, 25, 30)
@@ -45,7 +45,7 @@ def kmeans(rows: Float32Array, count: int, rng: np.random.Generator, counter: Co
     centres, _ = _settle(rows, best)
     if counter is not None:
         counter.advance()
-    return _nearest(rows, centres)
+    return nearest_centres(rows, centres)
 
 
 def choose_count(rows: Float32Array, rng: np.random.Generator, counter: Counter | None = None) -> Counts:
@@ -61,7 +61,7 @@ def choose_count(rows: Float32Array, rng: np.random.Generator, counter: Counter 
             (_settle(rated, _start(rated, count, rng)) for _ in range(RESTARTS_TO_RATE)), key=lambda one: one[1]
         )
         if len(centres) == count < len(rated):
-            silhouettes[count] = _silhouette(distances, _nearest(rated, centres))
+            silhouettes[count] = _silhouette(distances, nearest_centres(rated, centres))
         if cost == 0.0:
             break  # each row lies on its centre: more clusters than rows that differ
     best = max(silhouettes, key=lambda count: silhouettes[count], default=1)
@@ -78,7 +78,8 @@ def _squares(rows: Float32Array, centres: Float32Array) -> Float32Array:
     return np.asarray(np.maximum(sums - 2 * (rows @ centres.T), 0.0))
 
 
-def _nearest(rows: Float32Array, centres: Float32Array) -> Int64Array:
+def nearest_centres(rows: Float32Array, centres: Float32Array) -> Int64Array:
+    """Return the number of the nearest centre of each row."""
     # The square of the row itself is the same for all centres, and would cost the precision of near ones.
     scores = np.einsum("ij,ij->i", centres, centres) - 2 * (rows @ centres.T)
     return np.asarray(scores.argmin(axis=1), np.int64)
@@ -107,7 +108,7 @@ def _settle(rows: Float32Array, centres: Float32Array) -> tuple[Float32Array, fl
     """Move centres to the middle of their rows until no row changes sides; a centre that loses its rows goes."""
     before: Int64Array | None = None
     for _ in range(ROUNDS):
-        labels = _nearest(rows, centres)
+        labels = nearest_centres(rows, centres)
         if before is not None and np.array_equal(labels, before):
             break
         sizes = np.bincount(labels, minlength=len(centres))
@@ -115,7 +116,7 @@ def _settle(rows: Float32Array, centres: Float32Array) -> tuple[Float32Array, fl
         moved = (members @ rows) / np.maximum(sizes, 1)[:, None].astype(rows.dtype)
         centres = moved[sizes > 0]
         before = labels if len(centres) == len(sizes) else None
-    return centres, float(np.square(rows - centres[_nearest(rows, centres)]).sum(dtype=np.float64))
+    return centres, float(np.square(rows - centres[nearest_centres(rows, centres)]).sum(dtype=np.float64))
 
 
 def _silhouette(distances: Float32Array, labels: Int64Array) -> float:

@@ -11,7 +11,7 @@ from cutaway.analysis.filters.condition import CLUSTER, OPERATORS, Filter
 from cutaway.analysis.filters.matching import known_column
 from cutaway.errors import ConfigurationError
 
-__all__ = ["parse_filter"]
+__all__ = ["bare", "parse_filter"]
 
 # Longer ones first: `not in` is no `in`, and `<=` no `<`.
 _SIGNS = {
@@ -85,7 +85,7 @@ def _cut(text: str, known: tuple[str, ...]) -> tuple[str, str, str]:
                 f"!=, >, <, and {', '.join(OPERATORS)}."
             ),
         )
-    return _bare(stripped[: found.start()]), found[1] or found[2], stripped[found.end() :]
+    return bare(stripped[: found.start()]), found[1] or found[2], stripped[found.end() :]
 
 
 def _value(operator: str, rest: str, text: str) -> str | tuple[str, ...]:
@@ -94,7 +94,7 @@ def _value(operator: str, rest: str, text: str) -> str | tuple[str, ...]:
     if operator in ("in", "not-in"):
         return _listed(rest, text)
     if operator not in ("between", "not-between"):
-        return _bare(rest)
+        return bare(rest)
     ends = _listed(rest, text) if "," in rest else _listed(",".join(re.split(r"\s+and\s+|\s+", rest)), text)
     if len(ends) != 2:
         raise ConfigurationError(
@@ -112,7 +112,8 @@ def _listed(rest: str, text: str) -> tuple[str, ...]:
     return values
 
 
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
+    """Return a text without the quotes around it."""
     stripped = text.strip()
     quoted = len(stripped) >= 2 and stripped[0] == stripped[-1] and stripped[0] in "\"'"
     return stripped[1:-1] if quoted else stripped

@@ -1,18 +1,20 @@
-"""The columns that can say which samples are meant: as numbers or as values without an order, and as regions."""
+"""What can say which samples are meant: columns of numbers or of values without an order, and regions of samples."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
+from cutaway.analysis.clusters.kmeans import kmeans, nearest_centres
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET, Samples
 from cutaway.analysis.samples.coding import coded, most_frequent
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
 
-__all__ = ["Described", "Region", "described", "describing", "regions_of", "short"]
+__all__ = ["Described", "Region", "all_regions", "described", "describing", "regions_of", "short"]
 
 # What no insight may be explained by: it says who a sample is, where it belongs, or how well it went.
 OUTCOMES = frozenset({SAMPLE, SUBSET, LABEL, PREDICTION, CORRECT, LOSS, "error", "cluster"})
@@ -22,6 +24,11 @@ FEW_VALUES = 20
 MOST_VALUES = 200
 # Numbers are cut into so many regions of equal size.
 PARTS = 5
+
+# Latent space is cut into so many cells, which are found in so many of the samples.
+CELLS, ROWS = 20, 2000
+# Of the values of a column, so many at most are regions.
+MOST_REGIONS = 50
 
 
 @dataclass(frozen=True)
@@ -108,3 +115,42 @@ def short(below: float, above: float) -> str:
         if below < np.float32(text) < above and below < float(text) < above:
             return text
     return repr(middle)
+
+
+def all_regions(
+    samples: Samples, columns: Sequence[Described], clusters: Int64Array | None, rng: np.random.Generator
+) -> Iterator[Region]:
+    """Yield every region: values and fifths of columns, and clusters, or cells of latent space without clusters."""
+    for column in columns:
+        if len(column.names) <= MOST_REGIONS or column.name == LABEL:
+            yield from regions_of(column)
+    if clusters is None:
+        yield from _cells(samples, rng)
+        return
+    for number in range(int(clusters.max(initial=-1)) + 1):
+        yield Region(f"cluster {number}", np.asarray(clusters == number), (f"cluster {number}",))
+
+
+def _cells(samples: Samples, rng: np.random.Generator) -> Iterator[Region]:
+    usable = np.flatnonzero(samples.finite)
+    if len(usable) < 10 * CELLS:
+        return
+    chosen = np.sort(rng.permutation(usable)[:ROWS])
+    centre = samples.latents[chosen].mean(axis=0, dtype=np.float64).astype(np.float32)
+    some = samples.latents[chosen] - centre
+    found = kmeans(some, CELLS, rng)
+    centres = np.stack([some[found == number].mean(axis=0) for number in np.unique(found)])
+    cells = np.full(len(samples), -1, np.int64)
+    cells[usable] = nearest_centres(samples.latents[usable] - centre, centres)
+    labels = samples.table[LABEL].to_pylist() if samples.has(LABEL) else None
+    for number in range(len(centres)):
+        rows = np.asarray(cells == number)
+        yield Region(_words(number, len(centres), rows, labels), rows, ())
+
+
+def _words(number: int, count: int, rows: np.ndarray, labels: list[str] | None) -> str:
+    text = f"Cell {number} of {count} of latent space"
+    if labels is None or not rows.any():
+        return text
+    present = Counter(labels[row] for row in np.flatnonzero(rows).tolist()).most_common(2)
+    return f"{text} (mostly {' and '.join(str(name) for name, _ in present)})"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from cutaway.analysis.counting import Counter
-from cutaway.analysis.insights.columns import Described, described, describing
+from cutaway.analysis.insights.columns import Described, all_regions, described, describing
 from cutaway.analysis.insights.domain_gap import domain_gaps
 from cutaway.analysis.insights.explaining import explaining_columns
 from cutaway.analysis.insights.folding import folded
@@ -15,7 +15,6 @@ from cutaway.analysis.insights.from_ranked import insights_from_ranked, likely_m
 from cutaway.analysis.insights.judging import CLIPPED, FEWEST, TRAINING, Judged, judged, subsets_of
 from cutaway.analysis.insights.low_performance import low_performance
 from cutaway.analysis.insights.overfitting import overall_gap, overfitted_regions
-from cutaway.analysis.insights.regions import all_regions
 from cutaway.analysis.insights.values import Insight, Insights
 from cutaway.analysis.insights.wording import listed
 from cutaway.analysis.neighbours.nearest import Nearest

@@ -18,7 +18,7 @@ from cutaway.arrays import Array, BoolArray, Float32Array, Int64Array
 from cutaway.errors import ConfigurationError, MissingExtraError
 from cutaway.evaluation.progress import Listener
 
-__all__ = ["Index", "Neighbours", "build_index", "index_from_parts"]
+__all__ = ["Index", "Nearest", "build_index", "index_from_parts"]
 
 # Up to so many rows, or as many numbers as so many rows of a usual width have, every row is compared.
 EXACT_ROWS, EXACT_NUMBERS = 200_000, 200_000 * 128
@@ -31,8 +31,8 @@ QUERIES = 4_096
 
 
 @dataclass(frozen=True)
-class Neighbours:
-    """The nearest rows of each query: (queries, k), nearest first.
+class Nearest:
+    """The nearest rows of each query, or the nearest others of each sample: (queries, k), nearest first.
 
     `indices` are row numbers, -1 where there are fewer than `k` rows; `distances` are Euclidean, infinite there.
     """
@@ -79,7 +79,7 @@ class Index:
 
     def search(
         self, queries: Array, k: int, *, among: BoolArray | None = None, progress: Listener | None = None
-    ) -> Neighbours:
+    ) -> Nearest:
         """Return the `k` nearest rows of each query; rows as near as each other in the order of their numbers.
 
         `queries` is (queries, width), or one vector. A row that is not finite is never found. `among` is a mask over
@@ -99,7 +99,7 @@ class Index:
             indices[part, :count] = self._rows.named(places)
             distances[part, :count] = np.sqrt(squares) * np.float32(self._rows.scale)
             counter.advance(len(squares))
-        return Neighbours(indices, distances)
+        return Nearest(indices, distances)
 
     def parts(self) -> dict[str, Array]:
         """Return what an approximate index learned, as arrays for `index_from_parts`; nothing for an exact one."""

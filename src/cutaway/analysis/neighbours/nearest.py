@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from cutaway.analysis.counting import Counter
-from cutaway.analysis.neighbours import Index
+from cutaway.analysis.neighbours import Index, Nearest
 from cutaway.analysis.samples import Samples
 from cutaway.arrays import Float32Array, IndexArray, Int64Array
 from cutaway.evaluation.progress import Listener
@@ -21,21 +20,13 @@ NEAREST = 20
 PIECE = 4_096
 
 
-@dataclass(frozen=True)
-class Nearest:
-    """The nearest others of each sample, nearest first: (samples, k) rows, -1 where there are fewer, and distances.
-
-    A sample is never its own neighbour. Rows of samples without a usable latent vector are -1 and infinite.
-    """
-
-    indices: Int64Array
-    distances: Float32Array
-
-
 def nearest_of(
     samples: Samples, index: Callable[[], Index], *, k: int = NEAREST, progress: Listener | None = None
 ) -> Nearest:
-    """Return the nearest others of every sample; `index` is asked for only where there are two."""
+    """Return the nearest others of every sample; `index` is asked for only where there are two.
+
+    A sample is never its own neighbour. Rows of samples without a usable latent vector are -1 and infinite.
+    """
     count = len(samples)
     indices = np.full((count, k), -1, np.int64)
     distances = np.full((count, k), np.inf, np.float32)

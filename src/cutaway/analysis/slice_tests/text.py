@@ -6,6 +6,7 @@ import re
 from decimal import Decimal
 
 from cutaway.analysis.filters import parse_filter
+from cutaway.analysis.filters.text import bare
 from cutaway.analysis.slice_tests.slice_test import AVERAGES, FEWEST, SliceTest
 from cutaway.errors import ConfigurationError
 
@@ -98,10 +99,10 @@ def _metric(what: str, line: str) -> tuple[str, tuple[str, ...], str]:
     before, *after = _split(what, _OF)
     if len(after) > 1:
         raise ConfigurationError(f"{line!r} says 'of' twice.", hint=_HINT)
-    subsets = tuple(_bare(one) for one in _split(after[0], _AND)) if after else ()
+    subsets = tuple(bare(one) for one in _split(after[0], _AND)) if after else ()
     first, _, rest = before.partition(" ")
     average = first.lower() if first.lower() in AVERAGES and rest.strip() else "mean"
-    metric = _bare(rest if first.lower() in AVERAGES and rest.strip() else before)
+    metric = bare(rest if first.lower() in AVERAGES and rest.strip() else before)
     if not metric or not all(subsets):
         raise ConfigurationError(f"{line!r} lacks the metric, or a name after 'of'.", hint=_HINT)
     return _OTHER_NAMES.get(metric.lower(), metric), subsets, average
@@ -114,9 +115,3 @@ def _split(text: str, word: re.Pattern[str]) -> list[str]:
         pieces.append(text[start : found.start()].strip())
         start = found.end()
     return [*pieces, text[start:].strip()]
-
-
-def _bare(name: str) -> str:
-    stripped = name.strip()
-    quoted = len(stripped) >= 2 and stripped[0] == stripped[-1] and stripped[0] in "\"'"
-    return stripped[1:-1] if quoted else stripped

@@ -67,22 +67,17 @@ def _whole_image(value: leap.LeapImage) -> Image:
     return pictures.readable(pictures.as_picture(as_bytes(value.data)))
 
 
-def _small_image(value: leap.LeapImage, size: int) -> Image:
-    return pictures.reduced(pictures.as_picture(as_bytes(value.data)), size)
+def _small_image(value: leap.LeapImage, _: int) -> Image:
+    return pictures.as_picture(as_bytes(value.data))
 
 
-def _small_video(value: leap.LeapVideo, size: int) -> Image:
-    middle = as_bytes(value.data[len(value.data) // 2], scale_of(value.data))
-    return pictures.reduced(pictures.as_picture(middle), size)
+def _small_video(value: leap.LeapVideo, _: int) -> Image:
+    return pictures.as_picture(as_bytes(value.data[len(value.data) // 2], scale_of(value.data)))
 
 
 def _small_boxes(value: leap.LeapImageWithBBox, size: int) -> Image:
     picture = pictures.reduced(pictures.as_picture(as_bytes(value.data)), size)
     return pictures.boxes_on(picture, value.bounding_boxes, width=1)
-
-
-def _small_mask(value: leap.LeapImageMask, size: int) -> Image:
-    return pictures.masked(value, size)
 
 
 def _small_heatmap(value: leap.LeapImageWithHeatmap, size: int) -> Image:
@@ -128,7 +123,7 @@ _SMALL: dict[type[leap.LeapObject], Callable[[Any, int], Image]] = {
     leap.LeapImage: _small_image,
     leap.LeapVideo: _small_video,
     leap.LeapImageWithBBox: _small_boxes,
-    leap.LeapImageMask: _small_mask,
+    leap.LeapImageMask: pictures.masked,
     leap.LeapImageWithHeatmap: _small_heatmap,
     leap.LeapGraph: _small_graph,
     leap.LeapHorizontalBar: _small_bars,
