@@ -45,7 +45,7 @@ of as attributes too, so that callers never parse a message.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from os import PathLike, fspath
 from pathlib import Path
@@ -116,6 +116,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         return ""
     listed = near[0] if len(near) == 1 else f"{', '.join(near[:-1])} or {near[-1]}"
     return f" Did you mean {listed}?"
+
+
+def refuse_unknown(what: str, name: str, known: Collection[str]) -> None:
+    """Raise `ConfigurationError` for a name that is none of those known, with the nearest and all that there are."""
+    if name not in known:
+        hint = f"{did_you_mean(name, known)} There are {', '.join(known) or 'none'}."
+        raise ConfigurationError(f"There is no {what} {name!r}.", hint=hint)
 
 
 def _few(names: Iterable[str]) -> list[str]:

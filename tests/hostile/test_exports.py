@@ -16,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from cutaway.analysis.figures.pictures import extent_of, pixels_of, png_of
-from cutaway.analysis.figures.previews import choose_previews
+from cutaway.analysis.figures.pictures import choose_previews, extent_of, pixels_of, png_of
 from cutaway.cli import main
 from cutaway.dataset import Dataset
 from cutaway.evaluation import evaluate

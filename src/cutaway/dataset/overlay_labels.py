@@ -15,14 +15,13 @@ import numpy as np
 
 from cutaway.arrays import Array, Float32Array
 from cutaway.dataset.arrays import known_subset
-from cutaway.dataset.class_values import class_of, label_with
 from cutaway.dataset.enums import SUBSETS
 from cutaway.dataset.subset import sample_id
 from cutaway.errors import ConfigurationError, OverlayError
 from cutaway.run.overlay_use import CORRECTED, WEIGHTS, note_read
 from cutaway.run.overlays import DROP, LABEL, WEIGHT, Correction, Overlay, environment_overlay
 
-__all__ = ["check_labels", "corrected", "found_samples", "sample_weights"]
+__all__ = ["check_labels", "class_of", "corrected", "found_samples", "label_with", "sample_weights"]
 
 log = logging.getLogger("cutaway.dataset")
 
@@ -207,3 +206,57 @@ def _label_in_words(label: Any, classes: Sequence[str]) -> str:
     name = class_of(label, classes)
     held = str(label).replace("\n", " ")
     return repr(name) if name is not None else f"{held[:60]}, which is none of the {len(classes)} classes"
+
+
+def class_of(label: Any, classes: Sequence[str]) -> str | None:
+    """Return the class that a label means; None where it means none of them.
+
+    A row of as many numbers as there are classes means its largest, if that is the only one.
+
+    >>> class_of(1, ["cat", "dog"]), class_of("dog", ["cat", "dog"]), class_of([0.1, 0.9], ["cat", "dog"])
+    ('dog', 'dog', 'dog')
+    >>> class_of(7, ["cat", "dog"]), class_of([0.5, 0.5], ["cat", "dog"])
+    (None, None)
+    """
+    held = _label_as_python(label)
+    if isinstance(held, list):
+        if len(held) != len(classes) or not all(isinstance(one, bool | int | float) for one in held):
+            return None
+        best = max(range(len(held)), key=lambda place: held[place])
+        return classes[best] if sum(one == held[best] for one in held) == 1 else None
+    if isinstance(held, bytes):
+        held = held.decode(errors="replace")
+    if isinstance(held, str):
+        return held if held in classes else None
+    if isinstance(held, bool | int | float) and held == held // 1 and 0 <= held < len(classes):
+        return classes[int(held)]
+    return None
+
+
+def label_with(label: Any, old: str, new: str, classes: Sequence[str]) -> Any:
+    """Return a plain label that means `new` where the given one means `old`, written in the same way.
+
+    In a row the two classes change places, so that smoothed labels stay as smooth as they were.
+
+    >>> label_with(0, "cat", "dog", ["cat", "dog"]), label_with([0.9, 0.1], "cat", "dog", ["cat", "dog"])
+    (1, [0.1, 0.9])
+    """
+    held = _label_as_python(label)
+    if isinstance(held, bytes):
+        return new.encode()
+    if isinstance(held, str):
+        return new
+    place = classes.index(new)
+    if isinstance(held, list):
+        before = classes.index(old)
+        held[before], held[place] = held[place], held[before]
+        return held
+    return type(held)(place)
+
+
+def _label_as_python(label: Any) -> Any:
+    """Return a label of numpy, torch or plain Python as a plain value, or a row of them as a new list."""
+    held = label.tolist() if hasattr(label, "tolist") else list(label) if isinstance(label, list | tuple) else label
+    while isinstance(held, list) and len(held) == 1:
+        held = held[0]
+    return held

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cutaway.arrays import Array
-from cutaway.dataset.class_values import class_of, label_with
 from cutaway.dataset.enums import DataStateType, Role
 from cutaway.dataset.functions import Field
+from cutaway.dataset.overlay_labels import class_of, label_with
 from cutaway.dataset.subset import Scalar, Subset, sample_id
 from cutaway.errors import OverlayError
 from cutaway.run.overlay_use import DATA_SET, EVALUATION, HandedOut, note_read

@@ -11,7 +11,7 @@ from cutaway.analysis.clusters.kmeans import CANDIDATES, RESTARTS, choose_count,
 from cutaway.analysis.clusters.values import Clusters, clusters_of
 from cutaway.analysis.counting import Counter
 from cutaway.arrays import Array, Float32Array, Int64Array
-from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
+from cutaway.errors import AnalysisUnavailable, ConfigurationError, refuse_unknown
 from cutaway.evaluation.progress import Listener
 
 __all__ = ["METHODS", "find_clusters"]
@@ -69,10 +69,7 @@ def find_clusters(
 def _checked(
     latents: Array, method: str, positions: Array | None, count: int | None, smallest: int | None
 ) -> Float32Array:
-    if method not in METHODS:
-        raise ConfigurationError(
-            f"There is no method {method!r}.", hint=f"{did_you_mean(method, METHODS)} There are {', '.join(METHODS)}."
-        )
+    refuse_unknown("method", method, METHODS)
     vectors = np.asarray(latents)
     if vectors.ndim != 2 or vectors.dtype.kind not in "biuf":
         raise ConfigurationError(

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis.comparing.comparison import Comparison, Difference
-from cutaway.analysis.comparing.differences import accuracy_difference, loss_difference, slice_table
+from cutaway.analysis.comparing.differences import accuracy_difference, loss_difference, slice_table, tested_table
 from cutaway.analysis.comparing.flips import flip_table, loss_change_table
 from cutaway.analysis.comparing.joining import ANALYSIS, Joined, join
 from cutaway.analysis.comparing.outcomes import Outcomes, outcomes_of
-from cutaway.analysis.comparing.regions import region_table
+from cutaway.analysis.comparing.paired import adjusted
 from cutaway.analysis.comparing.slicing import conditions
+from cutaway.analysis.libraries import library
 from cutaway.analysis.samples import LABEL, Samples
-from cutaway.arrays import Array, Float64Array
+from cutaway.arrays import Array, BoolArray, Float64Array, IndexArray
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
 __all__ = ["compare_samples"]
@@ -25,6 +26,13 @@ __all__ = ["compare_samples"]
 FEWEST = 20
 # So many slices and regions are told in words.
 MOST_TOLD = 5
+# The map is halved so many times, across its longer side, into cells of as many samples each.
+HALVINGS = 6
+FEWEST_IN_CELL = 20
+_TYPES = {
+    "flip": pa.string(), "x": pa.float64(), "y": pa.float64(), "width": pa.float64(), "height": pa.float64(),
+    "count": pa.int64(), "flips": pa.int64(), "expected": pa.float64(), "p": pa.float64(),
+}  # fmt: skip
 
 
 def compare_samples(
@@ -64,7 +72,7 @@ def compare_samples(
     else:
         ranked = flip_table(second, joined, outcomes, places, names)
         flips = {"worse": outcomes.worse, "better": outcomes.better}
-        regions = None if places is None else region_table(places, flips)
+        regions = None if places is None else _region_table(places, flips)
     notes += ranked.notes
     if any(one == "cluster" for one in slices["column"].to_pylist()):
         notes.append(
@@ -159,3 +167,46 @@ def _slice_words(row: dict[str, Any]) -> str:
     figures = f"{row['before']:.4f} to {row['after']:.4f}: {row['change']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}]"
     flips = "" if row["worse"] is None else f", {row['worse']:,} worse and {row['better']:,} better"
     return f"where {row['slice']} ({row['count']:,} samples): {figures}{flips}, p {row['p_adjusted']:.2g}"
+
+
+def _region_table(places: Float64Array, flips: dict[str, BoolArray]) -> pa.Table:
+    """Return the cells of the map in which more samples flipped than overall, for each kind of flip.
+
+    Cells of several sizes lie in each other; of those that share samples the surest is kept.
+    """
+    hypergeom = library("scipy.stats", "Regions of a map").hypergeom
+    known = np.isfinite(places).all(axis=1)
+    rows = []
+    for cell in _cells(places, np.flatnonzero(known), HALVINGS):
+        for kind, mask in flips.items():
+            total, inside = int((mask & known).sum()), int(mask[cell].sum())
+            p = float(hypergeom.sf(inside - 1, int(known.sum()), total, len(cell))) if inside else 1.0
+            rows.append((cell, _row(places[cell], kind, inside, total / known.sum() * len(cell), p)))
+    ps = adjusted([row["p"] for _, row in rows])
+    kept: list[int] = []
+    taken = {kind: np.zeros(len(places), np.bool_) for kind in flips}
+    for place in np.argsort([row["p"] for _, row in rows], kind="stable").tolist():
+        cell, row = rows[place]
+        if row["flips"] > row["expected"] and not taken[row["flip"]][cell].any():
+            taken[row["flip"]][cell] = True
+            kept.append(place)
+    return tested_table([rows[place][1] for place in kept], ps[kept] if kept else np.zeros(0), _TYPES)
+
+
+def _cells(places: Float64Array, rows: IndexArray, halvings: int) -> Iterator[IndexArray]:
+    if not halvings or len(rows) < 2 * FEWEST_IN_CELL:
+        return
+    spread = np.ptp(places[rows], axis=0)
+    order = rows[np.argsort(places[rows, int(np.argmax(spread))], kind="stable")]
+    for half in (order[: len(order) // 2], order[len(order) // 2 :]):
+        yield half
+        yield from _cells(places, half, halvings - 1)
+
+
+def _row(places: Float64Array, kind: str, flips: int, expected: float, p: float) -> dict[str, Any]:
+    low, high = places.min(axis=0), places.max(axis=0)
+    middle, size = (low + high) / 2, high - low
+    return {
+        "flip": kind, "x": float(middle[0]), "y": float(middle[1]), "width": float(size[0]), "height": float(size[1]),
+        "count": len(places), "flips": flips, "expected": float(expected), "p": p,
+    }  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from cutaway.analysis.comparing.slicing import Condition
 from cutaway.analysis.statistics.intervals import mean_interval
 from cutaway.arrays import BoolArray, Float64Array
 
-__all__ = ["LEVEL", "accuracy_difference", "loss_difference", "slice_table"]
+__all__ = ["accuracy_difference", "loss_difference", "slice_table", "tested_table"]
 
 LEVEL = 0.05
 """A slice is found where its adjusted p is at most this."""
@@ -62,10 +62,15 @@ def slice_table(outcomes: Outcomes, slices: Iterable[Condition], *, by_flips: bo
     """Return a row for each slice that can tell something, the surest first; `by_flips`, else by loss."""
     rows = [row for one in slices if (row := _row(outcomes, one, by_flips=by_flips)) is not None]
     ps = adjusted(_weighed([row["p"] for row in rows], [row["column"] for row in rows]))
-    columns: dict[str, Any] = {name: pa.array([row[name] for row in rows], kind) for name, kind in _TYPES.items()}
-    table = pa.table({**columns, "p_adjusted": pa.array(ps, pa.float64()), "found": pa.array(ps <= LEVEL, pa.bool_())})
+    table = tested_table(rows, ps, _TYPES)
     change = np.array([abs(row["change"]) for row in rows], np.float64)
     return table.take(pa.array(np.lexsort((-change, [row["p"] for row in rows])) if rows else np.zeros(0, np.int64)))
+
+
+def tested_table(rows: Sequence[Mapping[str, Any]], ps: Float64Array, types: Mapping[str, pa.DataType]) -> pa.Table:
+    """Return rows as a table, with their p adjusted for all of them, and whether that is at most `LEVEL`."""
+    table = pa.Table.from_pylist(rows, schema=pa.schema(types))
+    return table.append_column("p_adjusted", pa.array(ps, pa.float64())).append_column("found", pa.array(ps <= LEVEL))
 
 
 def _weighed(ps: list[float], columns: list[str]) -> Float64Array:

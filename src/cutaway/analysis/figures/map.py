@@ -13,8 +13,8 @@ from cutaway.analysis.figures.figure import Figure
 from cutaway.analysis.figures.map_values import Classes, Ramp, Sizes, class_names, colours_of, sizes_of
 from cutaway.analysis.figures.packing import is_number
 from cutaway.analysis.figures.palettes import NO_VALUE, OTHER
+from cutaway.analysis.figures.pictures import choose_previews
 from cutaway.analysis.figures.point_map import PointMap
-from cutaway.analysis.figures.previews import choose_previews
 from cutaway.analysis.figures.words import number
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE
 from cutaway.analysis.samples.samples import column_of

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import io
 import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from cutaway.analysis.figures.packing import pack
 from cutaway.arrays import Array
 from cutaway.errors import ConfigurationError
 
-__all__ = ["Picture", "extent_of", "is_small_png", "pixels_of", "png_of"]
+__all__ = ["Picture", "Previews", "choose_previews", "extent_of", "is_small_png", "pixels_of", "png_of"]
 
 Picture = bytes | Array
 # What a picture in a figure may have; previews are far smaller.
 MOST_PIXELS = 16_000_000
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
+# What a page carries of previews, to stay small.
+MOST_PREVIEWS = 5_000
+MOST_BYTES = 4_000_000
 
 
 def is_small_png(data: bytes) -> bool:
@@ -86,3 +93,41 @@ def png_of(picture: Picture) -> bytes | None:
     written = io.BytesIO()
     Image.fromarray(_as_bytes(np.asarray(picture))).save(written, "PNG")
     return written.getvalue()
+
+
+@dataclass(frozen=True)
+class Previews:
+    """Pictures of some samples: `rows` in rising order, and one PNG for each. `known` counts those that there were."""
+
+    rows: tuple[int, ...] = ()
+    pictures: tuple[bytes, ...] = ()
+    known: int = 0
+
+    def said(self) -> str:
+        """Return what a reader must know about them, or nothing where all are there."""
+        if len(self.rows) == self.known:
+            return ""
+        return f"As a page it carries the pictures of {len(self.rows):,} of {self.known:,} samples, to stay small."
+
+    def packed(self) -> dict[str, Any]:
+        """Return them as JSON: the rows, where each picture ends, and the bytes of all."""
+        ends = np.cumsum([len(one) for one in self.pictures], dtype=np.uint32)
+        everything = np.frombuffer(b"".join(self.pictures), np.uint8)
+        return {"rows": pack(np.array(self.rows, np.uint32)), "ends": pack(ends), "bytes": pack(everything)}
+
+
+def choose_previews(ids: Sequence[str], previews: Mapping[str, bytes] | None, importance: Array) -> Previews:
+    """Return the pictures of the most important samples, as many as there is room for."""
+    if not previews:
+        return Previews()
+    # A page hands them to a browser as they are: one of a size that no preview has would take its memory.
+    known = [row for row, one in enumerate(ids) if is_small_png(previews.get(one) or b"")]
+    chosen: list[int] = []
+    room = MOST_BYTES
+    for row in sorted(known, key=lambda one: -float(importance[one]))[:MOST_PREVIEWS]:
+        room -= len(previews[ids[row]])
+        if room < 0:
+            break
+        chosen.append(row)
+    chosen.sort()
+    return Previews(tuple(chosen), tuple(previews[ids[row]] for row in chosen), len(known))

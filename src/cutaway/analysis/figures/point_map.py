@@ -14,7 +14,7 @@ from cutaway.analysis.figures.map_values import Classes, Name, Ramp, Sizes
 from cutaway.analysis.figures.packing import pack, pack_column
 from cutaway.analysis.figures.painting import plain
 from cutaway.analysis.figures.palettes import DARK, LIGHT, NO_VALUE, Theme, shades
-from cutaway.analysis.figures.previews import Previews
+from cutaway.analysis.figures.pictures import Previews
 from cutaway.analysis.figures.words import clean, number
 from cutaway.analysis.samples import SAMPLE
 from cutaway.arrays import BoolArray, Float32Array, Float64Array, UInt8Array

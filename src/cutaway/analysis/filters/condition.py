@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.errors import ConfigurationError, refuse_unknown
 
 __all__ = ["CLUSTER", "OPERATORS", "Filter", "plain_operator"]
 
@@ -44,11 +44,7 @@ class Filter:
 
     def __post_init__(self) -> None:
         operator = self.operator
-        if operator not in _TAKES:
-            raise ConfigurationError(
-                f"There is no operator {operator!r}.",
-                hint=f"{did_you_mean(operator, OPERATORS)} There are {', '.join(OPERATORS)}.",
-            )
+        refuse_unknown("operator", operator, OPERATORS)
         if operator.endswith(CLUSTER) and self.column != CLUSTER:
             raise ConfigurationError(f"{operator!r} is about column 'cluster', but got column={self.column!r}.")
         count, takes = len(self.values), _TAKES[operator]

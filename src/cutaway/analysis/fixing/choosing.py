@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.labels import accepted
-from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
+from cutaway.errors import AnalysisUnavailable, ConfigurationError, refuse_unknown
 
 __all__ = ["ACTIONS", "DOUBTFUL", "PRECISION", "Choice", "Decision", "choose"]
 
@@ -70,10 +70,7 @@ def choose(
     are corrected: where more labels seem wrong, labels and model do not belong together, and the scores are not to be
     believed.
     """
-    if action not in ACTIONS:
-        raise ConfigurationError(
-            f"There is no action {action!r}.", hint=f"{did_you_mean(action, ACTIONS)} There are {', '.join(ACTIONS)}."
-        )
+    refuse_unknown("action", action, ACTIONS)
     if not 0.5 <= precision <= 1:
         raise ConfigurationError(f"`0.5 <= precision <= 1` must hold, but got {precision=}.")
     if not 0 < doubtful <= 1:

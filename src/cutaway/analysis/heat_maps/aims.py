@@ -9,7 +9,7 @@ import numpy as np
 
 from cutaway.arrays import Array, Float64Array, Int64Array
 from cutaway.dataset.losses import default_losses
-from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.errors import ConfigurationError, did_you_mean, refuse_unknown
 from cutaway.models.backend import LOSSES
 from cutaway.models.model import Model
 
@@ -110,10 +110,7 @@ def _targets(target: int | Sequence[int] | Int64Array | None, rows: int) -> Int6
 
 
 def _loss(loss: str, target: object) -> str:
-    if loss not in LOSSES:
-        raise ConfigurationError(
-            f"There is no loss {loss!r}.", hint=f"{did_you_mean(loss, LOSSES)} There are {', '.join(LOSSES)}."
-        )
+    refuse_unknown("loss", loss, LOSSES)
     if target is not None:
         raise ConfigurationError(f"A map of {loss} is about all classes at once: leave `target` out, or `loss`.")
     return loss

@@ -1,8 +1,9 @@
-"""Looks for every kind of insight and ranks what it finds. Each kind has its own module."""
+"""Looks for every kind of insight, each in its own module; those that say the same of the same samples become one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,7 +11,6 @@ from cutaway.analysis.counting import Counter
 from cutaway.analysis.insights.columns import Described, all_regions, described, describing
 from cutaway.analysis.insights.domain_gap import domain_gaps
 from cutaway.analysis.insights.explaining import explaining_columns
-from cutaway.analysis.insights.folding import folded
 from cutaway.analysis.insights.from_ranked import insights_from_ranked, likely_mislabeled
 from cutaway.analysis.insights.judging import CLIPPED, FEWEST, TRAINING, Judged, judged, subsets_of
 from cutaway.analysis.insights.low_performance import low_performance
@@ -20,11 +20,11 @@ from cutaway.analysis.insights.wording import listed
 from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import LABEL, Samples
 from cutaway.analysis.samples.ranked import Ranked
-from cutaway.arrays import Int64Array
+from cutaway.arrays import BoolArray, Int64Array
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.evaluation.progress import Listener
 
-__all__ = ["SUMMARISED", "find_insights"]
+__all__ = ["SUMMARISED", "find_insights", "folded"]
 
 # The ranked tables that are summarised, and what their insights are called.
 SUMMARISED = {
@@ -35,6 +35,21 @@ SUMMARISED = {
     "outliers": "out-of-distribution",
 }
 NOTHING: Mapping[str, Ranked] = {}
+# Insights whose samples are the same to this share are one.
+SAME = 0.8
+# An overfitted region does badly because it is overfitted: it wins unless it explains less than this share.
+EXPLAINS = 0.75
+# What is about the whole of a subset, or about a column, is never about the same as a slice.
+WHOLE = frozenset({"domain-gap", "metadata-explains-loss"})
+# What a folded insight is called in the words of the one that it went into.
+_SHORT = {
+    "low-performance": "low performance",
+    "mislabeled-samples": "likely wrong labels",
+    "out-of-distribution": "far from all the others",
+    "duplication": "repeated samples",
+    "data-leakage": "leaked between subsets",
+    "ambiguous": "between classes",
+}
 
 
 def find_insights(
@@ -116,3 +131,53 @@ def _check(samples: Samples, nearest: Nearest, clusters: Int64Array | None, rank
                 f"There is no ranked table {name!r}.",
                 hint=f"{did_you_mean(name, SUMMARISED)} There are {listed(list(SUMMARISED))}.",
             )
+
+
+def folded(insights: Sequence[Insight]) -> tuple[Insight, ...]:
+    """Return insights with the gravest first, each with what was folded into it at the end of its words."""
+    kept: list[Insight] = []
+    for insight in sorted(insights, key=_order):
+        place = next((place for place, other in enumerate(kept) if _implied(insight, other)), None)
+        if place is None:
+            kept.append(insight)
+        else:
+            kept[place] = _joined(kept[place], insight)
+    return tuple(_with_names(one) for one in sorted(kept, key=_order))
+
+
+def _order(insight: Insight) -> tuple[float, str, tuple[str, ...], str]:
+    return -insight.severity, insight.kind, insight.where, insight.words
+
+
+def _implied(insight: Insight, other: Insight) -> bool:
+    if {insight.kind, other.kind} & WHOLE or insight.evidence.get("overall") or other.evidence.get("overall"):
+        return False
+    if insight.kind == other.kind:
+        return False  # each kind has told its own apart
+    return _same(insight.rows, other.rows)
+
+
+def _same(first: BoolArray, second: BoolArray) -> bool:
+    return int((first & second).sum()) >= SAME * max(int((first | second).sum()), 1)
+
+
+def _joined(kept: Insight, other: Insight) -> Insight:
+    """Put one into the other: into the graver, unless overfitting explains the most of a low performance."""
+    kinds = (kept.kind, other.kind)
+    if kinds == ("low-performance", "overfitting") and other.effect >= EXPLAINS * kept.effect:
+        kept, other = replace(other, severity=kept.severity), kept
+    elif kept.kind == "low-performance" and other.kind == "overfitting":
+        texts = f"overfitted: training {other.evidence['training']:.3g}"
+        return replace(kept, also=(*kept.also, texts, *other.also))
+    name = " and ".join(other.where)
+    short = _SHORT.get(other.kind, other.kind)
+    return replace(kept, also=(*kept.also, f"{short} ({name})" if name and other.where != kept.where else short))
+
+
+def _with_names(insight: Insight) -> Insight:
+    """Say in the words what else was found to be the same, three of it at most."""
+    names = list(dict.fromkeys(insight.also))
+    if not names:
+        return insight
+    more = [f"{len(names) - 3} more"] if len(names) > 3 else []
+    return replace(insight, also=tuple(names), words=f"{insight.words} Also seen as {listed([*names[:3], *more])}.")

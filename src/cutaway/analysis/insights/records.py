@@ -1,19 +1,27 @@
-"""Insights as a table, and as findings: with an id that follows from what they say of where."""
+"""Insights as a table, and as findings in the run that they are about, with an id that follows from what they say."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import logging
 import math
 from collections.abc import Iterable
 from typing import Any, Literal
 
 import pyarrow as pa
 
-from cutaway.analysis.insights.values import INFORMS, Insight
-from cutaway.run.findings import Finding
+from cutaway.analysis.insights.values import INFORMS, Insight, Insights
+from cutaway.analysis.samples.origin import Origin
+from cutaway.errors import RunLocked
+from cutaway.run.findings import BY_ANALYSIS, Finding, append_findings, stamped
+from cutaway.run.leases import RunState, next_lease
+from cutaway.run.schemas import FINDINGS
 
-__all__ = ["insight_findings", "insight_table"]
+__all__ = ["insight_findings", "insight_table", "record_insights"]
+
+log = logging.getLogger("cutaway.analysis")
 
 # From this severity on an insight is an error; below the other it is worth knowing and no more.
 GRAVE, SLIGHT = 0.5, 0.01
@@ -41,6 +49,9 @@ _SCHEMA = pa.schema(
     ]
 )
 
+# Who records insights as findings.
+ROLE = "analyze"
+
 
 def insight_table(insights: Iterable[Insight]) -> pa.Table:
     """Return a row for each insight, the gravest first; conditions are joined by ` and `, missing figures null.
@@ -62,17 +73,17 @@ def insight_table(insights: Iterable[Insight]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=_SCHEMA)
 
 
-def insight_findings(insights: Iterable[Insight], *, evaluation: int, source: str = "analyze") -> list[Finding]:
+def insight_findings(insights: Iterable[Insight], *, evaluation: int) -> list[Finding]:
     """Return insights as findings about one evaluation of a run.
 
     The code is the kind. Insights of severity 0.5 or more are errors, those below 0.01 and those that only explain
     are info, all others warnings. The id follows from evaluation, kind, conditions and subset: whoever looks at the
     same evaluation again arrives at the same ids.
     """
-    return [_finding(insight, evaluation, source) for insight in insights]
+    return [_finding(insight, evaluation) for insight in insights]
 
 
-def _finding(insight: Insight, evaluation: int, source: str) -> Finding:
+def _finding(insight: Insight, evaluation: int) -> Finding:
     where: dict[str, Any] = {"evaluation": evaluation, "conditions": list(insight.where), "subset": insight.subset}
     if "against" in insight.evidence:
         where["against"] = insight.evidence["against"]
@@ -85,7 +96,7 @@ def _finding(insight: Insight, evaluation: int, source: str) -> Finding:
     name = json.dumps(["insight", insight.kind, where, told_apart], sort_keys=True, default=str)
     key = hashlib.sha256(name.encode()).hexdigest()[:32]
     message = f"{insight.words} {insight.action} {insight.buys}".strip()
-    return Finding(insight.kind, _severity(insight), message, where, evidence, source, id=key)
+    return Finding(insight.kind, _severity(insight), message, where, evidence, ROLE, id=key)
 
 
 def _severity(insight: Insight) -> Literal["info", "warning", "error"]:
@@ -97,3 +108,25 @@ def _severity(insight: Insight) -> Literal["info", "warning", "error"]:
 def _plain(value: Any) -> Any:
     """Return a value that JSON and tables have: NaN is null."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def record_insights(origin: Origin, insights: Insights) -> int:
+    """Write those that the run does not have yet and return how many; where it cannot be written, say so and go on."""
+    run = origin.evaluation.run
+    attempt = max((one.number for one in run.attempts()), default=0)
+    try:
+        known = {one.id for one in run.findings()}
+        found = [
+            stamped(one, run.id, attempt, BY_ANALYSIS)
+            for one in insight_findings(insights, evaluation=origin.evaluation.number)
+        ]
+        fresh = [one for one in found if one.id not in known]
+        if fresh:
+            lease = next_lease(run.storage, str(run.path), ROLE, "insights")
+            with contextlib.closing(run.writer(FINDINGS, lease.writer)) as writer:
+                append_findings(writer, fresh)
+            lease.release(RunState.FINISHED)
+    except (OSError, RunLocked) as error:
+        log.warning("Insights into %r cannot be recorded as findings there: %s", run.name, error)
+        return 0
+    return len(fresh)

@@ -15,7 +15,7 @@ from cutaway.analysis.labelling.pool import Pool, pool_of
 from cutaway.analysis.samples import Samples
 from cutaway.analysis.samples.ranked import Ranked
 from cutaway.arrays import BoolArray, Float32Array, Float64Array
-from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
+from cutaway.errors import AnalysisUnavailable, ConfigurationError, refuse_unknown
 from cutaway.evaluation.progress import Listener
 
 __all__ = ["METHODS", "choose_to_label"]
@@ -72,10 +72,7 @@ def choose_to_label(
 
 
 def _check(count: int, method: str) -> None:
-    if method not in METHODS:
-        raise ConfigurationError(
-            f"There is no method {method!r}.", hint=f"{did_you_mean(method, METHODS)} There are {', '.join(METHODS)}."
-        )
+    refuse_unknown("method", method, METHODS)
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
         raise ConfigurationError(f"`count >= 1` must hold for a whole number, but got count={count!r}.")
 

@@ -13,7 +13,6 @@ from cutaway.analysis.mapping.aligning import Earlier, anchored_start, earlier_m
 from cutaway.analysis.mapping.graph import neighbour_graph
 from cutaway.analysis.mapping.layout import lay_out
 from cutaway.analysis.mapping.nearest import nearest_rows
-from cutaway.analysis.mapping.pca import two_directions
 from cutaway.analysis.mapping.placing import place
 from cutaway.analysis.mapping.values import Map, PreviousMap
 from cutaway.analysis.mapping.vectors import FAR, Vectors, prepare
@@ -24,7 +23,7 @@ from cutaway.evaluation.progress import Listener
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["make_map", "tsne_positions"]
+__all__ = ["make_map", "tsne_positions", "two_directions"]
 
 METHODS = ("umap", "tsne", "pca")
 # Few samples need more steps to find their places, and take them in no time.
@@ -36,6 +35,10 @@ FEWEST = 4
 # The time of t-SNE grows faster than the samples: so many take minutes on two cores, of more a part is taken.
 LARGEST = 20_000
 PERPLEXITY = 30.0
+
+# Beyond so many columns the whole matrix of covariances costs more than a few passes over the rows.
+WIDEST_COVARIANCE = 1024
+PASSES, EXTRA = 4, 10
 
 
 def make_map(
@@ -174,3 +177,35 @@ def tsne_positions(values: Float32Array, seed: int, largest: int = LARGEST) -> t
     positions[others] = place(values[others], chosen, found, seed=seed)
     note = f"t-SNE of {len(rows)} of {len(values)} samples, chosen by the seed; the others are placed near those."
     return positions, (note,)
+
+
+def two_directions(values: Float32Array, seed: int = 0) -> Float32Array:
+    """Return the coordinates (n, 2) of rows along the first two principal directions, zeros where there are none.
+
+    A direction points to where its largest part is positive, so that it does not turn about from call to call.
+    """
+    rows, width = values.shape
+    found = np.zeros((rows, 2), np.float32)
+    if rows < 2 or width == 0:
+        return found
+    centred = values - values.mean(axis=0, dtype=np.float64).astype(np.float32)
+    directions = _whole(centred) if width <= WIDEST_COVARIANCE else _by_passes(centred, seed)
+    largest = np.abs(directions).argmax(axis=0)
+    directions = directions * np.where(directions[largest, range(directions.shape[1])] < 0, -1, 1)
+    found[:, : directions.shape[1]] = centred @ directions.astype(np.float32)
+    return found
+
+
+def _whole(centred: Float32Array) -> Float32Array:
+    _, vectors = np.linalg.eigh((centred.T @ centred).astype(np.float64))
+    return np.asarray(vectors[:, ::-1][:, :2], np.float32)
+
+
+def _by_passes(centred: Float32Array, seed: int) -> Float32Array:
+    """A subspace that is sent through the covariance a few times turns to its first directions."""
+    rng = np.random.default_rng(seed)
+    basis = rng.standard_normal((centred.shape[1], min(2 + EXTRA, len(centred)))).astype(np.float32)
+    for _ in range(PASSES):
+        basis, _ = np.linalg.qr(centred.T @ (centred @ basis))
+    _, _, vectors = np.linalg.svd(centred @ basis, full_matrices=False)
+    return np.asarray(basis @ vectors[:2].T, np.float32)

@@ -120,7 +120,7 @@ class Candidates:
     def ranked_insights(self, *, seed: int = 0, progress: Listener | None = None) -> Ranked:
         """Return the same with notes. A run keeps it, and gets a finding for each insight."""
         from cutaway.analysis.insights import insight_table
-        from cutaway.analysis.population.findings import record_insights
+        from cutaway.analysis.insights.records import record_insights
 
         def make() -> Ranked:
             found = self.find_insights(seed=seed, progress=progress)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from cutaway.analysis.samples.dynamics import Dynamics
 from cutaway.analysis.samples.from_arrays import samples_of_arrays
 from cutaway.arrays import Array, BoolArray, Float32Array, Float64Array, IndexArray
-from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.errors import ConfigurationError, refuse_unknown
 from cutaway.run.evaluated.columns import SAMPLE
 
 __all__ = ["Samples", "column_of", "doubles_of"]
@@ -124,11 +124,7 @@ class Samples:
 
 def column_of(table: pa.Table, name: str) -> pa.ChunkedArray:
     """Return a column of a table. Raises with the nearest names where there is none."""
-    known = table.column_names
-    if name not in known:
-        raise ConfigurationError(
-            f"There is no column {name!r}.", hint=f"{did_you_mean(name, known)} There are {', '.join(known)}."
-        )
+    refuse_unknown("column", name, table.column_names)
     return table[name]
 
 

@@ -15,7 +15,7 @@ from cutaway.analysis.samples import CORRECT, LABEL, SUBSET, Samples
 from cutaway.analysis.slice_tests.slice_test import ACCURACY, ALL, ERROR, SliceTest
 from cutaway.analysis.statistics.intervals import Z95, mean_interval, share_interval
 from cutaway.arrays import BoolArray, Float64Array
-from cutaway.errors import ConfigurationError, did_you_mean
+from cutaway.errors import ConfigurationError, did_you_mean, refuse_unknown
 
 __all__ = ["HELD_OUT", "Measured", "interval_of", "measure", "metric_values", "slice_rows", "subset_rows"]
 
@@ -59,11 +59,7 @@ def subset_rows(samples: Samples, test: SliceTest) -> BoolArray:
     if wanted == (ALL,) and ALL not in known:
         return np.ones(len(samples), np.bool_)
     for name in wanted:
-        if name not in known:
-            raise ConfigurationError(
-                f"There is no subset {name!r}.",
-                hint=f"{did_you_mean(name, known)} There are {', '.join(known) or 'none'}.",
-            )
+        refuse_unknown("subset", name, known)
     return np.isin(np.array(held, object), wanted) if held else np.zeros(0, np.bool_)
 
 

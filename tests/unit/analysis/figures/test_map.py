@@ -6,7 +6,7 @@ import pytest
 
 from cutaway.analysis.figures import map as map_module
 from cutaway.analysis.figures import map_figure
-from cutaway.analysis.figures.previews import MOST_BYTES, MOST_PREVIEWS
+from cutaway.analysis.figures.pictures import MOST_BYTES, MOST_PREVIEWS
 from cutaway.errors import ConfigurationError
 from tests.unit.analysis.figures.made import png, positions, table
 from tests.unit.analysis.figures.reading_pages import Page, decoded

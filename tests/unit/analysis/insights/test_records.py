@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cutaway.analysis.insights import KINDS, Insight, Insights, insight_findings, insight_table
-from cutaway.analysis.insights.folding import folded
+from cutaway.analysis.insights.finding import folded
 from cutaway.analysis.samples.ranked import Ranked
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cutaway.analysis.labels.votes import count_votes
+from cutaway.analysis.labels.evidence import count_votes
 from cutaway.analysis.neighbours.nearest import Nearest
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cutaway.analysis.mapping import pca
-from cutaway.analysis.mapping.pca import two_directions
+from cutaway.analysis.mapping.making import two_directions
 
 
 def test_it_equals_scikit_learn_up_to_sign(digits: tuple[np.ndarray, np.ndarray]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cutaway.analysis import Population
-from cutaway.analysis.population.findings import record_insights
+from cutaway.analysis.insights.records import record_insights
 from cutaway.rules.health import health_of
 from cutaway.run import Run
 from tests.unit.analysis.kinds import evaluated_kind
@@ -54,7 +54,7 @@ def test_a_folder_that_cannot_be_written_costs_the_findings_only(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("cutaway.analysis.population.findings.append_findings", full)
+    monkeypatch.setattr("cutaway.analysis.insights.records.append_findings", full)
     assert population.insights().num_rows
     assert "cannot be recorded" in caplog.text
     assert Run.open(folder).findings() == []
