@@ -52,16 +52,7 @@ def tensorleap_preprocess(*, binder: Binder | None = None) -> Decorator:
 
     def decorate(function: Anything) -> Anything:
         (binder or current_binder()).set_preprocess(function)
-
-        @wraps(function)
-        def called() -> Any:
-            return (
-                Placeholder()
-                if reading()
-                else check_responses(function, _called_outside_test(function), unlabeled=False)
-            )
-
-        return called
+        return _preprocess(function, unlabeled=False)
 
     return decorate
 
@@ -71,18 +62,21 @@ def tensorleap_unlabeled_preprocess(*, binder: Binder | None = None) -> Decorato
 
     def decorate(function: Anything) -> Anything:
         (binder or current_binder()).set_unlabeled_data_preprocess(function)
-
-        @wraps(function)
-        def called() -> Any:
-            return (
-                Placeholder()
-                if reading()
-                else check_responses(function, [_called_outside_test(function)], unlabeled=True)[0]
-            )
-
-        return called
+        return _preprocess(function, unlabeled=True)
 
     return decorate
+
+
+def _preprocess(function: Anything, *, unlabeled: bool) -> Anything:
+    @wraps(function)
+    def called() -> Any:
+        if reading():
+            return Placeholder()
+        result = _called_outside_test(function)
+        checked = check_responses(function, [result] if unlabeled else result, unlabeled=unlabeled)
+        return checked[0] if unlabeled else checked
+
+    return called
 
 
 def tensorleap_input_encoder(name: str, channel_dim: int = -1, *, binder: Binder | None = None) -> Decorator:

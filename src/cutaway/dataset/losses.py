@@ -30,7 +30,6 @@ from cutaway.dataset.class_axis import class_weights, flat_pair, samples_with
 from cutaway.dataset.functions import Loss
 
 __all__ = [
-    "DEFAULT_LOSSES",
     "binary_crossentropy",
     "binary_crossentropy_from_logits",
     "categorical_crossentropy",
@@ -187,6 +186,3 @@ def _marked(values: Float64Array, hidden: BoolArray | None) -> Float32Array:
     if hidden is not None:
         values = np.where(samples_with(hidden), np.nan, values)
     return values.astype(np.float32)
-
-
-DEFAULT_LOSSES = default_losses()

@@ -27,7 +27,7 @@ from cutaway.dataset.losses import (
 from cutaway.dataset.responses import ConfusionMatrixElement
 from cutaway.errors import ConfigurationError
 
-__all__ = ["DEFAULT_METRICS", "accuracy", "confusion_matrix_classification", "default_metrics"]
+__all__ = ["accuracy", "confusion_matrix_classification", "default_metrics"]
 
 
 def accuracy(ground_truth: Array, prediction: Array, *, axis: int = -1) -> Float32Array:
@@ -128,6 +128,3 @@ def _elements(names: tuple[str, ...], weights: Array, probabilities: Array) -> l
         )
         for name, expected, probability in zip(names, positive, probabilities, strict=True)
     ]
-
-
-DEFAULT_METRICS = default_metrics()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cutaway.dataset.enums import ConfusionMatrixValue, MetricDirection
 from cutaway.dataset.functions import Metric
-from cutaway.dataset.metrics import DEFAULT_METRICS, accuracy, confusion_matrix_classification, default_metrics
+from cutaway.dataset.metrics import accuracy, confusion_matrix_classification, default_metrics
 from cutaway.errors import ConfigurationError
 
 NAMES = [
@@ -25,12 +25,12 @@ NAMES = [
 
 
 def test_the_default_metrics_have_the_names_order_directions_and_arguments_of_before() -> None:
-    assert [metric.name for metric in DEFAULT_METRICS] == NAMES
-    directions = {metric.name: metric.direction for metric in DEFAULT_METRICS}
+    assert [metric.name for metric in default_metrics()] == NAMES
+    directions = {metric.name: metric.direction for metric in default_metrics()}
     assert directions.pop("Accuracy") is MetricDirection.Upward
     assert directions.pop("ConfusionMatrixClassification") is None
     assert set(directions.values()) == {MetricDirection.Downward}
-    assert {metric.arguments for metric in DEFAULT_METRICS} == {("ground_truth", "prediction")}
+    assert {metric.arguments for metric in default_metrics()} == {("ground_truth", "prediction")}
 
 
 def test_a_hesitant_prediction_whose_largest_class_is_right_is_right() -> None:
@@ -72,7 +72,7 @@ def test_the_class_axis_of_a_binding_is_the_one_of_its_metrics() -> None:
     assert metric.function(np.zeros((1, 2, 2)), np.moveaxis(np.eye(3)[np.zeros((1, 2, 2), int)], -1, 1)).tolist() == [1]
 
 
-@pytest.mark.parametrize("metric", [one for one in DEFAULT_METRICS if one.direction], ids=lambda one: one.name)
+@pytest.mark.parametrize("metric", [one for one in default_metrics() if one.direction], ids=lambda one: one.name)
 def test_nan_is_neither_right_nor_wrong(metric: Metric) -> None:
     for side in ("ground_truth", "prediction"):
         values = {"ground_truth": np.eye(2), "prediction": np.full((2, 2), 0.5)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +12,7 @@ from cutaway.analysis.samples.samples import column_of
 from cutaway.arrays import BoolArray, Float64Array, IndexArray, Int64Array
 from cutaway.errors import ConfigurationError
 
-__all__ = ["Balance", "balance", "balanced_rows"]
+__all__ = ["balanced_rows"]
 
 # Numbers with more values than the first are cut at quantiles, into as many parts as the second.
 MOST_VALUES, PARTS = 20, 5
@@ -21,56 +20,33 @@ MOST_VALUES, PARTS = 20, 5
 _Ints = Int64Array
 
 
-@dataclass(frozen=True)
-class Balance:
-    """Which rows were drawn, sorted; how many groups there are; and in words what was binned or could not be even."""
-
-    rows: IndexArray
-    groups: int
-    notes: tuple[str, ...]
-
-
 def balanced_rows(
     table: pa.Table, by: str | Sequence[str], count: int, *, seed: int = 0, fill: bool = True
 ) -> IndexArray:
-    """Return the rows that `balance` draws.
+    """Draw `count` rows of a table in which all combinations of the columns `by` are equally common, sorted.
+
+    A group with fewer rows than its share gives all it has. What is then missing is shared out among the others where
+    `fill` says so, so that there are `count` rows, or all there are; otherwise there are fewer. A missing value is a
+    value of its own. A column of numbers with more than 20 values is cut into 5 parts of equal size.
 
     >>> table = pa.table({"label": ["a"] * 90 + ["b"] * 10})
     >>> [int(sum(one < 90 for one in balanced_rows(table, "label", 40, fill=fill))) for fill in (True, False)]
     [30, 20]
     """
-    return balance(table, by, count, seed=seed, fill=fill).rows
-
-
-def balance(table: pa.Table, by: str | Sequence[str], count: int, *, seed: int = 0, fill: bool = True) -> Balance:
-    """Draw `count` rows of a table in which all combinations of the columns `by` are equally common.
-
-    A group with fewer rows than its share gives all it has. What is then missing is shared out among the others where
-    `fill` says so, so that there are `count` rows, or all there are; otherwise there are fewer. A missing value is a
-    value of its own. A column of numbers with more than 20 values is cut into 5 parts of equal size.
-    """
     names = (by,) if isinstance(by, str) else tuple(by)
     if count < 1:
         raise ConfigurationError(f"`count >= 1` must hold, but got count={count}.")
-    notes: list[str] = []
     groups = np.zeros(table.num_rows, np.int64)
     for name in names:
-        codes, note = _codes(table, name)
-        notes += note
+        codes = _codes(table, name)
         # Made small again after each column, so that many columns cannot overflow.
         _, groups = np.unique(groups * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
-    sizes = np.bincount(groups)
     rng = np.random.default_rng(seed)
-    shares = _shares(sizes, count, rng, fill=fill)
-    rows = _drawn(groups, shares, rng)
-    full = int(((shares == sizes) & (sizes < count // max(len(sizes), 1))).sum())
-    if full:
-        notes.append(f"{full} of {len(sizes)} groups are smaller than an equal share, and are in it whole.")
-    return Balance(rows, len(sizes), tuple(notes))
+    return _drawn(groups, _shares(np.bincount(groups), count, rng, fill=fill), rng)
 
 
-def _codes(table: pa.Table, name: str) -> tuple[_Ints, list[str]]:
-    """Return a number for each row that says which value it has, and what was done to get there."""
+def _codes(table: pa.Table, name: str) -> _Ints:
+    """Return a number for each row that says which value it has."""
     column = column_of(table, name).combine_chunks()
     if pa.types.is_nested(column.type):
         raise ConfigurationError(
@@ -82,10 +58,10 @@ def _codes(table: pa.Table, name: str) -> tuple[_Ints, list[str]]:
         numbers = np.asarray(pc.fill_null(column.cast(pa.float64(), safe=False), np.nan), np.float64)
         finite = np.isfinite(numbers)
         if len(np.unique(numbers[finite])) > MOST_VALUES:
-            return _binned(numbers, finite), [f"'{name}' has many values: it was cut into {PARTS} parts at quantiles."]
-        return np.unique(numbers, return_inverse=True)[1], []
+            return _binned(numbers, finite)
+        return np.unique(numbers, return_inverse=True)[1]
     encoded = column.dictionary_encode()
-    return np.asarray(pc.fill_null(encoded.indices, len(encoded.dictionary)), np.int64), []
+    return np.asarray(pc.fill_null(encoded.indices, len(encoded.dictionary)), np.int64)
 
 
 def _binned(numbers: Float64Array, finite: BoolArray) -> _Ints:

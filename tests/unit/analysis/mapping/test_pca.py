@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from cutaway.analysis.mapping import pca
+from cutaway.analysis.mapping import making
 from cutaway.analysis.mapping.making import two_directions
 
 
@@ -22,7 +22,7 @@ def test_many_columns_are_done_in_passes(monkeypatch: pytest.MonkeyPatch) -> Non
     rng = np.random.default_rng(0)
     values = (rng.normal(size=(200, 2)) @ rng.normal(size=(2, 60)) * 5 + rng.normal(size=(200, 60))).astype(np.float32)
     whole = two_directions(values)
-    monkeypatch.setattr(pca, "WIDEST_COVARIANCE", 8)
+    monkeypatch.setattr(making, "WIDEST_COVARIANCE", 8)
     assert np.allclose(two_directions(values), whole, atol=1e-2)
 
 

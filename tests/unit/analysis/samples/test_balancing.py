@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cutaway.analysis.samples.balancing import balance, balanced_rows
+from cutaway.analysis.samples.balancing import balanced_rows
 from cutaway.errors import ConfigurationError
 
 letters = st.lists(st.sampled_from(["a", "b", "c", None]), min_size=1, max_size=80)
@@ -52,15 +52,9 @@ def test_groups_differ_by_at_most_one_unless_they_gave_all_they_had(
 
 def test_a_small_group_is_in_whole_and_the_rest_fills_up_only_if_asked() -> None:
     table = pa.table({"label": ["a"] * 500 + ["b"] * 500 + ["c"] * 4})
-    filled, short = balance(table, ["label"], 300), balance(table, ["label"], 300, fill=False)
-    assert _sizes(table.take(filled.rows), ["label"]) == {("a",): 148, ("b",): 148, ("c",): 4}
-    assert _sizes(table.take(short.rows), ["label"]) == {("a",): 100, ("b",): 100, ("c",): 4}
-    assert filled.notes == ("1 of 3 groups are smaller than an equal share, and are in it whole.",)
-
-
-def test_groups_that_are_large_enough_leave_nothing_to_say() -> None:
-    balanced = balance(pa.table({"label": ["a", "b"] * 50}), "label", 20)
-    assert (balanced.groups, balanced.notes) == (2, ())
+    filled, short = (balanced_rows(table, ["label"], 300, fill=fill) for fill in (True, False))
+    assert _sizes(table.take(filled), ["label"]) == {("a",): 148, ("b",): 148, ("c",): 4}
+    assert _sizes(table.take(short), ["label"]) == {("a",): 100, ("b",): 100, ("c",): 4}
 
 
 def test_another_seed_draws_other_rows() -> None:
@@ -68,12 +62,9 @@ def test_another_seed_draws_other_rows() -> None:
     assert not np.array_equal(balanced_rows(table, "label", 50, seed=0), balanced_rows(table, "label", 50, seed=1))
 
 
-def test_numbers_with_many_values_are_cut_at_quantiles_and_that_is_said() -> None:
+def test_numbers_with_many_values_are_cut_at_quantiles() -> None:
     numbers = np.concatenate([np.random.default_rng(0).exponential(size=1000), [np.nan] * 300, [np.inf] * 10])
-    balanced = balance(pa.table({"metadata.size": numbers}), ["metadata.size"], 600)
-    assert balanced.groups == 6
-    assert balanced.notes == ("'metadata.size' has many values: it was cut into 5 parts at quantiles.",)
-    drawn = numbers[balanced.rows]
+    drawn = numbers[balanced_rows(pa.table({"metadata.size": numbers}), ["metadata.size"], 600)]
     assert np.isfinite(drawn).sum() == 500
     assert (
         np.histogram(drawn[np.isfinite(drawn)], np.quantile(numbers[:1000], np.linspace(0, 1, 6)))[0].tolist()
@@ -83,9 +74,7 @@ def test_numbers_with_many_values_are_cut_at_quantiles_and_that_is_said() -> Non
 
 def test_numbers_with_few_values_are_taken_as_they_are_and_missing_is_a_value() -> None:
     table = pa.table({"digit": pa.array([0] * 50 + [1] * 50 + [None] * 50, pa.int8())})
-    balanced = balance(table, "digit", 30)
-    assert (balanced.groups, balanced.notes) == (3, ())
-    assert _sizes(table.take(balanced.rows), ["digit"]) == {(0,): 10, (1,): 10, (None,): 10}
+    assert _sizes(table.take(balanced_rows(table, "digit", 30)), ["digit"]) == {(0,): 10, (1,): 10, (None,): 10}
 
 
 def test_no_columns_give_a_plain_part_and_an_empty_table_gives_no_rows() -> None:
