@@ -18,7 +18,7 @@ from cutaway.wording import counted
 __all__ = ["heat_map_figure", "ranked_figure", "similar_figure", "units_figure"]
 
 # A page of more pictures is scrolled, not read.
-MOST_TILES, MOST_UNITS, MOST_ROWS = 100, 40, 40
+MOST_TILES, MOST_UNITS = 100, 40
 MOST_RANKED, MOST_PAIRS = 60, 30
 
 
@@ -122,33 +122,20 @@ def _answers(classes: pa.Table | None) -> dict[Any, str]:
     return {unit: ", ".join(parts) for unit, parts in found.items()}
 
 
-def heat_map_figure(
-    samples: Sequence[Tile], maps: Sequence[Sequence[Tile]], *, title: str = "", words: str = ""
-) -> Figure:
-    """Return a row for each sample: its picture, then its heat maps, with what is to be said of each below it.
+def heat_map_figure(sample: Tile, maps: Sequence[Tile], *, title: str = "") -> Figure:
+    """Return the picture of a sample, then its heat maps, with what is to be said of each below it.
 
-    `samples` and `maps` belong together one by one. A `Tile` has a picture (PNG, or an array of rows, columns and
-    channels), a title such as the class and the method, and lines such as what the sanity figures say. A map that is
-    no better than a random one has `mark="wrong"`.
+    A `Tile` has a picture (PNG, or an array of rows, columns and channels), a title such as the class and the method,
+    and lines such as what the sanity figures say. A map that is no better than a random one has `mark="wrong"`.
     """
-    if len(samples) != len(maps):
-        raise ConfigurationError(f"`maps` must have a row for each of {len(samples)} samples, but has {len(maps)}.")
-    if not samples:
-        raise AnalysisUnavailable("heat maps", "there are no samples.")
-    rows = list(zip(samples, maps, strict=True))[:MOST_ROWS]
-    groups = [
-        Group((Tile(sample.picture, sample.title, sample.lines, "first"), *own[: MOST_TILES - 1]))
-        for sample, own in rows
-    ]
-    widest = max(len(group.tiles) for group in groups)
+    group = Group((Tile(sample.picture, sample.title, sample.lines, "first"), *maps[: MOST_TILES - 1]))
     # Texts and series are drawn broad, and cannot be read when they are small.
-    broad = any(wide >= 1.4 * high > 0 for wide, high in map(extent_of, (one.picture for own in maps for one in own)))
-    content = Tiles(tuple(groups), columns=2 if broad else max(4, min(widest, 7)))
-    shown = f"{counted(sum(len(own) for _, own in rows), 'heat map')} of {counted(len(rows), 'sample')}."
-    doubtful = any(one.mark == "wrong" for _, own in rows for one in own)
-    shown += " A dashed frame: no better than a random map." if doubtful else ""
-    shown += f" {MOST_ROWS} of {len(samples):,} samples are shown." if len(samples) > MOST_ROWS else ""
-    return Figure(title, f"{shown} {sentence(words)}".strip(), content, height=content.height)
+    broad = any(wide >= 1.4 * high > 0 for wide, high in (extent_of(one.picture) for one in maps))
+    content = Tiles((group,), columns=2 if broad else max(4, min(len(group.tiles), 7)))
+    shown = f"{counted(len(maps), 'heat map')} of 1 sample."
+    if any(one.mark == "wrong" for one in maps):
+        shown += " A dashed frame: no better than a random map."
+    return Figure(title, shown, content, height=content.height)
 
 
 def ranked_figure(table: pa.Table, previews: Mapping[str, bytes], *, title: str = "", words: str = "") -> Figure:

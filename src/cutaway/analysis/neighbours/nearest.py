@@ -12,7 +12,7 @@ from cutaway.analysis.samples import Samples
 from cutaway.arrays import Float32Array, IndexArray, Int64Array
 from cutaway.evaluation.progress import Listener
 
-__all__ = ["NEAREST", "Nearest", "nearest_of"]
+__all__ = ["NEAREST", "Nearest", "nearest_of", "without_self"]
 
 NEAREST = 20
 """So many neighbours of each sample are kept."""
@@ -38,12 +38,12 @@ def nearest_of(
     for start in range(0, len(usable), PIECE):
         rows = usable[start : start + PIECE]
         found = searched.search(samples.latents[rows], k + 1)
-        indices[rows], distances[rows] = _without_self(rows, found.indices, found.distances)
+        indices[rows], distances[rows] = without_self(rows, found.indices, found.distances)
         counter.advance(len(rows))
     return Nearest(indices, distances)
 
 
-def _without_self(rows: IndexArray, indices: Int64Array, distances: Float32Array) -> tuple[Int64Array, Float32Array]:
+def without_self(rows: IndexArray, indices: Int64Array, distances: Float32Array) -> tuple[Int64Array, Float32Array]:
     """Drop each row from its own neighbours; where equal vectors crowded it out, drop the last one instead."""
     own = indices == rows[:, None]
     drop = np.where(own.any(axis=1), own.argmax(axis=1), indices.shape[1] - 1)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.neighbours.nearest import Nearest
+from cutaway.analysis.neighbours.nearest import Nearest, without_self
 from cutaway.analysis.samples import LABEL, PREDICTION, SUBSET, Samples
 from cutaway.analysis.samples.coding import left_out
 from cutaway.analysis.samples.ranked import Ranked
@@ -112,11 +112,9 @@ def _searched(samples: Samples, reference: BoolArray, rows: Int64Array, count: i
     places = np.flatnonzero(reference)
     index = build_index(samples.latents[places], exact=True)
     near = index.search(samples.latents[rows], count + 1)
-    own = places[np.maximum(near.indices, 0)] == rows[:, None]
     # Where equal vectors crowded a sample out of its own neighbours, the last one is as near.
-    drop = np.where(own.any(axis=1), own.argmax(axis=1), count)
-    keep = np.arange(count + 1)[None, :] != drop[:, None]
-    return np.asarray(near.distances.astype(np.float64)[keep].reshape(len(rows), count).mean(axis=1))
+    _, distances = without_self(rows, places[np.maximum(near.indices, 0)], near.distances)
+    return np.asarray(distances.astype(np.float64).mean(axis=1))
 
 
 def _tail(usual: Float64Array, distances: Float64Array) -> Float64Array:

@@ -216,7 +216,7 @@ def plot_heat_maps(population: Population, sample: str, maps: Sequence[HeatMap])
         Tile(png, _map_title(population, each), _map_lines(each), "wrong" if _doubtful(each) else "")
         for png, each in zip(drawn, maps, strict=True)
     ]
-    return heat_map_figure([first], [tiles], title=f"Where the model looked: {sample}")
+    return heat_map_figure(first, tiles, title=f"Where the model looked: {sample}")
 
 
 def _refuse_strange(one: HeatMap, reopened: Reopened, sample: Sample) -> None:

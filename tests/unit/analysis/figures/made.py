@@ -87,7 +87,7 @@ def every_figure(text: str = "plain") -> dict[str, Figure]:
         "pairs": ranked_figure(pairs, previews, title=text, words=text),
         "similar": similar_figure(samples.slice(0, 1), samples.slice(1, 9), previews, title=text, words=text),
         "units": units_figure(drivers, previews, classes=classes, title=text),
-        "heat maps": heat_map_figure([Tile(None, text)], [[tile, Tile(np.ones((4, 4, 3)), text)]], title=text),
+        "heat maps": heat_map_figure(Tile(None, text), [tile, Tile(np.ones((4, 4, 3)), text)], title=text),
     }
 
 

@@ -123,22 +123,18 @@ def test_of_very_many_units_the_first_are_shown() -> None:
 def test_heat_maps_stand_beside_their_sample_with_what_is_said_of_them() -> None:
     doubtful = Tile(np.zeros((4, 4)), "Grad-CAM", ("no better than random",), "wrong")
     good = Tile(np.ones((4, 4, 3), np.uint8), "occlusion")
-    figure = heat_map_figure([Tile(png(), "s1")] * 2, [[doubtful, good], [good]])
+    figure = heat_map_figure(Tile(png(), "s1"), [doubtful, good])
     page = Page(figure.html())
-    assert [text for tag, text in page.texts if tag == "b"] == ["s1", "Grad-CAM", "occlusion", "s1", "occlusion"]
-    assert figure.caption == "3 heat maps of 2 samples. A dashed frame: no better than a random map."
+    assert [text for tag, text in page.texts if tag == "b"] == ["s1", "Grad-CAM", "occlusion"]
+    assert figure.caption == "2 heat maps of 1 sample. A dashed frame: no better than a random map."
     assert figure.png()
-    with pytest.raises(ConfigurationError, match="a row for each of 1 samples, but has 2"):
-        heat_map_figure([good], [[good], [good]])
-    with pytest.raises(AnalysisUnavailable, match="no samples"):
-        heat_map_figure([], [])
 
 
 @pytest.mark.parametrize("cut", [b"", b"GIF89a", png()[:40]])
 def test_what_is_no_picture_is_said_to_be_none(cut: bytes) -> None:
     assert pixels_of(cut) is None
     assert png_of(cut) is None
-    figure = heat_map_figure([Tile(cut, "a")], [[]])
+    figure = heat_map_figure(Tile(cut, "a"), [])
     assert "no picture" in Page(figure.html()).shown
     assert figure.png()
 
@@ -167,7 +163,7 @@ def test_an_array_that_is_no_picture_is_refused(array: np.ndarray) -> None:
 
 def test_pictures_of_texts_and_series_get_the_breadth_that_they_need() -> None:
     broad = Tile(np.zeros((60, 600, 3), np.uint8), "words")
-    figure = heat_map_figure([Tile(None, "a")], [[broad, broad]])
+    figure = heat_map_figure(Tile(None, "a"), [broad, broad])
     assert 'class="tile broad large"' in figure.html()
     assert figure.height < 500
     assert figure.png()

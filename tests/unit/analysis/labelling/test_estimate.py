@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from cutaway.analysis.labelling import estimate_accuracy
-from cutaway.analysis.labelling.calibration import carried_share
-from cutaway.analysis.labelling.estimate import unlike_share
+from cutaway.analysis.labelling.estimate import carried_share, unlike_share
 from cutaway.analysis.samples import Samples
 from cutaway.errors import AnalysisUnavailable
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cutaway.analysis.slices.measuring import SliceDifference, clipped, difference, in_words
+from cutaway.analysis.slices.finding import SliceDifference, clipped, difference, in_words
 
 
 def test_the_interval_of_a_difference_of_shares_covers_it_as_often_as_it_says() -> None:
