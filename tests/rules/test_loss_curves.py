@@ -7,7 +7,7 @@ import pytest
 
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.loss_curves import LossCurves, training
-from cutaway.rules.training_steps import TrainingSteps
+from cutaway.rules.losses import TrainingSteps
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
 from cutaway.testing.rules import ScriptedRun

@@ -5,7 +5,7 @@ import numpy as np
 from cutaway.rules.built_in.unchanged_tensor import UnchangedTensor
 from cutaway.rules.built_in.weight_update_ratio import WeightUpdateRatio
 from cutaway.rules.rule import Rule
-from cutaway.rules.weight_gradients import has_gradient
+from cutaway.rules.selecting import has_gradient
 from cutaway.testing.rules import ScriptedRun, findings
 
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from cutaway.arrays import BoolArray
 from cutaway.errors import InsufficientInformationForRuleInvocation
-from cutaway.rules.losses import LossCurve, loss_names, losses
+from cutaway.rules.losses import LossCurve, TrainingSteps, loss_names, losses
 from cutaway.rules.selecting import lacking
-from cutaway.rules.training_steps import TrainingSteps
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
 

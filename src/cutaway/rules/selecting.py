@@ -1,14 +1,22 @@
-"""Which tensors a rule looks at, and the words for what a run lacks."""
+"""Which tensors a rule looks at, which of them are trained, and the words for what a run lacks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
+from cutaway.arrays import BoolArray
 from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInvocation
 from cutaway.tensors.collections import DEFAULT_PATTERNS
 from cutaway.tensors.reader import TensorReader
+from cutaway.tensors.statistics_blocks import StatisticsBlock
 
-__all__ = ["in_collection", "lacking", "selected"]
+__all__ = ["SCALE", "has_gradient", "in_collection", "lacking", "selected"]
+
+PREFIX = "gradient/"
+# What a hook records where gradients are scaled.
+SCALE = "gradient_scale"
 
 
 def selected(reader: TensorReader, collection_names: Iterable[str] = (), tensor_regex: str | None = None) -> list[str]:
@@ -57,3 +65,26 @@ def lacking(
     how = f" Add {', '.join(map(repr, wanted))} to the hook's `include_collections`." if wanted else ""
     how = how or " Choose others with the rule's parameters, or add them with the hook's `include_regex`."
     return InsufficientInformationForRuleInvocation(f"needs {both.join(needs)}{kept}; this run saved {here}.{how}")
+
+
+def has_gradient(reader: TensorReader, block: StatisticsBlock) -> BoolArray:
+    """Return for every tensor and step of a block whether the tensor's gradient has statistics there too.
+
+    Weights without a gradient stand still on purpose; with mixed precision, where a gradient overflows, the scaler
+    skips the update of all weights.
+
+    In a run that keeps no gradients at all nobody knows, and every tensor counts as trained. A step whose update was
+    skipped has no gradient that counts.
+    """
+    every = in_collection(reader, "gradients")
+    if not every:
+        return np.ones((len(block.names), len(block)), bool)
+    found = np.zeros((len(block.names), len(block)), bool)
+    rows = {f"{PREFIX}{name}": row for row, name in enumerate(block.names)}
+    for gradients in reader.statistics_blocks(list(rows), int(block.steps[0]), int(block.steps[-1]) + 1):
+        found[[rows[name] for name in gradients.names]] = np.isin(block.steps, gradients.steps)
+    if SCALE in reader.scalar_names():
+        for gradients in reader.statistics_blocks(every, int(block.steps[0]), int(block.steps[-1]) + 1):
+            skipped = gradients.steps[(gradients["nonfinite"] > 0).any(axis=0)]
+            found[:, np.isin(block.steps, skipped)] = False
+    return found

@@ -1,26 +1,29 @@
 """How much of themselves the weights change in a step, beside the loss and the learning rate, over a window of steps.
 
-Says nothing about what is too much or too little; the rules about the learning rate do.
+Says nothing about what is too much or too little; the rules about the learning rate do, which share a class.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
+from cutaway.rules.arguments import Whole
+from cutaway.rules.judgement import Judgement
 from cutaway.rules.loss_curves import LossCurves, training
-from cutaway.rules.losses import LossCurve
+from cutaway.rules.losses import LossCurve, TrainingSteps
+from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import selected
-from cutaway.rules.training_steps import TrainingSteps
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
 
-__all__ = ["UpdateRatios", "Updates"]
-
+__all__ = ["LearningRateRule", "UpdateRatios", "Updates"]
 
 # A loss this much smaller than its first value has converged.
 _CONVERGED = 1e-3
@@ -202,3 +205,27 @@ def _rates(reader: TensorReader, start: int, stop: int, steps: Int64Array) -> Fl
         _, own, theirs = np.intersect1d(steps, rows["step"], return_indices=True)
         found[own] = rows["value"][theirs]
     return found
+
+
+class LearningRateRule(Rule):
+    """A rule about the learning rate: judges how far the weights move beside what the loss does.
+
+    It gets the updates of `window` training steps; at the beginning of a run those of `least` of them.
+    """
+
+    window: Whole
+    least: ClassVar[int | None] = None  # by default a whole window
+
+    @abstractmethod
+    def judge_updates(self, seen: Updates) -> Judgement:
+        """Say at which steps the weights moved too much or too little."""
+
+    def reset(self) -> None:
+        """Forget the steps."""
+        self._updates = UpdateRatios(self.window, self.least or self.window)
+
+    def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
+        """Judge the steps that have a whole window behind them."""
+        seen = self._updates.read(reader, start, stop)
+        if seen is not None:
+            yield self.judge_updates(seen)

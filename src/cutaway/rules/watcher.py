@@ -122,7 +122,8 @@ class Watcher:
                 self._record([finding])
             # Also what was known: the watcher before this one may have been killed before it could act.
             self._act(one.rule, finding, state)
-        self._ask_for_actions()
+        # What cannot be asked for now is asked for again after the next look.
+        self._unasked = ask_for(self._unasked)
         fresh += self._say_end(state)
         self._say_behind()
         self._deliver(fresh)
@@ -186,10 +187,6 @@ class Watcher:
         newest = max((attempt.number for attempt in self.run.attempts()), default=0)
         trains = state is RunState.RUNNING and finding.where.get("attempt") == newest
         self._unasked += [(action, self.run, finding) for action in rule.actions if trains or not action.needs_training]
-
-    def _ask_for_actions(self) -> None:
-        """Ask for what is to be done; what cannot be asked for now is asked for again after the next look."""
-        self._unasked = ask_for(self._unasked)
 
     def _say_end(self, state: RunState) -> list[Finding]:
         """Say once that the training came to a bad end."""

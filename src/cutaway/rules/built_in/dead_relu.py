@@ -10,10 +10,9 @@ import numpy as np
 
 from cutaway.arrays import Float64Array, Int64Array, ObjectArray
 from cutaway.rules.arguments import Number, PatternOrDefault
-from cutaway.rules.channels import share_per_channel
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
-from cutaway.rules.saved_values import saved_places, value_at
+from cutaway.rules.saved_values import saved_places, share_per_channel, value_at
 from cutaway.rules.selecting import selected
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from cutaway.rules.arguments import Number, Whole
 from cutaway.rules.judgement import Judgement
-from cutaway.rules.learning_rate import LearningRateRule
-from cutaway.rules.update_ratios import Updates
+from cutaway.rules.update_ratios import LearningRateRule, Updates
 
 __all__ = ["LearningRateTooLow"]
 

@@ -11,8 +11,8 @@ import numpy as np
 from cutaway.arrays import Array, BoolArray, Float64Array, Int64Array
 from cutaway.rules.arguments import Number, Whole
 from cutaway.rules.judgement import Judgement
+from cutaway.rules.losses import TrainingSteps
 from cutaway.rules.rule import Rule
-from cutaway.rules.training_steps import TrainingSteps
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.recent_steps import PHASES
 

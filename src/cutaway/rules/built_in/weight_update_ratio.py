@@ -13,8 +13,7 @@ from cutaway.errors import ConfigurationError
 from cutaway.rules.arguments import Number, OptionalWhole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
-from cutaway.rules.selecting import selected
-from cutaway.rules.weight_gradients import has_gradient
+from cutaway.rules.selecting import has_gradient, selected
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
 
