@@ -10,7 +10,7 @@ from rich.text import Text
 from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.output import Screen
 from cutaway.cli.words import number, size
-from cutaway.demo.rules import PLANTED
+from cutaway.demo.training import PLANTED
 from cutaway.wording import counted
 
 if TYPE_CHECKING:

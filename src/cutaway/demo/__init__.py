@@ -17,8 +17,7 @@ __all__ = ["tell"]
 def tell(epochs: int, say: Callable[[str], None]) -> Facts:
     """Train a healthy network, one with a sick layer and one on wrong labels; return what was seen of each."""
     from cutaway.demo.labels import fix_labels, what_fixing_bought
-    from cutaway.demo.rules import what_rules_say
-    from cutaway.demo.seen import what_it_saw
+    from cutaway.demo.seen import what_it_saw, what_rules_say
     from cutaway.demo.training import labelled_digits, one_thread, train, train_sick
 
     with one_thread():

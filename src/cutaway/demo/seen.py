@@ -1,4 +1,6 @@
-"""What the demo saw of its training: read back from the run folder, as any other process would."""
+"""What the demo saw of its training, and what rules say of it: read back from the run folder, as any other process
+would.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,10 @@ from cutaway.trial.summary import scalar_facts
 
 if TYPE_CHECKING:
     from cutaway.demo.training import Trained
+    from cutaway.run import Run
     from cutaway.trial.summary import Facts, ScalarFacts
 
-__all__ = ["what_it_saw"]
+__all__ = ["what_it_saw", "what_rules_say"]
 
 GRADIENT = "gradient/"
 HARDEST = 4
@@ -42,6 +45,26 @@ def what_it_saw(trained: Trained) -> Facts:
         "bytes": sum(run_sizes(trained.run).values()),
         "cost": None if trained.cost is None else asdict(trained.cost),
         "hardest": _hardest(trained),
+    }
+
+
+def what_rules_say(run: Run) -> Facts:
+    """Let all rules look at a finished run, as `cutaway watch` does, and return how it is."""
+    from cutaway.rules.health import health_of
+    from cutaway.rules.making import make_rules
+    from cutaway.rules.runner import Status
+    from cutaway.rules.watcher import Watcher
+    from cutaway.trial import Trial
+
+    trial = Trial(run)
+    with Watcher(trial, make_rules(trial=trial)) as watcher:
+        last = list(watcher.looks(follow=False))[-1]
+    looked = sum(one.status in (Status.SILENT, Status.FIRED) for one in last.watched)
+    return {
+        "path": run.path,
+        "rules": len(last.watched),
+        "looked": looked,
+        "health": health_of(run).to_dict(),
     }
 
 

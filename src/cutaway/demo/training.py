@@ -22,12 +22,15 @@ if TYPE_CHECKING:
     from cutaway.run import Run
     from cutaway.torch import Hook
 
-__all__ = ["Cost", "Trained", "labelled_digits", "one_thread", "train", "train_sick"]
+__all__ = ["PLANTED", "Cost", "Trained", "labelled_digits", "one_thread", "train", "train_sick"]
 
 BATCH = 64
 # Epochs that are also trained without the hook, before and after, to measure what the hook costs.
 COMPARED_EPOCHS = range(2, 9)
 QUIET_SECONDS = 2.0
+# The fault that is planted.
+SICK_BIAS, SICK_EPOCHS = -30.0, 2
+PLANTED = "all biases of conv2 set to -30, so that the ReLU after it lets nothing through"
 
 
 @dataclass(frozen=True)
@@ -67,14 +70,12 @@ class Trained:
 
 def train(epochs: int, say: Callable[[str], None]) -> Trained:
     """Train with the hook attached; the lines that a user would add to their own loop are marked."""
-    torch, load_digits = _imports()
+    torch, _ = _imports()
     import cutaway.torch as smd  # ours
 
     busy = os.getloadavg()[0] > (os.cpu_count() or 1) - 1
     torch.manual_seed(7)
-    digits = load_digits()
-    images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
-    labels = torch.tensor(digits.target)
+    images, labels = _digits()
     training, test = _loaders(torch, images, labels)
     model, criterion = _network(torch), torch.nn.CrossEntropyLoss()
     twin = copy.deepcopy(model)
@@ -107,17 +108,14 @@ def train(epochs: int, say: Callable[[str], None]) -> Trained:
 
 def train_sick(say: Callable[[str], None]) -> Run:
     """Train the same network with one sick layer, for a moment."""
-    from cutaway.demo.rules import EPOCHS, sicken
-
-    torch, load_digits = _imports()
+    torch, _ = _imports()
     import cutaway.torch as smd
 
     torch.manual_seed(7)
-    digits = load_digits()
-    images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
-    training, test = _loaders(torch, images, torch.tensor(digits.target))
+    training, test = _loaders(torch, *_digits())
     model, criterion = _network(torch), torch.nn.CrossEntropyLoss()
-    sicken(torch, model)
+    with torch.no_grad():
+        model.conv2.bias.fill_(SICK_BIAS)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.02, momentum=0.9)
     say("Training it again with a sick layer ...")
     with smd.Hook(name="demo-sick", include_collections=["relu_outputs"]) as hook:
@@ -126,7 +124,7 @@ def train_sick(say: Callable[[str], None]) -> Run:
         hook.register_loss(criterion)
         hook.register_optimizer(optimizer)
         seen, tested = hook.samples(training), hook.samples(test, subset="test")
-        for _ in range(EPOCHS):
+        for _ in range(SICK_EPOCHS):
             _epoch(model, criterion, optimizer, seen, hook)
             _evaluate(torch, model, criterion, tested, hook)
         assert hook.run is not None
@@ -192,10 +190,15 @@ def labelled_digits() -> Digits:
     """Return the digits as the part about labels takes them."""
     from cutaway.demo.labels import Digits
 
+    images, labels = _digits()
+    return Digits(images, labels.numpy(), TRAINING_IMAGES)
+
+
+def _digits() -> tuple[Any, Any]:
+    """Return images, from 0 to 1 with one channel, and labels."""
     torch, load_digits = _imports()
     digits = load_digits()
-    images = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
-    return Digits(images, digits.target.astype("int64"), TRAINING_IMAGES)
+    return torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16, torch.tensor(digits.target)
 
 
 def _loaders(torch: Any, images: Any, labels: Any) -> tuple[DataLoader[Any], DataLoader[Any]]:
