@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
+from cutaway.dataset import Dataset
 from cutaway.dataset.functions import Function
 from cutaway.errors import BindingError, did_you_mean
 
@@ -29,6 +31,12 @@ class Sources:
     inputs: Sequence[str]
     ground_truths: Sequence[str]
     predictions: Sequence[str]
+
+    @classmethod
+    def between(cls, dataset: Dataset, predictions: Sequence[str]) -> Self:
+        """Return those of a data set, with the predictions of a model."""
+        inputs, truths = ([one.name for one in fields] for fields in (dataset.inputs, dataset.ground_truths))
+        return cls(inputs, truths, predictions)
 
     def of(self, kind: str) -> Sequence[str]:
         """Return the names of one kind."""

@@ -18,7 +18,7 @@ from cutaway.evaluation.check_report import CheckReport
 from cutaway.evaluation.checks.balance import judge_balance
 from cutaway.evaluation.checks.batching import SmallBatch, small_batches
 from cutaway.evaluation.checks.binding import bring_dataset, judge_subsets
-from cutaway.evaluation.checks.determinism import judge_determinism
+from cutaway.evaluation.checks.determinism import judge_determinism, judge_speed, seconds_of
 from cutaway.evaluation.checks.functions import FunctionInputs, judge_functions
 from cutaway.evaluation.checks.leakage import SPLIT, judge_leakage
 from cutaway.evaluation.checks.limited import LimitedCalls
@@ -35,7 +35,6 @@ from cutaway.evaluation.checks.looking import (
 from cutaway.evaluation.checks.model_loading import MODEL, bring_model
 from cutaway.evaluation.checks.scanning import Scan, judge_unread, scan
 from cutaway.evaluation.checks.sheet import Sheet
-from cutaway.evaluation.checks.speed import judge_speed, seconds_of
 from cutaway.evaluation.checks.values import judge_encoder, judge_failures, judge_metadata
 from cutaway.evaluation.checks.wiring import judge_fit, judge_outputs, predict
 from cutaway.models import Model

@@ -60,6 +60,8 @@ CAUSES = (
     "function-not-finite",
     "model-guesses",
 )
+# Of a finding, to a program: neither when it was found nor by whom.
+TOLD = ("code", "severity", "message", "where", "evidence")
 
 
 class CheckStatus(StrEnum):
@@ -142,27 +144,10 @@ class CheckReport:
             "compared": dict(self.compared),
             "classes": {name: dict(counts) for name, counts in self.classes.items()},
             "functions": [
-                {
-                    "name": row.name,
-                    "kind": row.kind,
-                    "status": str(row.status),
-                    "shape": None if row.shape is None else list(row.shape),
-                    "dtype": row.dtype,
-                    "seconds": row.seconds,
-                    "note": row.note,
-                }
+                {**vars(row), "status": str(row.status), "shape": None if row.shape is None else list(row.shape)}
                 for row in self.rows
             ],
-            "findings": [
-                {
-                    "code": one.code,
-                    "severity": one.severity,
-                    "message": one.message,
-                    "where": dict(one.where),
-                    "evidence": dict(one.evidence),
-                }
-                for one in self.findings
-            ],
+            "findings": [{name: getattr(one, name) for name in TOLD} for one in self.findings],
             "notes": list(self.notes),
             "prints": self.prints,
             "sample_seconds": self.sample_seconds,

@@ -200,7 +200,8 @@ def _stack(encoding: Encoding, underway: Underway, whole: Mapping[Key, Array]) -
         (inputs if key[0] is Role.INPUT else truths)[key[1]] = values
     batch.inputs, batch.truths = inputs, truths
     batch.hashes = _hashes(batch)
-    batch.not_finite = _not_finite(batch)
+    # They are kept.
+    batch.not_finite = int(rows_not_finite(inputs.values(), len(batch.positions)).sum())
 
 
 def _hashes(batch: Prepared) -> list[str | None]:
@@ -208,11 +209,3 @@ def _hashes(batch: Prepared) -> list[str | None]:
     for i, one in zip(batch.positions.tolist(), content_hashes(batch.inputs), strict=False):
         hashes[i] = one
     return hashes
-
-
-def _not_finite(batch: Prepared) -> int:
-    """Count the samples with NaN or infinity in an input; they are kept."""
-    bad = np.zeros(int(batch.encoded.sum()), np.bool_)
-    for values in batch.inputs.values():
-        bad |= rows_not_finite(values)
-    return int(bad.sum())

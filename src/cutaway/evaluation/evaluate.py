@@ -18,7 +18,6 @@ from cutaway.dataset.overlay_subset import for_evaluation
 from cutaway.errors import BindingError, ConfigurationError, did_you_mean
 from cutaway.evaluation.drawing import choose_drawing
 from cutaway.evaluation.encoding import Encoding
-from cutaway.evaluation.keeping import keep_model as keep_copy
 from cutaway.evaluation.ledger import Ledger
 from cutaway.evaluation.pass_over import Pass, Setting
 from cutaway.evaluation.plan import FunctionChoice, Plan, class_axis, look_at_pairs, make_plan
@@ -27,6 +26,7 @@ from cutaway.evaluation.progress import Listener
 from cutaway.evaluation.scoring import Bound
 from cutaway.evaluation.sources import binding_of, key_of, model_key, versions
 from cutaway.evaluation.subject import Subject, open_subject
+from cutaway.evaluation.subject import keep_model as keep_copy
 from cutaway.evaluation.wiring import FirstSample, Wiring, first_sample, shapes_of, wire
 from cutaway.run import Run
 from cutaway.run.evaluations import LATENT, Evaluation, find_unfinished, space_file_name

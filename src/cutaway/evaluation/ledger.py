@@ -1,4 +1,7 @@
-"""The state of one evaluation in its run: begun or taken up again, alive, finished or stopped; its `source.json`."""
+"""The state of one evaluation in its run: begun or taken up again, alive, finished or stopped; its `source.json`.
+
+What it came to - counts, means, failures - is read from its tables piece by piece.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,11 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+import pyarrow as pa
+
 from cutaway.errors import StorageError
 from cutaway.evaluation.pass_over import Pass
-from cutaway.evaluation.summary import summarize
 from cutaway.run import Run, RunState
 from cutaway.run.evaluations import Evaluation, claim_evaluations, evaluations, new_evaluation, write_source
 from cutaway.run.leases import BEAT_SECONDS, Lease
@@ -102,3 +107,28 @@ class Ledger:
                 self._lease.beat()
             except StorageError:
                 continue  # a full disk ends the evaluation where it writes rows, and says so there
+
+
+def summarize(evaluation: Evaluation, subset: str) -> dict[str, Any]:
+    """Return how many samples of a subset there are and failed, and the mean of each loss and metric over the rest.
+
+    Means are over the samples whose value is finite; how many are not stands beside.
+    """
+    sums: dict[str, list[float]] = {}
+    samples = failed = 0
+    for piece in evaluation.pieces(subset, ("error", "loss", "metric")):
+        samples += len(piece)
+        failed += len(piece) - piece.column("error").null_count
+        for name in piece.column_names:
+            column = piece.column(name)
+            if name == "error" or not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
+                continue
+            values = column.drop_null().to_numpy(zero_copy_only=False).astype(np.float64)
+            finite = values[np.isfinite(values)]
+            total = sums.setdefault(name, [0.0, 0, 0])
+            total[0] += float(finite.sum())
+            total[1] += len(finite)
+            total[2] += len(values) - len(finite)
+    means = {name: total / count if count else None for name, (total, count, _) in sums.items()}
+    not_finite = {name: int(bad) for name, (_, _, bad) in sums.items() if bad}
+    return {"samples": samples, "failed": failed, "means": means, "not_finite": not_finite}

@@ -21,15 +21,13 @@ from cutaway.arrays import Array
 from cutaway.errors import EvaluationError
 from cutaway.evaluation.drawing import Drawing
 from cutaway.evaluation.encoding import Encoding
-from cutaway.evaluation.labels import label_columns
-from cutaway.evaluation.latents import own_vectors
 from cutaway.evaluation.plan import Plan
 from cutaway.evaluation.predicting import Predicted, Predictor
 from cutaway.evaluation.prepared import Prepared
 from cutaway.evaluation.preparing import Preparing, Span
 from cutaway.evaluation.progress import Listener, Progress
 from cutaway.evaluation.rows import BatchResults, make_rows
-from cutaway.evaluation.scoring import Bound, Values, score, total_loss
+from cutaway.evaluation.scoring import Bound, Values, label_columns, own_vectors, score, total_loss
 from cutaway.run.evaluations import LATENT
 from cutaway.run.sample_writer import SampleWriter
 

@@ -19,8 +19,7 @@ from cutaway.dataset.metrics import default_metrics
 from cutaway.errors import BindingError, ConfigurationError, did_you_mean
 from cutaway.evaluation.arguments import Sources, wire_arguments
 from cutaway.evaluation.defaults import default_loss, default_metric, look_at_pair, loss_of_training
-from cutaway.evaluation.labels import Labels
-from cutaway.evaluation.scoring import Bound
+from cutaway.evaluation.scoring import Bound, Labels
 from cutaway.evaluation.wiring import Wiring
 from cutaway.models import ModelDescription
 from cutaway.run.sources import Pair
@@ -90,21 +89,22 @@ class _Planning:
 
     def functions(self, kind: str, asked: Sequence[FunctionChoice] | None) -> list[Bound]:
         """Return the losses or metrics: those asked for, else those bound, else the default ones."""
-        own: Sequence[Function] = self.dataset.losses if kind == "loss" else self.dataset.metrics
+        own = self._own(kind)
         if asked is not None:
-            return [bound for one in asked for bound in self._asked(kind, one, own)]
+            return [bound for one in asked for bound in self._asked(kind, one)]
         if own:
             return [Bound(kind, one, self.wiring.functions[f"{kind}.{one.name}"]) for one in own]
         return self._defaults(kind)
 
-    def _asked(self, kind: str, one: FunctionChoice, own: Sequence[Function]) -> list[Bound]:
+    def _asked(self, kind: str, one: FunctionChoice) -> list[Bound]:
         if isinstance(one, str):
-            bound = next((each for each in own if each.name == one), None)
+            bound = next((each for each in self._own(kind) if each.name == one), None)
             if bound is None:
                 return [self._ours(kind, one, prediction) for prediction in self._needed(kind, one)]
             one = bound
         function = one if isinstance(one, Function) else _function(kind, one)
-        arguments = wire_arguments(kind, function, self._sources())
+        sources = Sources.between(self.dataset, list(self.wiring.predictions.values()))
+        arguments = wire_arguments(kind, function, sources)
         return [Bound(kind, function, arguments)]
 
     def _defaults(self, kind: str) -> list[Bound]:
@@ -152,13 +152,6 @@ class _Planning:
                 f"{kind.capitalize()} {name!r} compares a prediction with a ground truth, and no prediction has one."
             )
         return list(self.wiring.ground_truths)
-
-    def _sources(self) -> Sources:
-        return Sources(
-            [one.name for one in self.dataset.inputs],
-            [one.name for one in self.dataset.ground_truths],
-            list(self.wiring.predictions.values()),
-        )
 
 
 def make_plan(

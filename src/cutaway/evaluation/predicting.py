@@ -28,10 +28,7 @@ class Predicted:
     @property
     def not_finite(self) -> BoolArray:
         """Which of the good rows have a prediction that is not finite."""
-        rows = np.zeros(int(self.good.sum()), np.bool_)
-        for values in self.outputs.values():
-            rows |= rows_not_finite(values)
-        return rows
+        return rows_not_finite(self.outputs.values(), int(self.good.sum()))
 
 
 def latent_layer_of(model: Model, asked: str | None) -> tuple[str | None, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,13 +50,13 @@ class Prepared:
             self.errors[i] = error
 
 
-def rows_not_finite(values: Array) -> BoolArray:
-    """Return which rows of a batch hold NaN or infinity; numbers that are no floats hold neither."""
-    rows = np.zeros(len(values), np.bool_)
-    if values.dtype.kind != "f":
-        return rows
-    # One quick sum that only a bad value, or an overflow, keeps from being finite; then the slow look at each.
-    with np.errstate(all="ignore"):
-        if np.isfinite(values.sum()):
-            return rows
-    return np.asarray(~np.isfinite(values.reshape(len(values), -1)).all(axis=1))
+def rows_not_finite(arrays: Iterable[Array], count: int) -> BoolArray:
+    """Return which of `count` rows hold NaN or infinity in any array; numbers that are no floats hold neither."""
+    rows = np.zeros(count, np.bool_)
+    for values in arrays:
+        # One quick sum that only a bad value, or an overflow, keeps from being finite; then the slow look at each.
+        with np.errstate(all="ignore"):
+            if values.dtype.kind != "f" or np.isfinite(values.sum()):
+                continue
+        rows |= ~np.isfinite(values.reshape(count, -1)).all(axis=1)
+    return rows

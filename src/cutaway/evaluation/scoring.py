@@ -1,4 +1,5 @@
-"""Calls losses and metrics on batches and makes columns of what they return, one value a sample.
+"""Calls losses, metrics and latent spaces on batches and makes columns of what they return, one value or vector a
+sample; and the columns of labels.
 
 A function that raises on a batch is asked again for each sample alone, so that one bad sample costs one value.
 """
@@ -7,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
-from cutaway.arrays import Array
+from cutaway.arrays import Array, Float32Array
 from cutaway.dataset.calling import Failed, call_theirs
-from cutaway.dataset.functions import Function
+from cutaway.dataset.enums import LatentReduction
+from cutaway.dataset.functions import Function, LatentSpace
 from cutaway.dataset.responses import ConfusionMatrixElement, SamplePreprocessResponse
 from cutaway.dataset.subset import Subset
+from cutaway.models.latents import pooled
 
-__all__ = ["Bound", "Values", "call_on_batch", "score", "total_loss"]
+__all__ = ["Bound", "Labels", "Values", "call_on_batch", "label_columns", "own_vectors", "score", "total_loss"]
 
 Columns = dict[str, Any]
 
@@ -167,3 +170,82 @@ def _element(bound: Bound, element: Any) -> dict[str, Any]:
         "predicted_probability": float(element.predicted_probability),
         "id": str(element.id),
     }
+
+
+@dataclass(frozen=True)
+class Labels:
+    """How a ground truth or a prediction, `source`, becomes one class a sample: the largest, or the number it holds.
+
+    `names` are what the classes are called; empty where nobody said.
+    """
+
+    source: str
+    classes: int
+    names: tuple[str, ...] = ()
+
+
+def label_columns(labels: Sequence[Labels], arrays: Mapping[str, Array]) -> dict[str, Any]:
+    """Return one column of labels for each that the batch has: names where there are some, else numbers."""
+    return {f"{one.source}.label": _labels(one, arrays[one.source]) for one in labels if one.source in arrays}
+
+
+def _labels(label: Labels, values: Array) -> Any:
+    flat = values.reshape(len(values), -1)
+    if flat.shape[1] not in (1, label.classes):
+        return [None] * len(values)
+    numbers = flat.argmax(axis=1) if flat.shape[1] > 1 else flat[:, 0]
+    unknown = np.atleast_1d(np.isnan(flat).any(axis=1)).tolist()
+    if not label.names:
+        return [None if bad else int(one) for one, bad in zip(numbers.tolist(), unknown, strict=True)]
+    return [
+        None if bad else _name_of_class(label, int(one)) for one, bad in zip(numbers.tolist(), unknown, strict=True)
+    ]
+
+
+def _name_of_class(label: Labels, number: int) -> str:
+    return label.names[number] if 0 <= number < len(label.names) else str(number)
+
+
+def own_vectors(bound: Bound, values: Values, errors: dict[int, str]) -> Float32Array | None:
+    """Return the vectors of a batch in a space of somebody's own, NaN where it failed; None where it failed for all."""
+    found = call_on_batch(bound, values, partial(_vectors_of_result, bound), errors).get("vectors")
+    if found is None:
+        return None
+    size = max((len(one) for one in found if one is not None), default=0)
+    vectors = np.full((len(values), size), np.nan, np.float32)
+    for row, one in enumerate(found):
+        if one is not None and len(one) == size:
+            vectors[row] = one
+        elif one is not None:
+            errors.setdefault(row, f"latent space {bound.name!r} has {len(one)} numbers here, elsewhere {size}.")
+    return vectors
+
+
+def _vectors_of_result(bound: Bound, result: Any, rows: int) -> dict[str, Float32Array]:
+    space = bound.function
+    assert isinstance(space, LatentSpace)
+    given = np.asarray(result.detach().cpu() if hasattr(result, "detach") else result)
+    if given.dtype.kind not in "biuf" or not given.ndim or len(given) != rows:
+        reason = (
+            f"it must return one vector for each of {rows} samples, but returned {given.dtype} of shape {given.shape}."
+        )
+        raise Failed(reason, space.place)
+    return {"vectors": _reduced(given, space)}
+
+
+def _reduced(values: Array, space: LatentSpace) -> Float32Array:
+    if values.ndim <= 2:
+        return values.reshape(len(values), -1).astype(np.float32)
+    if space.reduce is LatentReduction.RANDOM_PROJECTION:
+        flat = values.reshape(len(values), -1).astype(np.float32)
+        return np.asarray(flat @ _projection(flat.shape[1], space.n_components), np.float32)
+    # Their axes do not count the batch.
+    axis = space.channel_axis if space.channel_axis < 0 else space.channel_axis + 1
+    return pooled(values, axis)
+
+
+@lru_cache(maxsize=4)
+def _projection(size: int, components: int) -> Float32Array:
+    """Return one fixed matrix for a size: the same in every batch, run and process."""
+    matrix = np.random.default_rng(0).standard_normal((size, min(components, size)), dtype=np.float32)
+    return np.asarray(matrix / np.sqrt(matrix.shape[1]), np.float32)

@@ -1,8 +1,11 @@
-"""The model of an evaluation, however it was given, and what `source.json` says of it."""
+"""The model of an evaluation, however it was given, what `source.json` says of it, and the copy that is kept of a
+live one.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,21 +14,26 @@ from typing import Any
 
 import numpy as np
 
+from cutaway import registry
 from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.dataset.calling import Failed, call_theirs
 from cutaway.dataset.enums import Role
-from cutaway.errors import BindingError, EncoderError, ModelError
+from cutaway.errors import BindingError, CutawayError, EncoderError, ModelError
 from cutaway.evaluation.channels import channels_of
 from cutaway.models import Limits, Model, load
 from cutaway.models.loading import needs_example
+from cutaway.run.evaluations import Evaluation
 
-__all__ = ["Subject", "file_digest", "lacks_file", "open_subject"]
+__all__ = ["Subject", "file_digest", "keep_model", "lacks_file", "open_subject"]
+
+log = logging.getLogger("cutaway.evaluation")
 
 # A live module that declares no shapes gets them from a first batch: two rows show which axis counts the samples.
 EXAMPLE_ROWS = 2
 NO_FILE = ("file not found", "no such file", "file doesn't exist", "file does not exist")
 FROM_HERE = "A relative path counts from the folder that you are in; `Path(__file__).parent` is the binding's own."
+COST = "Heat maps and other questions to the model will need it to be given again."
 
 
 @dataclass
@@ -162,3 +170,34 @@ def _first_rows(dataset: Dataset) -> list[Mapping[str, Array]]:
 
 def _shapes(row: Mapping[str, Array]) -> list[tuple[int, ...]]:
     return [values.shape for values in row.values()]
+
+
+def keep_model(subject: Subject, evaluation: Evaluation, batch: Mapping[str, Array]) -> dict[str, Any]:
+    """Return what `source.json` says of the copy of a live model: where it lies, or why there is none.
+
+    `batch` is one that the model takes, by the names of its inputs.
+    """
+    if subject.live is None:
+        return {}
+    package = _package_of(subject.live)
+    if package is None:
+        return _not_kept(f"nobody knows how to export a {type(subject.live).__name__}.")
+    try:
+        kept = registry.load("model_keepers", package)(subject.live, dict(batch), evaluation.path)
+    except (CutawayError, OSError) as error:
+        return _not_kept(str(error))
+    if kept.path is None:
+        return _not_kept(kept.reason)
+    return {"kept": kept.path.name, "kept_format": kept.format, "kept_notes": list(kept.notes)}
+
+
+def _not_kept(reason: str) -> dict[str, Any]:
+    log.warning("No copy of the model was kept: %s %s", reason, COST)
+    return {"kept": None, "not_kept": f"{reason} {COST}"}
+
+
+def _package_of(live: object) -> str | None:
+    """The package of the nearest class of an object whose models can be kept."""
+    known = registry.names("model_keepers")
+    packages = (kind.__module__.partition(".")[0] for kind in type(live).__mro__)
+    return next((package for package in packages if package in known), None)

@@ -26,7 +26,6 @@ __all__ = [
     "SampleShapes",
     "Wiring",
     "first_sample",
-    "sample_shapes",
     "shapes_of",
     "wire",
 ]
@@ -94,9 +93,7 @@ def wire(
     inputs = _wire_inputs(dataset, specs, shapes.inputs, notes)
     predictions = _name_outputs(dataset.predictions, description.outputs, notes)
     truths = _pair_truths(dataset, description, predictions, shapes.ground_truths, notes)
-    sources = Sources(
-        [one.name for one in dataset.inputs], [one.name for one in dataset.ground_truths], list(predictions.values())
-    )
+    sources = Sources.between(dataset, list(predictions.values()))
     functions = {
         f"{kind}.{function.name}": wire_arguments(word, function, sources)
         for kind, word, bound in _functions_to_wire(dataset)
@@ -142,11 +139,6 @@ def shapes_of(sample: FirstSample) -> SampleShapes:
         {name: values.shape for name, values in sample.inputs.items()},
         {name: values.shape for name, values in sample.ground_truths.items()},
     )
-
-
-def sample_shapes(dataset: Dataset) -> SampleShapes:
-    """Encode the first sample that can be, and return its shapes. Raises the first `EncoderError` where none can."""
-    return shapes_of(first_sample(dataset))
 
 
 def _functions_to_wire(dataset: Dataset) -> list[tuple[str, str, Sequence[Function]]]:

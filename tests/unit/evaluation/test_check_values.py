@@ -274,9 +274,9 @@ def test_a_function_that_takes_too_long_is_asked_for_the_ends_of_the_other_subse
 
 
 def test_a_slow_function_says_what_many_samples_would_take(monkeypatch: pytest.MonkeyPatch) -> None:
-    from cutaway.evaluation.checks import speed
+    from cutaway.evaluation.checks import determinism
 
-    monkeypatch.setattr(speed, "SLOW", 0.0)
+    monkeypatch.setattr(determinism, "SLOW", 0.0)
     report = check(animals(metadata=lambda s, i: {}), scan_seconds=0)
     slow = [one for one in report.findings if one.code == "binding-slow"]
     assert [one.where["function"] for one in slow] == ["image", "animal"]

@@ -16,7 +16,7 @@ from cutaway.dataset.functions import Field
 from cutaway.errors import EvaluationError
 from cutaway.evaluation.encoding import Encoding, Turn, begin_batch, encode_batch
 from cutaway.evaluation.preparing import MOST_LEFT_BEHIND, Preparing
-from cutaway.evaluation.wiring import sample_shapes
+from cutaway.evaluation.wiring import first_sample, shapes_of
 
 
 def arrays(count: int = 10) -> Dataset:
@@ -55,7 +55,7 @@ def singly(count: int = 10, wait: Any = None) -> Dataset:
 
 
 def encoding(dataset: Dataset) -> Encoding:
-    return Encoding(dataset, sample_shapes(dataset))
+    return Encoding(dataset, shapes_of(first_sample(dataset)))
 
 
 def made(dataset: Dataset, start: int, stop: int) -> Any:

@@ -15,8 +15,7 @@ from cutaway.dataset.functions import Metric
 from cutaway.dataset.rendering import preview_png
 from cutaway.dataset.visualizer_classes import LeapImage
 from cutaway.evaluation.defaults import default_loss, default_metric, look_at_pair, loss_of_training
-from cutaway.evaluation.labels import Labels, label_columns
-from cutaway.evaluation.scoring import Bound, Values, score, total_loss
+from cutaway.evaluation.scoring import Bound, Labels, Values, label_columns, score, total_loss
 from cutaway.evaluation.thumbnails import thumbnails
 from cutaway.models import SavedTraining
 

@@ -10,7 +10,7 @@ import pytest
 from cutaway.dataset import Dataset
 from cutaway.dataset.functions import Field, LatentSpace, Loss, Metric, Visualizer
 from cutaway.errors import BindingError
-from cutaway.evaluation.wiring import InputWire, SampleShapes, sample_shapes, wire
+from cutaway.evaluation.wiring import InputWire, SampleShapes, first_sample, shapes_of, wire
 from cutaway.models import ModelDescription, TensorSpec
 
 
@@ -205,6 +205,6 @@ class TestArguments:
 
 def test_the_shapes_are_those_of_the_first_sample() -> None:
     bound = Dataset.from_arrays(np.zeros((4, 8), np.float32), np.zeros(4, np.int64))
-    shapes = sample_shapes(bound)
+    shapes = shapes_of(first_sample(bound))
     assert list(shapes.inputs.values()) == [(8,)]
     assert list(shapes.ground_truths.values()) == [()]

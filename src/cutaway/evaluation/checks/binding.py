@@ -11,8 +11,7 @@ from cutaway.dataset.enums import SUBSETS, DataStateType, Role
 from cutaway.errors import BindingError, ConfigurationError, CutawayError
 from cutaway.evaluation.checks.leakage import SPLIT
 from cutaway.evaluation.checks.looking import GROUND_TRUTH, INPUT, METADATA
-from cutaway.evaluation.checks.places import split_place
-from cutaway.evaluation.checks.sheet import Sheet
+from cutaway.evaluation.checks.sheet import Sheet, split_place
 
 __all__ = ["ENTRY", "PREPROCESS", "SUBSET", "bring_dataset", "judge_subsets"]
 

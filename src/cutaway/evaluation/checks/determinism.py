@@ -1,8 +1,11 @@
-"""Whether a function gives the same for the same sample: asked again, and asked in another order."""
+"""Whether a function gives the same for the same sample: asked again, and asked in another order;
+and how long it takes for a sample, and what that makes of a large data set.
+"""
 
 from __future__ import annotations
 
 import random
+import statistics
 from collections.abc import Sequence
 
 from cutaway.evaluation.checks.looking import (
@@ -14,12 +17,17 @@ from cutaway.evaluation.checks.looking import (
     function_of_column,
     succeeded,
 )
+from cutaway.evaluation.checks.sheet import Sheet
 
-__all__ = ["judge_determinism"]
+__all__ = ["judge_determinism", "judge_speed", "seconds_of"]
 
 # Samples of a subset that are asked for again, and how long the function may take over all of them.
 REPEATED = 4
 SECONDS = 5.0
+# What times are told for: a data set that is large, but not unusual.
+MANY = 100_000
+# Above this 100,000 samples take almost three hours on one thread.
+SLOW = 0.1
 
 
 def judge_determinism(inspection: Inspection, asked: SampleFunction, seen: Sequence[SampleCall]) -> None:
@@ -81,3 +89,24 @@ def _differing(
         if again.digest != one.digest:
             differing.append((one, again))
     return differing
+
+
+def seconds_of(seen: Sequence[SampleCall]) -> float | None:
+    """Return the time of one call: the median, since the first call often opens files and imports packages."""
+    times = [one.seconds for one in succeeded(seen)]
+    return statistics.median(times) if times else None
+
+
+def judge_speed(sheet: Sheet, asked: SampleFunction, seen: Sequence[SampleCall]) -> None:
+    """Note the time of a function, and tell of one that makes a large data set take hours."""
+    seconds = seconds_of(seen)
+    if seconds is None:
+        return
+    row = (METADATA, asked.name or "all") if asked.kind == METADATA else asked.row
+    if asked.kind != METADATA:
+        sheet.row(*row, seconds=seconds)
+    if seconds > SLOW:
+        what = "All metadata" if asked.kind == METADATA else f"{asked.kind.capitalize()} {asked.name!r}"
+        message = f"{what} takes {seconds:.2g} s a sample: {seconds * MANY / 3600:.3g} hours for {MANY:,} samples"
+        fix = "Do once in preprocess what is the same for all samples, or store samples as they come out."
+        sheet.find("binding-slow", "warning", message, fix, row=row, evidence={"seconds": seconds})

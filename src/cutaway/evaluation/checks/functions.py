@@ -16,8 +16,8 @@ from cutaway.errors import BindingError
 from cutaway.evaluation.arguments import GROUND_TRUTH, INPUT, PREDICTION, Sources, wire_arguments
 from cutaway.evaluation.checks.batching import SmallBatch
 from cutaway.evaluation.checks.looking import CallFailure, Inspection, why_call_failed
-from cutaway.evaluation.checks.places import split_place
 from cutaway.evaluation.checks.results import Result, result_of_batch, result_of_visualizer
+from cutaway.evaluation.checks.sheet import split_place
 from cutaway.evaluation.wiring import Wiring
 
 __all__ = ["FunctionInputs", "judge_functions"]
@@ -42,11 +42,8 @@ class FunctionInputs:
     def sources(self) -> Sources:
         """The names that arguments can be given."""
         declared = [one.name for one in self.dataset.predictions] or ["prediction"]
-        return Sources(
-            [one.name for one in self.dataset.inputs],
-            [one.name for one in self.dataset.ground_truths],
-            declared if self.wiring is None else list(self.wiring.predictions.values()),
-        )
+        wired = declared if self.wiring is None else list(self.wiring.predictions.values())
+        return Sources.between(self.dataset, wired)
 
     def values(self, i: int) -> dict[str, Array]:
         """Return everything that an argument can be given of the i-th batch, as `<kind>.<name>`."""

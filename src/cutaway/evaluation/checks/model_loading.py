@@ -15,8 +15,7 @@ from cutaway.errors import (
     UnsafeModel,
     place_of,
 )
-from cutaway.evaluation.checks.places import split_place
-from cutaway.evaluation.checks.sheet import Sheet
+from cutaway.evaluation.checks.sheet import Sheet, split_place
 from cutaway.evaluation.subject import Subject, lacks_file, open_subject
 from cutaway.models import Model
 

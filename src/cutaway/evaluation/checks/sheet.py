@@ -1,7 +1,11 @@
-"""Where the families of checks write: rows in the order of the binding, findings in the order of causes."""
+"""Where the families of checks write: rows in the order of the binding, findings in the order of causes.
+
+Takes the user's own file and line apart from a message, where it stands first.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -9,8 +13,9 @@ from typing import Any
 from cutaway.evaluation.check_report import CAUSES, CheckRow, CheckStatus
 from cutaway.run.findings import SEVERITIES, Finding, Severity
 
-__all__ = ["Sheet"]
+__all__ = ["Sheet", "split_place"]
 
+_PLACE = re.compile(r"^(?P<place>[^\n]*?\.py:\d+): (?P<rest>.+)$", re.DOTALL)
 WORSE = {CheckStatus.PASS: 0, CheckStatus.WARN: 1, CheckStatus.FAIL: 2}
 STATUS_OF: dict[Severity, CheckStatus] = {
     "info": CheckStatus.PASS,
@@ -100,3 +105,14 @@ class Sheet:
     def findings(self) -> tuple[Finding, ...]:
         """Return the findings: the worst first, and of those the causes before what follows from them."""
         return tuple(sorted(self._findings, key=lambda one: (-SEVERITIES.index(one.severity), CAUSES.index(one.code))))
+
+
+def split_place(message: str) -> tuple[str, str]:
+    """Return the place and the rest of a message; an empty place where it begins with none.
+
+    >>> split_place("bind.py:7: preprocess failed.")
+    ('bind.py:7', 'preprocess failed')
+    """
+    found = _PLACE.match(message)
+    place, rest = (found["place"], found["rest"]) if found else ("", message)
+    return place, rest.rstrip(".")

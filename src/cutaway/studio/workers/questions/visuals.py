@@ -36,8 +36,7 @@ def sample_visuals(evaluation: Evaluation, dataset: Dataset, sample: Sample) -> 
     arrays = _arrays(evaluation, dataset, sample)
     if not dataset.visualizers:
         return [guessed_row(one, sample.inputs[one.name]) for one in dataset.inputs]
-    predictions = list(evaluation.source.predictions.values())
-    sources = Sources([one.name for one in dataset.inputs], [one.name for one in dataset.ground_truths], predictions)
+    sources = Sources.between(dataset, list(evaluation.source.predictions.values()))
     rows, room = [], MOST_BYTES
     for visualizer in dataset.visualizers[:_MOST_VISUALS]:
         row = data_row(visualizer.name, partial(_drawn, visualizer, dataset, sample, arrays, sources))
