@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from cutaway.cli.options import AsJson, EvaluatedRun, Seed, Subsets, Trust, WhichEvaluation, open_run
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -46,15 +47,13 @@ class AnalyzeCommand(TyperCommand):
 
 
 def analyze_run(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run with an evaluation: its folder, name or beginning.")],
+    run: EvaluatedRun,
     what: Annotated[
         str | None, typer.Argument(metavar="[WHAT]", help="One analysis; by default all that applies.")
     ] = None,
     *,
-    evaluation: Annotated[int | None, typer.Option(metavar="N", help="Which evaluation; by default the last.")] = None,
-    subset: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this subset; give it again for more.")
-    ] = None,
+    evaluation: WhichEvaluation = None,
+    subset: Subsets = None,
     space: Annotated[_Text, typer.Option(metavar="NAME", help="A latent space of the evaluation.")] = None,
     layer: Annotated[
         list[str] | None,
@@ -71,15 +70,13 @@ def analyze_run(
         _Text, typer.Option(metavar="BINDING", help="The data set, where the run's own is elsewhere.")
     ] = None,
     model: Annotated[_Text, typer.Option(metavar="MODEL", help="The model, where the run's own is elsewhere.")] = None,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="Open the model here, without limits: only for files that you made.")
-    ] = False,
-    seed: Annotated[int, typer.Option(metavar="N", help="Whatever is drawn at random repeats with it.")] = 0,
+    trust: Trust = False,
+    seed: Seed = 0,
     out: Annotated[
         _Text,
         typer.Option(metavar="DIR", help="Write every table as CSV and Parquet and every figure as PNG and HTML."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
     **options: Any,
 ) -> int:
     """Show what the model sees, which samples to fix, and what is systematically wrong.
@@ -155,7 +152,6 @@ def _parts(
 
 def _population(run: str, binding: str | None, opening: dict[str, Any]) -> Population:
     from cutaway.analysis import Population
-    from cutaway.cli.opening import open_run
     from cutaway.cli.progress import shown_progress
     from cutaway.dataset import load_entry
 

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from cutaway.analysis.population.names import command_name
 from cutaway.cli.grid import Cell, GridColumn
-from cutaway.cli.opening import shown_path
+from cutaway.cli.options import shown_path
 from cutaway.cli.output import Screen, heading
 from cutaway.cli.words import number, printable
 from cutaway.errors import AnalysisUnavailable, StorageError

@@ -7,11 +7,9 @@ from typing import Annotated
 
 import typer
 
-from cutaway.cli.options import AsJson
+from cutaway.cli.options import FAILED_EXIT, AsJson, Trust
 
-__all__ = ["FAILED_EXIT", "check"]
-
-FAILED_EXIT = 1
+__all__ = ["check"]
 
 
 def check(
@@ -33,9 +31,7 @@ def check(
         float, typer.Option(metavar="S", min=0.0, help="For how many seconds samples are compared with each other.")
     ] = 3.0,
     seed: Annotated[int, typer.Option(metavar="N", help="Picks which samples are looked at.")] = 0,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="Open the model here, without limits: only for files that you made.")
-    ] = False,
+    trust: Trust = False,
     prints: Annotated[bool, typer.Option("--prints", help="Show what the binding printed.")] = False,
     as_json: AsJson = False,
 ) -> int:

@@ -9,9 +9,8 @@ from pathlib import Path
 from rich.text import Text
 
 from cutaway.cli.grid import Cell, GridColumn
-from cutaway.cli.opening import shown_path
-from cutaway.cli.output import Screen, heading
-from cutaway.cli.watch_pages import SEVERITY_STYLES
+from cutaway.cli.options import shown_path
+from cutaway.cli.output import SEVERITY_STYLES, Screen, heading
 from cutaway.cli.words import printable
 from cutaway.evaluation.check_report import CheckReport, CheckRow, CheckStatus
 from cutaway.run.findings import Finding

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cutaway.cli.opening import shown_path
+from cutaway.cli.options import shown_path
 from cutaway.run.schemas import SCALARS
 from cutaway.trial.summary import flatten, glance_at_steps, scalar_facts
 

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cutaway.cli.opening import open_run, shown_path
-from cutaway.cli.options import AsJson, RunText
+from cutaway.cli.options import FAILED_EXIT, AsJson, RunText, open_run, shown_path
 from cutaway.errors import ConfigurationError, RunError
 
 if TYPE_CHECKING:
     from cutaway.run import Run
     from cutaway.run.control import Reply, Request
 
-__all__ = ["REFUSED_EXIT", "control"]
+__all__ = ["control"]
 
-REFUSED_EXIT = 1
 POLL_SECONDS = 0.05
 # How often it is asked whether anybody is left who could answer.
 ALIVE_SECONDS = 1.0
@@ -79,7 +77,7 @@ def control(
         print("The training ended before it answered.")
     else:
         print(f"No answer within {wait:g} s: the request waits for the end of a step. {_look_again(found)}")
-    return REFUSED_EXIT if outcome in ("refused", "ended") else 0
+    return FAILED_EXIT if outcome in ("refused", "ended") else 0
 
 
 def _arguments(action: str | None, settings: list[str]) -> dict[str, float]:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import typer
 
-from cutaway.cli.opening import shown_path
+from cutaway.cli.options import shown_path
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:

@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from cutaway.cli.options import AsJson
+from cutaway.cli.options import FAILED_EXIT, AsJson, Subsets, Trust, open_run
 from cutaway.errors import ConfigurationError, RunNotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cutaway.dataset import Dataset
-    from cutaway.evaluation import Evaluation
     from cutaway.evaluation.subject import Subject
     from cutaway.run import Run
 
-__all__ = ["FAILED_EXIT", "evaluate"]
-
-FAILED_EXIT = 1
+__all__ = ["evaluate"]
 
 
 def evaluate(
@@ -44,15 +41,11 @@ def evaluate(
     on_error: Annotated[
         str, typer.Option(metavar="skip|fail", help="Go past a sample that fails, or stop there.")
     ] = "skip",
-    subset: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this subset; give it again for more.")
-    ] = None,
+    subset: Subsets = None,
     layer: Annotated[
         str | None, typer.Option(metavar="NAME", help="The layer of the latent space; by default what enters the head.")
     ] = None,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="Open the model here, without limits: only for files that you made.")
-    ] = False,
+    trust: Trust = False,
     timeout: Annotated[
         float | None,
         typer.Option(metavar="S", min=0.01, help="Seconds for one sample's encoders, and for one batch of the model."),
@@ -75,26 +68,31 @@ def evaluate(
     """
     from cutaway.cli.evaluate_pages import evaluation_object, print_begin, print_end
     from cutaway.cli.output import Screen, emit_json
+    from cutaway.cli.progress import shown_progress
     from cutaway.dataset.printed import captured_prints
+    from cutaway.evaluation import evaluate as evaluate_all
+    from cutaway.evaluation.evaluate import SAMPLE_SECONDS
 
     screen, notes = Screen(), Screen(stderr=True)
     run = _run(into)
     with captured_prints() as prints:
         dataset, subject = _open_binding(binding, model, trust=trust, timeout=timeout)
         print_begin(notes, dataset, subject)
-        found = _evaluated(
-            dataset,
-            subject,
-            run,
-            epoch=epoch,
-            batch_size=batch_size,
-            workers=workers,
-            on_error=_policy(on_error),
-            subset=subset or None,
-            layer=layer,
-            timeout=timeout,
-            resume=not restart,
-        )
+        with _said_when_stopped(), shown_progress("evaluate") as progress:
+            found = evaluate_all(
+                dataset,
+                subject,
+                run,
+                epoch=epoch,
+                batch_size=batch_size,
+                workers=workers,
+                on_error=_policy(on_error),
+                latent_layer=layer,
+                subsets=subset or None,
+                progress=progress,
+                resume=not restart,
+                sample_timeout=SAMPLE_SECONDS if timeout is None else timeout,
+            )
     if as_json:
         emit_json(evaluation_object(found))
     else:
@@ -113,41 +111,6 @@ def _open_binding(binding: str, model: str | None, *, trust: bool, timeout: floa
     return dataset, open_subject(model, dataset, trust=trust, limits=limits)
 
 
-def _evaluated(
-    dataset: Dataset,
-    subject: Subject,
-    run: Run | None,
-    *,
-    epoch: int | None,
-    batch_size: int,
-    workers: int | None,
-    on_error: Literal["skip", "fail"],
-    subset: list[str] | None,
-    layer: str | None,
-    timeout: float | None,
-    resume: bool,
-) -> Evaluation:
-    from cutaway.cli.progress import shown_progress
-    from cutaway.evaluation import evaluate as evaluate_all
-    from cutaway.evaluation.evaluate import SAMPLE_SECONDS
-
-    with _said_when_stopped(), shown_progress("evaluate") as progress:
-        return evaluate_all(
-            dataset,
-            subject,
-            run,
-            epoch=epoch,
-            batch_size=batch_size,
-            workers=workers,
-            on_error=on_error,
-            latent_layer=layer,
-            subsets=subset,
-            progress=progress,
-            resume=resume,
-            sample_timeout=SAMPLE_SECONDS if timeout is None else timeout,
-        )
-
-
 @contextmanager
 def _said_when_stopped() -> Iterator[None]:
     """Say on Ctrl-C that nothing is lost."""
@@ -159,8 +122,6 @@ def _said_when_stopped() -> Iterator[None]:
 
 
 def _run(into: str | None) -> Run | None:
-    from cutaway.cli.opening import open_run
-
     try:
         return None if into is None else open_run(into)
     except RunNotFound as error:

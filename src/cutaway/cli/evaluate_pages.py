@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from cutaway.cli.grid import Cell, GridColumn
-from cutaway.cli.opening import shown_path
+from cutaway.cli.options import shown_path
 from cutaway.cli.output import Screen, heading
 from cutaway.cli.words import age, number, printable, share
 from cutaway.wording import counted

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cutaway.cli.opening import open_run, shown_path
-from cutaway.cli.options import AsJson, RunText
+from cutaway.cli.options import FAILED_EXIT, AsJson, RunText, open_run, shown_path
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -15,9 +14,7 @@ if TYPE_CHECKING:
     from cutaway.cli.fixes import PlannedFix
     from cutaway.run import Run
 
-__all__ = ["FAILED_EXIT", "fix"]
-
-FAILED_EXIT = 1
+__all__ = ["fix"]
 
 
 def fix(
@@ -71,7 +68,10 @@ def fix(
     cutaway fix mnist --from decided.csv               a person's decisions instead
     cutaway fix mnist --undo                           take the newest overlay back
     """
+    from cutaway.cli.fix_pages import print_fix
+    from cutaway.cli.fix_proving import prove
     from cutaway.cli.fixes import FixRequest, make_fix
+    from cutaway.cli.output import Screen
 
     _refuse_contradictions(undo=undo, list_all=list_all, retrain=retrain, repeats=repeats, dry_run=dry_run)
     found = open_run(run)
@@ -83,9 +83,9 @@ def fix(
     made = make_fix(found, asked, write=not dry_run)
     proof = None
     if not as_json:
-        _print_fix(made, dry_run=dry_run, retrain=retrain)
+        print_fix(Screen(), made, dry_run=dry_run, retraining=retrain is not None)
     if retrain is not None and made.overlay is not None:
-        proof = _prove(made, retrain, repeats)
+        proof = prove(made, retrain, repeats, lambda line: typer.echo(line, err=True))
     return _finish(made, proof, as_json=as_json)
 
 
@@ -102,19 +102,6 @@ def _refuse_contradictions(*, undo: bool, list_all: bool, retrain: str | None, r
         raise ConfigurationError(f"`--repeats >= 0` must hold, but got --repeats {repeats}.")
     if repeats and retrain is None:
         raise ConfigurationError("`--repeats` says how often to retrain.", hint="Give the command with `--retrain`.")
-
-
-def _prove(made: PlannedFix, command: str, repeats: int) -> Proof:
-    from cutaway.cli.fix_proving import prove
-
-    return prove(made, command, repeats, lambda line: typer.echo(line, err=True))
-
-
-def _print_fix(made: PlannedFix, *, dry_run: bool, retrain: str | None) -> None:
-    from cutaway.cli.fix_pages import print_fix
-    from cutaway.cli.output import Screen
-
-    print_fix(Screen(), made, dry_run=dry_run, retraining=retrain is not None)
 
 
 def _finish(made: PlannedFix, proof: Proof | None, *, as_json: bool) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from cutaway.cli.grid import Cell, GridColumn
-from cutaway.cli.opening import shown_path
+from cutaway.cli.options import shown_path
 from cutaway.cli.output import Screen, heading
 from cutaway.cli.words import number, printable
 from cutaway.run.overlays import DROP, LABEL, WEIGHT, Correction, Overlay

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cutaway.analysis.fixing import Gain, MeasuredFix, Training, gain_over_seeds, measure, split_command, train
-from cutaway.cli.opening import shown_path
+from cutaway.cli.options import shown_path
 from cutaway.run.evaluations import evaluations
 from cutaway.run.overlay_use import never_read, overlay_of
 from cutaway.run.overlays import LABEL, Overlay

@@ -17,7 +17,16 @@ from cutaway.cli.grid import Cell, GridColumn, cell_text, fit
 from cutaway.cli.sparkline import ASCII_BLOCKS, BLOCKS, NOT_FINITE, sparkline
 from cutaway.cli.words import printable
 
-__all__ = ["STATE_STYLES", "Screen", "emit_json", "error_object", "heading", "print_error"]
+__all__ = [
+    "SEVERITY_STYLES",
+    "STATE_STYLES",
+    "Screen",
+    "emit_json",
+    "error_object",
+    "finding_pair",
+    "heading",
+    "print_error",
+]
 
 STATE_STYLES = {
     "running": "bold green",
@@ -27,6 +36,7 @@ STATE_STYLES = {
     "lost": "bold yellow",
     "crashed": "bold red",
 }
+SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan"}
 # A pipe has no width: cutting names there would only hurt whoever reads them next.
 UNLIMITED = 10_000
 
@@ -87,6 +97,12 @@ def heading(text: str, note: str = "") -> Text:
     """Return a heading for a part of a page."""
     whole = Text(printable(text), style="bold")
     return whole.append(f"  {printable(note)}", style="not bold dim") if note else whole
+
+
+def finding_pair(severity: str, code: str, step: object, message: str) -> tuple[Text, str]:
+    """Return a finding as a label and what it stands for; `step` is None where it is about no step."""
+    at = "" if step is None else f" (step {step})"
+    return Text(severity, style=SEVERITY_STYLES[severity]), f"{code}{at}: {message}"
 
 
 def emit_json(content: Mapping[str, Any], *, one_line: bool = False) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cutaway.cli.options import AsJson, Seed, WhichEvaluation, open_run, shown_path
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -21,12 +22,12 @@ FOLDER, FILE = "reports", "report.html"
 def report(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Its folder, name, or the beginning of its name.")],
     *,
-    evaluation: Annotated[int | None, typer.Option(metavar="N", help="Which evaluation; by default the last.")] = None,
+    evaluation: WhichEvaluation = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help=f"Where to write it; by default {FOLDER}/{FILE} in the run.")
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="Whatever is drawn at random repeats with it.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    seed: Seed = 0,
+    as_json: AsJson = False,
 ) -> int:
     """Write what is known about a run as one HTML page with pictures, which can be mailed.
 
@@ -34,7 +35,6 @@ def report(
     what is systematically wrong, as far as they apply; of what does not apply the reason. It is one file of at most
     5 MB that loads nothing, runs no scripts, and prints. What `cutaway analyze` kept in the run is not made again.
     """
-    from cutaway.cli.opening import open_run
     from cutaway.cli.progress import shown_progress
     from cutaway.cli.report_content import gather
 
@@ -72,7 +72,6 @@ def _written(content: ReportContent, path: Path) -> Made:
 
 
 def _tell(run: Run, path: Path, made: Made, *, as_json: bool) -> None:
-    from cutaway.cli.opening import shown_path
     from cutaway.cli.output import Screen, emit_json
     from cutaway.cli.words import size
 

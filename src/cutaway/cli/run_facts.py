@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from cutaway.cli.opening import shown_path
+from cutaway.cli.options import shown_path
 from cutaway.cli.words import seconds_since
 from cutaway.run.annotations import Annotations, readable_annotations
 from cutaway.run.catalog import run_states

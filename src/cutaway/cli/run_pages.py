@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from cutaway.cli.grid import Cell, GridColumn
-from cutaway.cli.output import STATE_STYLES, Screen, heading
+from cutaway.cli.output import SEVERITY_STYLES, STATE_STYLES, Screen, finding_pair, heading
 from cutaway.cli.run_evaluations import print_evaluations
 from cutaway.cli.words import age, number, printable, share, size
 from cutaway.wording import counted, listed
@@ -27,7 +27,6 @@ __all__ = [
     "print_size",
 ]
 
-_SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan"}
 _HEALTH_STYLES = {"healthy": "green", "warnings": "yellow", "sick": "bold red", "not watched": "dim"}
 MOST_CONFIG_LINES = 12
 MOST_FINDINGS = 8
@@ -115,7 +114,7 @@ def _print_health(screen: Screen, health: Facts, path: str) -> None:
         screen.line(f"  cutaway watch {path} lets all rules look", style="dim")
     pairs: list[tuple[Cell, Cell]] = []
     for one in health["telling"]:
-        pairs.append(_finding({**one, "where": {"step": one["step"]}}))
+        pairs.append(finding_pair(one["severity"], one["code"], one["step"], one["message"]))
         if one["try_this"]:
             pairs.append(("try", one["try_this"]))
     screen.pairs(pairs, indent=2)
@@ -281,17 +280,14 @@ def _print_findings(screen: Screen, findings: Sequence[Facts], *, more: bool) ->
         return
     screen.line()
     screen.line(heading("More findings" if more else "Findings", "" if findings else "none"))
-    worst = sorted(findings, key=lambda one: (list(_SEVERITY_STYLES).index(one["severity"]), one["time"]))
-    screen.pairs([_finding(one) for one in worst[:MOST_FINDINGS]], indent=2)
+    worst = sorted(findings, key=lambda one: (list(SEVERITY_STYLES).index(one["severity"]), one["time"]))
+    pairs = [
+        finding_pair(one["severity"], one["code"], one["where"].get("step"), one["message"])
+        for one in worst[:MOST_FINDINGS]
+    ]
+    screen.pairs(pairs, indent=2)
     if len(findings) > MOST_FINDINGS:
         screen.line(f"  {len(findings) - MOST_FINDINGS} more; --json has them all", style="dim")
-
-
-def _finding(finding: Facts) -> tuple[Text, str]:
-    step = finding["where"].get("step")
-    at = "" if step is None else f" (step {step})"
-    label = Text(finding["severity"], style=_SEVERITY_STYLES[finding["severity"]])
-    return label, f"{finding['code']}{at}: {finding['message']}"
 
 
 def _print_damage(screen: Screen, damage: Sequence[Facts], *, verified: bool) -> None:

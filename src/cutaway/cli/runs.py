@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cutaway.cli.opening import open_run, shown_path
-from cutaway.cli.options import AsJson, RunText
+from cutaway.cli.options import AsJson, RunText, open_run, shown_path
 from cutaway.errors import ConfigurationError, RunLocked
 
 if TYPE_CHECKING:

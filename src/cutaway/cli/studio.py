@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cutaway.cli.opening import shown_path
-from cutaway.cli.studio_export import export_run
+from cutaway.cli.options import shown_path
+from cutaway.cli.studio_export import export_run, print_to_stderr
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -113,9 +113,9 @@ def studio(
     with server.bind(host, port) as listening:
         taken = listening.getsockname()[1]
         if port not in (0, taken):
-            _print_to_stderr(f"Port {port} is taken; using {taken}.")
+            print_to_stderr(f"Port {port} is taken; using {taken}.")
         if not bundle.is_built:
-            _print_to_stderr(f"The page is not built, only the HTTP API is there. {bundle.why_not_built}")
+            print_to_stderr(f"The page is not built, only the HTTP API is there. {bundle.why_not_built}")
         opened = Studio.open(folder, gate=gate, read_only=read_only)
         _say_what_makes_runs(folder)
         _show(host, taken, guards, page.lstrip("/"), opens=not no_open and bundle.is_built)
@@ -193,7 +193,7 @@ def _token_of(file: Path) -> str:
         message = f"`--token-file {file}` cannot be read: {reason}."
         raise ConfigurationError(message, hint=f"Make one with: {_MAKE_TOKEN}", path=file) from error
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
-        _print_to_stderr(f"Warning: others on this machine can read the token. Run: chmod 600 {file}")
+        print_to_stderr(f"Warning: others on this machine can read the token. Run: chmod 600 {file}")
     return token
 
 
@@ -203,10 +203,10 @@ def _say_what_makes_runs(folder: Path) -> None:
     # By names alone, as the page finds them: opening thousands would keep whoever typed the command waiting.
     if Places(folder).look():
         return
-    _print_to_stderr(f"No runs in {shown_path(folder)} yet. Any of these makes one, and the page shows it at once:")
+    print_to_stderr(f"No runs in {shown_path(folder)} yet. Any of these makes one, and the page shows it at once:")
     width = max(len(command) for command, _ in _FIRST_RUNS)
     for command, what in _FIRST_RUNS:
-        _print_to_stderr(f"  {command:<{width}}   {what}")
+        print_to_stderr(f"  {command:<{width}}   {what}")
 
 
 def _show(host: str, port: int, guards: Guards, page: str, *, opens: bool) -> None:
@@ -218,12 +218,12 @@ def _show(host: str, port: int, guards: Guards, page: str, *, opens: bool) -> No
     # A name that it answers to: the one it was given for others, before that of this machine alone.
     name = guards.allowed_hosts[0] if everywhere and guards.allowed_hosts else here
     address = f"http://{name}:{port}{guards.root_path}/{page}"
-    _print_to_stderr(f"The studio is at {address}   (Ctrl-C ends it)")
+    print_to_stderr(f"The studio is at {address}   (Ctrl-C ends it)")
     if everywhere and not guards.allowed_hosts:
-        _print_to_stderr(f"For other machines add the name that they use: --allow-host {socket.gethostname()}")
+        print_to_stderr(f"For other machines add the name that they use: --allow-host {socket.gethostname()}")
     if not _has_display():
-        _print_to_stderr(f"From your own machine: ssh -N -L {port}:{here}:{port} {_user()}@{socket.gethostname()}")
-        _print_to_stderr(f"then open http://localhost:{port}{guards.root_path}/{page} there.")
+        print_to_stderr(f"From your own machine: ssh -N -L {port}:{here}:{port} {_user()}@{socket.gethostname()}")
+        print_to_stderr(f"then open http://localhost:{port}{guards.root_path}/{page} there.")
     elif opens and _is_terminal():
         import webbrowser
 
@@ -247,7 +247,3 @@ def _user() -> str:
 
 def _is_terminal() -> bool:
     return sys.stderr.isatty()
-
-
-def _print_to_stderr(text: str) -> None:
-    typer.echo(text, err=True)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from cutaway.cli.opening import open_run, shown_path
+from cutaway.cli.options import open_run, shown_path
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from cutaway.studio.freezing import Frozen
 
-__all__ = ["export_run"]
+__all__ = ["export_run", "print_to_stderr"]
 
 _MOST_SAMPLES = 5000
 
@@ -27,7 +27,7 @@ def export_run(path: Path | None, folder: Path, samples: Path | None) -> None:
         raise ConfigurationError(message, hint="Name it: cutaway studio RUN --export FOLDER")
     run = open_run(str(path))
     named = _names_in(samples) if samples is not None else None
-    made = freeze(Path(run.path), folder, samples=named, say=_print_to_stderr)
+    made = freeze(Path(run.path), folder, samples=named, say=print_to_stderr)
     _tell(made, folder)
 
 
@@ -52,14 +52,15 @@ def _names_in(file: Path) -> list[str]:
 
 def _tell(made: Frozen, folder: Path) -> None:
     for sentence in made.left_out:
-        _print_to_stderr(f"Left out: {sentence}")
+        print_to_stderr(f"Left out: {sentence}")
     what = f"{made.answers:,} answers, {made.pictures:,} pictures"
     if made.samples:
         what += f", {made.samples:,} samples in full ({made.heat_maps:,} with heat maps)"
-    _print_to_stderr(f"Frozen: {what}, {made.bytes / 1e6:.1f} MB.")
-    _print_to_stderr("It holds data of the run and of its samples: give it only to those who may see them.")
-    _print_to_stderr(f"Open {shown_path(folder / 'index.html')}; it needs no server and no network.")
+    print_to_stderr(f"Frozen: {what}, {made.bytes / 1e6:.1f} MB.")
+    print_to_stderr("It holds data of the run and of its samples: give it only to those who may see them.")
+    print_to_stderr(f"Open {shown_path(folder / 'index.html')}; it needs no server and no network.")
 
 
-def _print_to_stderr(text: str) -> None:
+def print_to_stderr(text: str) -> None:
+    """Print a line for people: stdout carries results only."""
     typer.echo(text, err=True)

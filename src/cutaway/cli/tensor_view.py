@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.arrays import Int64Array
-from cutaway.cli.opening import shown_path
+from cutaway.cli.options import shown_path
 from cutaway.errors import ConfigurationError, InvalidWorker, did_you_mean
 from cutaway.run.schemas import STATISTICS, STEPS
 from cutaway.run.tables import Damage

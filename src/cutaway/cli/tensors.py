@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cutaway.cli.opening import open_run
-from cutaway.cli.options import RunText
+from cutaway.cli.options import Follow, RunText, open_run
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def tensors(
         str | None, typer.Option(help="TRAIN, EVAL, PREDICT or GLOBAL; TRAIN where there are several.")
     ] = None,
     worker: Annotated[str | None, typer.Option(help="One of several workers; the first unless given.")] = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep looking until the training ends.")] = False,
+    follow: Follow = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object; with --follow one a line.")] = False,
 ) -> None:
     """Show the statistics of every tensor of a run, and how one of them went over the steps.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cutaway.cli.options import AsJson
+from cutaway.cli.options import FAILED_EXIT, AsJson, EvaluatedRun, WhichEvaluation, open_run, shown_path
 from cutaway.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -19,20 +19,19 @@ if TYPE_CHECKING:
     from cutaway.cli.test_pages import TestResultsPage
     from cutaway.run.slice_tests import WrittenTest
 
-__all__ = ["FAILED_EXIT", "judge"]
+__all__ = ["judge"]
 
-FAILED_EXIT = 1
 _Text = str | None
 
 
 def judge(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run with an evaluation: its folder, name or beginning.")],
+    run: EvaluatedRun,
     *,
     tests: Annotated[
         _Text, typer.Option(metavar="FILE", help="Tests of this file; by default tests.yaml of the run.")
     ] = None,
     from_run: Annotated[_Text, typer.Option("--from", metavar="RUN", help="Tests of another run.")] = None,
-    evaluation: Annotated[int | None, typer.Option(metavar="N", help="Which evaluation; by default the last.")] = None,
+    evaluation: WhichEvaluation = None,
     confident: Annotated[
         bool, typer.Option("--confident", help="Pass only where the whole 95 % interval meets the bound.")
     ] = False,
@@ -116,7 +115,6 @@ def _refuse_mixtures(*, edits: Edits, listed: bool, running: bool, from_run: str
 
 
 def _tests_path(run: str, tests: str | None, from_run: str | None) -> Path:
-    from cutaway.cli.opening import open_run
     from cutaway.run.layout import TESTS_FILE
 
     return Path(tests) if tests is not None else open_run(from_run or run).path / TESTS_FILE
@@ -124,7 +122,6 @@ def _tests_path(run: str, tests: str | None, from_run: str | None) -> Path:
 
 def _read_tests(run: str, path: Path, in_file: bool) -> tuple[WrittenTest, ...]:  # noqa: FBT001 - one of two places
     """Return the tests, of which there must be one: a gate without any would let everything through."""
-    from cutaway.cli.opening import shown_path
     from cutaway.run.slice_tests import read_tests
 
     written = read_tests(path)
@@ -151,7 +148,6 @@ def _show_tests(path: Path, written: tuple[WrittenTest, ...], *, as_json: bool) 
 def _judged(asked: TestRequest, written: tuple[WrittenTest, ...], *, as_json: bool) -> int:
     from cutaway.analysis import Population
     from cutaway.analysis.slice_tests import run_tests
-    from cutaway.cli.opening import open_run
     from cutaway.cli.output import Screen, emit_json
     from cutaway.cli.test_pages import TestResultsPage, page_object, parsed_tests, print_page
 
@@ -177,7 +173,6 @@ def _judged(asked: TestRequest, written: tuple[WrittenTest, ...], *, as_json: bo
 def _baseline(run: str, tests: Sequence[SliceTest]) -> tuple[TestResult, ...]:
     from cutaway.analysis import Population
     from cutaway.analysis.slice_tests import run_tests
-    from cutaway.cli.opening import open_run
 
     with Population.open(open_run(run)) as population:
         return run_tests(population.samples, tests)

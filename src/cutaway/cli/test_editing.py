@@ -36,7 +36,7 @@ class Edits:
 
 def edit_tests(run: str, path: Path, edits: Edits, *, evaluation: int | None, as_json: bool) -> int:
     """Change a file of tests, and show what the run reaches in the new ones."""
-    from cutaway.cli.opening import shown_path
+    from cutaway.cli.options import shown_path
     from cutaway.cli.output import Screen, emit_json
     from cutaway.cli.test_pages import print_edits, result_object
     from cutaway.run.slice_tests import read_tests, with_tests, without_tests, write_tests
@@ -68,7 +68,7 @@ def _new(
     from cutaway.analysis import Population
     from cutaway.analysis.slice_tests import parse_test, run_tests
     from cutaway.analysis.slice_tests.measuring import measure
-    from cutaway.cli.opening import open_run
+    from cutaway.cli.options import open_run
     from cutaway.run.slice_tests import WrittenTest
 
     lines = [parse_test(line, edits.name) for line in edits.lines]

@@ -14,7 +14,7 @@ from cutaway.analysis.slice_tests import SliceTest, TestResult, Verdict, parse_t
 from cutaway.analysis.slice_tests.measuring import HELD_OUT
 from cutaway.analysis.slice_tests.running import figure
 from cutaway.cli.grid import Cell, GridColumn
-from cutaway.cli.opening import shown_path
+from cutaway.cli.options import shown_path
 from cutaway.cli.output import Screen
 from cutaway.cli.words import number, printable
 from cutaway.errors import ConfigurationError

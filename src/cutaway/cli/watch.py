@@ -7,22 +7,21 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from cutaway.cli.opening import open_run
-from cutaway.cli.options import RunText
+from cutaway.cli.options import FAILED_EXIT, Follow, RunText, open_run, shown_path
 from cutaway.errors import ConfigurationError, RunNotFound, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cutaway.cli.output import Screen
+    from cutaway.cli.watch_pages import WatchRecord
     from cutaway.rules.actions.action import Action
     from cutaway.rules.watcher import Watcher, WatchStatus
     from cutaway.run import Run
     from cutaway.run.findings import Severity
 
-__all__ = ["FINDINGS_EXIT", "watch"]
+__all__ = ["watch"]
 
-FINDINGS_EXIT = 1
 NEVER = "never"
 WAIT_SECONDS = 0.2
 # A log gets a line about how far it is no more often than this; findings come at once.
@@ -45,7 +44,7 @@ def watch(
             help="What to do when a rule fires: stop, checkpoint, reduce-lr[=0.1], dump, notify=URL.",
         ),
     ] = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Keep looking until the training ends.")] = False,
+    follow: Follow = False,
     fail_on: Annotated[
         str, typer.Option(metavar="info|warning|error|never", help="End with 1 for findings this bad or worse.")
     ] = "error",
@@ -89,7 +88,7 @@ def watch(
             emit_json(_summary(opened, watcher, last))
         else:
             _as_pages(screen, opened, watcher, follow=follow)
-        return FINDINGS_EXIT if _is_bad(watcher, least) else 0
+        return FAILED_EXIT if _is_bad(watcher, least) else 0
 
 
 def _severity(text: str) -> Severity | None:
@@ -162,7 +161,6 @@ def _as_lines(statuses: Iterator[WatchStatus], *, follow: bool) -> WatchStatus:
 
 
 def _summary(run: Run, watcher: Watcher, last: WatchStatus) -> dict[str, object]:
-    from cutaway.cli.opening import shown_path
     from cutaway.cli.watch_pages import finding_object
 
     codes = {one.rule.rule_name for one in last.watched}
@@ -199,13 +197,12 @@ def _as_pages(screen: Screen, run: Run, watcher: Watcher, *, follow: bool) -> No
     print_end(screen, seen, run)
 
 
-def _live(screen: Screen, seen: object, watcher: Watcher) -> None:
+def _live(screen: Screen, seen: WatchRecord, watcher: Watcher) -> None:
     from rich.console import Group
     from rich.live import Live
 
-    from cutaway.cli.watch_pages import WatchRecord, live_page
+    from cutaway.cli.watch_pages import live_page
 
-    assert isinstance(seen, WatchRecord)
     with Live(console=screen.console, auto_refresh=False, transient=True) as live:
         for one in watcher.looks(follow=True):
             seen.add(one)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from cutaway.cli.grid import Cell, GridColumn, fit
-from cutaway.cli.opening import shown_path
-from cutaway.cli.output import STATE_STYLES, Screen, heading
+from cutaway.cli.options import shown_path
+from cutaway.cli.output import STATE_STYLES, Screen, finding_pair, heading
 from cutaway.cli.words import printable
 from cutaway.rules.runner import Status, Watched
 from cutaway.rules.watcher import WatchStatus
@@ -18,9 +18,8 @@ from cutaway.wording import counted
 if TYPE_CHECKING:
     from cutaway.run import Run
 
-__all__ = ["SEVERITY_STYLES", "WatchRecord", "finding_object", "live_page", "print_end"]
+__all__ = ["WatchRecord", "finding_object", "live_page", "print_end"]
 
-SEVERITY_STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan"}
 STATUS_STYLES = {
     Status.FIRED: "bold yellow",
     Status.BROKEN: "bold red",
@@ -91,7 +90,8 @@ def print_end(screen: Screen, seen: WatchRecord, run: Run) -> None:
     if seen.findings:
         screen.line()
         screen.line(heading("New findings", f"{len(seen.findings)}"))
-        screen.pairs([_pair(finding) for finding in seen.findings[:MOST_FINDINGS]], indent=2)
+        shown = seen.findings[:MOST_FINDINGS]
+        screen.pairs([finding_pair(one.severity, one.code, one.where.get("step"), one.message) for one in shown], 2)
         if len(seen.findings) > MOST_FINDINGS:
             screen.line(f"  {len(seen.findings) - MOST_FINDINGS} more; --json has them all", style="dim")
     if seen.last.unrecorded:
@@ -136,10 +136,3 @@ def _head(last: WatchStatus, name: str) -> Text:
     return head.append(str(last.state), style=f"not bold {STATE_STYLES[str(last.state)]}").append(
         f"  {step}", style="not bold"
     )
-
-
-def _pair(finding: Finding) -> tuple[Text, str]:
-    step = finding.where.get("step")
-    at = "" if step is None else f" (step {step})"
-    label = Text(finding.severity, style=SEVERITY_STYLES[finding.severity])
-    return label, f"{finding.code}{at}: {finding.message}"

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from cutaway.cli.opening import open_run
+from cutaway.cli.options import open_run
 from cutaway.run import Run
 from cutaway.run.control import Inbox
 from tests.rules.sickness import sick_run, train
