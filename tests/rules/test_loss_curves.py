@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from cutaway.errors import InsufficientInformationForRuleInvocation
-from cutaway.rules.loss_curves import LossCurves, training
-from cutaway.rules.losses import TrainingSteps
+from cutaway.rules.losses import LossCurves, TrainingSteps, training
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
 from cutaway.testing.rules import ScriptedRun

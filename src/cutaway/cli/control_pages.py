@@ -37,7 +37,7 @@ def print_requests(name: str, state: str, requests: Sequence[tuple[Request, Repl
     rows: list[list[Cell]] = [
         [
             f"{age(now - one.time)} ago",
-            _action(one),
+            " ".join([one.action, *(f"{name}={value}" for name, value in one.arguments.items())]),
             one.who,
             one.why,
             "waits" if reply is None else answer_words(reply),
@@ -51,7 +51,3 @@ def answer_words(reply: Reply) -> str:
     """Write an answer as one line: its step matters where something was done."""
     at = f" at step {reply.step}" if reply.state == "done" and reply.step >= 0 else ""
     return f"{reply.state}{at}: {reply.reason}" if reply.reason else f"{reply.state}{at}"
-
-
-def _action(request: Request) -> str:
-    return " ".join([request.action, *(f"{name}={value}" for name, value in request.arguments.items())])

@@ -67,21 +67,19 @@ def print_end(screen: Screen, evaluation: Evaluation, *, printed: int = 0) -> No
     _print_failures(screen, evaluation, subsets)
     _print_notes(screen, source, printed)
     screen.line()
-    screen.pairs([("samples", shown_path(evaluation.path)), ("next", f"cutaway runs show {_run(evaluation)}")])
+    following = f"cutaway runs show {shown_path(evaluation.run.path)}"
+    screen.pairs([("samples", shown_path(evaluation.path)), ("next", following)])
 
 
 def _subset_columns(names: list[str]) -> list[GridColumn]:
-    scores = [GridColumn(_title(name), "right", drop=2 + i, least=8) for i, name in enumerate(names)]
+    titles = [name.removeprefix("loss.").removeprefix("metric.") for name in names]
+    scores = [GridColumn(title, "right", drop=2 + i, least=8) for i, title in enumerate(titles)]
     return [GridColumn("subset"), GridColumn("samples", "right"), GridColumn("failed", "right"), *scores]
 
 
 def _subset_row(name: str, one: SubsetSource, names: list[str]) -> list[Cell]:
     failed = Text(f"{one.failed:,}", style="bold red" if one.failed else "dim")
     return [Text(name, style="bold"), f"{one.samples or 0:,}", failed, *(number(one.means.get(n)) for n in names)]
-
-
-def _title(name: str) -> str:
-    return name.removeprefix("loss.").removeprefix("metric.")
 
 
 def _print_failures(screen: Screen, evaluation: Evaluation, subsets: Mapping[str, SubsetSource]) -> None:
@@ -143,7 +141,3 @@ def _not_finite(subsets: Mapping[str, SubsetSource]) -> list[str]:
             if bad:
                 notes.append(f"{counted(bad, 'sample')} of {name} with NaN or infinity in their {what}; they are kept.")
     return notes
-
-
-def _run(evaluation: Evaluation) -> str:
-    return shown_path(evaluation.run.path)

@@ -86,9 +86,9 @@ class Screen:
                 margin = first if i == 0 else Text(" " * first.cell_len)
                 self.console.print(Text().append(margin).append(line), soft_wrap=True)
 
-    def spark(self, values: Sequence[float | None], width: int, style: str = "cyan") -> Text:
+    def spark(self, values: Sequence[float | None], width: int) -> Text:
         """Draw a series, its non-finite stretches in red."""
-        drawn = Text(sparkline(values, width, blocks=BLOCKS if self.unicode else ASCII_BLOCKS), style=style)
+        drawn = Text(sparkline(values, width, blocks=BLOCKS if self.unicode else ASCII_BLOCKS), style="cyan")
         drawn.highlight_regex(re.escape(NOT_FINITE), "bold red")
         return drawn
 

@@ -50,7 +50,11 @@ def gather(
     return ReportContent(
         head=_head(facts, samples.content.pop("source", Source()), samples.content.pop("number", None)),
         findings=[Finding(**one) for one in facts["findings"]],
-        series=[_series(one) for one in facts["scalars"] if one["series"]],
+        series=[
+            ReportSeries(one["name"], one["mode"], one["series"], one["first"], one["last"], one["step"])
+            for one in facts["scalars"]
+            if one["series"]
+        ],
         fixes=_fixes(run),
         damage=[
             *(_damage(one) for one in facts["damage"]),
@@ -209,10 +213,6 @@ def _versions(versions: Mapping[str, Any]) -> str:
 
 def _epoch(source: Source) -> str:
     return "" if source.epoch is None else f", epoch {source.epoch}"
-
-
-def _series(fact: Facts) -> ReportSeries:
-    return ReportSeries(fact["name"], fact["mode"], fact["series"], fact["first"], fact["last"], fact["step"])
 
 
 def _damage(one: Mapping[str, Any]) -> str:

@@ -14,8 +14,7 @@ from cutaway.cli.words import age, number, printable, share, size
 from cutaway.wording import counted, listed
 
 if TYPE_CHECKING:
-    from cutaway.cli.comparing import ComparedRuns, Row
-    from cutaway.cli.run_facts import Facts
+    from cutaway.cli.run_facts import ComparedRuns, Facts, Row
 
 __all__ = [
     "print_annotations",

@@ -89,8 +89,8 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare runs: what was set differently, and where the scalars ended."""
-    from cutaway.cli.comparing import compare_runs
     from cutaway.cli.output import emit_json
+    from cutaway.cli.run_facts import compare_runs
     from cutaway.cli.run_pages import print_compare
 
     if len(runs) < 2:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["WatchRecord", "finding_object", "live_page", "print_end"]
 
+# The most telling first.
 STATUS_STYLES = {
     Status.FIRED: "bold yellow",
     Status.BROKEN: "bold red",
@@ -55,10 +57,8 @@ class WatchRecord:
         """Return how it stands as one line."""
         if self.last is None:
             return f"{self.run}: nothing yet"
-        counts: dict[str, int] = {}
-        for one in self.last.watched:
-            counts[one.status.lower()] = counts.get(one.status.lower(), 0) + 1
-        listed = ", ".join(f"{counts[name]} {name}" for name in _order_words(counts))
+        counts = Counter(one.status for one in self.last.watched)
+        listed = ", ".join(f"{counts[status]} {status.lower()}" for status in STATUS_STYLES if status in counts)
         step = "no step yet" if self.last.newest < 0 else f"step {self.last.newest}"
         return f"{self.run}: {self.last.state}, {step}; {counted(len(self.last.watched), 'rule')}: {listed}"
 
@@ -122,12 +122,8 @@ def _rule_row(one: Watched) -> list[Cell]:
 
 
 def _ordered(watched: Any) -> list[Watched]:
-    order = [Status.FIRED, Status.BROKEN, Status.SILENT, Status.WAITING, Status.SKIPPED]
+    order = list(STATUS_STYLES)
     return sorted(watched, key=lambda one: (order.index(one.status), one.rule.rule_name))
-
-
-def _order_words(counts: dict[str, int]) -> list[str]:
-    return [name for name in ("fired", "broken", "silent", "waiting", "skipped") if name in counts]
 
 
 def _head(last: WatchStatus, name: str) -> Text:

@@ -84,7 +84,7 @@ def seconds_since(created: object, now: datetime) -> float | None:
         return None
 
 
-def shorten(text: str, width: int, ellipsis: str = "…") -> str:
+def shorten(text: str, width: int) -> str:
     """Cut the middle out of a long name: both its ends tell names apart.
 
     >>> shorten("gradient/Net_conv1.weight", 15)
@@ -92,10 +92,10 @@ def shorten(text: str, width: int, ellipsis: str = "…") -> str:
     """
     if len(text) <= width:
         return text
-    if width <= len(ellipsis):
+    if width <= 1:
         return text[:width]
-    kept = width - len(ellipsis)
-    return text[: kept - kept // 2] + ellipsis + text[len(text) - kept // 2 :]
+    kept = width - 1
+    return f"{text[: kept - kept // 2]}…{text[len(text) - kept // 2 :]}"
 
 
 def printable(text: str) -> str:

@@ -114,8 +114,7 @@ def train_sick(say: Callable[[str], None]) -> Run:
     torch.manual_seed(7)
     training, test = _loaders(torch, *_digits())
     model, criterion = _network(torch), torch.nn.CrossEntropyLoss()
-    with torch.no_grad():
-        model.conv2.bias.fill_(SICK_BIAS)
+    torch.nn.init.constant_(model.get_submodule("conv2").bias, SICK_BIAS)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.02, momentum=0.9)
     say("Training it again with a sick layer ...")
     with smd.Hook(name="demo-sick", include_collections=["relu_outputs"]) as hook:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -176,15 +177,13 @@ class _Planner:
             return self._plan
         if any(f"ground_truth.{truth}" not in arrays for truth in self._wiring.ground_truths.values()):
             return make_plan(self._dataset, self._description, self._wiring, {}, loss=[], metrics=[])
-        pairs = look_at_pairs(self._wiring, arrays, self._axis)
+        axis = partial(class_axis, self._dataset, self._description, self._wiring)
+        pairs = look_at_pairs(self._wiring, arrays, axis)
         self._plan = make_plan(self._dataset, self._description, self._wiring, pairs, **self._asked)
         for note in self._plan.notes:
             log.info("%s", note)
         self._ledger.update(scores=self._plan.to_dict())
         return self._plan
-
-    def _axis(self, prediction: str) -> int:
-        return class_axis(self._dataset, self._description, self._wiring, prediction)
 
 
 def _refuse_same_files(names: Sequence[str]) -> None:

@@ -23,10 +23,9 @@ from cutaway.evaluation.drawing import Drawing
 from cutaway.evaluation.encoding import Encoding
 from cutaway.evaluation.plan import Plan
 from cutaway.evaluation.predicting import Predicted, Predictor
-from cutaway.evaluation.prepared import Prepared
+from cutaway.evaluation.prepared import BatchResults, Prepared, make_rows
 from cutaway.evaluation.preparing import Preparing, Span
 from cutaway.evaluation.progress import Listener, Progress
-from cutaway.evaluation.rows import BatchResults, make_rows
 from cutaway.evaluation.scoring import Bound, Values, label_columns, own_vectors, score, total_loss
 from cutaway.run.evaluations import LATENT
 from cutaway.run.sample_writer import SampleWriter

@@ -16,8 +16,7 @@ import numpy as np
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
 from cutaway.rules.arguments import Whole
 from cutaway.rules.judgement import Judgement
-from cutaway.rules.loss_curves import LossCurves, training
-from cutaway.rules.losses import LossCurve, TrainingSteps
+from cutaway.rules.losses import LossCurve, LossCurves, TrainingSteps, training
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import selected
 from cutaway.tensors.reader import TensorReader

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cutaway.arrays import Float64Array, Int64Array
-from cutaway.rules.loss_curves import training
-from cutaway.rules.losses import LossCurve
+from cutaway.rules.losses import LossCurve, training
 from cutaway.tensors.modes import ModeKeys
 
 __all__ = ["ValidationRound", "ValidationRounds"]

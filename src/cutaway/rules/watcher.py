@@ -56,11 +56,6 @@ class WatchStatus:
     findings: Sequence[Finding]
     unrecorded: str = ""  # why findings cannot be written to the run
 
-    @property
-    def is_behind(self) -> bool:
-        """Whether rules have steps left to look at."""
-        return any(one.behind for one in self.watched)
-
 
 class Watcher:
     """One process's watch over a run."""
@@ -103,9 +98,8 @@ class Watcher:
             # The state first: where it says that the training had ended, the look that follows sees all of it.
             state = self._trial.state()
             over = state is not RunState.RUNNING
-            found = self.look(state)
-            yield found
-            if not found.is_behind:
+            yield self.look(state)
+            if not self._runner.is_behind:
                 if over or not follow:
                     return
                 self._sleep(POLL_SECONDS)

@@ -64,10 +64,6 @@ class Scan:
         """How many samples of each subset were read."""
         return {name: len(rows) for name, rows in self.samples.items()}
 
-    def complete(self, subset: str) -> bool:
-        """Whether every sample of a subset was read."""
-        return len(self.samples.get(subset, ())) == len(self.dataset.subsets[subset])
-
     def sample(self, subset: str, one: Scanned) -> str:
         """Return the id of a sample that was read."""
         return sample_id(subset, self.dataset.subsets[subset].ids(one.index, one.index + 1)[0])

@@ -16,12 +16,9 @@ from cutaway.run.findings import SEVERITIES, Finding, Severity
 __all__ = ["Sheet", "split_place"]
 
 _PLACE = re.compile(r"^(?P<place>[^\n]*?\.py:\d+): (?P<rest>.+)$", re.DOTALL)
-WORSE = {CheckStatus.PASS: 0, CheckStatus.WARN: 1, CheckStatus.FAIL: 2}
-STATUS_OF: dict[Severity, CheckStatus] = {
-    "info": CheckStatus.PASS,
-    "warning": CheckStatus.WARN,
-    "error": CheckStatus.FAIL,
-}
+# What a finding of each severity makes of a row; the last is the worst.
+WORSE = (CheckStatus.PASS, CheckStatus.WARN, CheckStatus.FAIL)
+STATUS_OF = dict(zip(SEVERITIES, WORSE, strict=True))
 
 
 class Sheet:
@@ -86,7 +83,7 @@ class Sheet:
             return
         self.row(*row)
         status, old = STATUS_OF[severity], self._rows[row]
-        if old.status is CheckStatus.SKIP or WORSE[status] > WORSE[old.status]:
+        if old.status is CheckStatus.SKIP or WORSE.index(status) > WORSE.index(old.status):
             self._rows[row] = replace(old, status=status)
 
     def failed(self, kind: str, name: str) -> bool:

@@ -13,8 +13,7 @@ from cutaway.arrays import Float64Array, Int64Array
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.arguments import Flag, Number, Pattern, Whole, Words
 from cutaway.rules.judgement import Judgement
-from cutaway.rules.loss_curves import LossCurves, needs_loss
-from cutaway.rules.losses import LossCurve
+from cutaway.rules.losses import LossCurve, LossCurves, needs_loss
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import in_collection, selected
 from cutaway.rules.trends import Trend, scatter, trend

@@ -12,8 +12,7 @@ from cutaway.arrays import Float64Array
 from cutaway.errors import StepUnavailable
 from cutaway.rules.arguments import Number, Whole
 from cutaway.rules.judgement import Judgement
-from cutaway.rules.loss_curves import LossCurves, training
-from cutaway.rules.losses import LossCurve
+from cutaway.rules.losses import LossCurve, LossCurves, training
 from cutaway.rules.rule import Rule
 from cutaway.tensors.reader import TensorReader
 

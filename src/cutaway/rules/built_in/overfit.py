@@ -13,7 +13,7 @@ import numpy as np
 
 from cutaway.rules.arguments import Number, Pattern, Whole
 from cutaway.rules.judgement import Judgement
-from cutaway.rules.loss_curves import LossCurves
+from cutaway.rules.losses import LossCurves
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import selected
 from cutaway.rules.trends import roughness

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from cutaway.rules.arguments import Number, Whole
 from cutaway.rules.judgement import Judgement
-from cutaway.rules.loss_curves import LossCurves
+from cutaway.rules.losses import LossCurves
 from cutaway.rules.rule import Rule
 from cutaway.rules.validation_rounds import ValidationRounds
 from cutaway.tensors.reader import TensorReader

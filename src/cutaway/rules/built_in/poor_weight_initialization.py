@@ -12,8 +12,7 @@ import numpy as np
 
 from cutaway.rules.arguments import Number, PatternOrDefault, Whole
 from cutaway.rules.judgement import Judgement
-from cutaway.rules.loss_curves import LossCurves, training
-from cutaway.rules.losses import LossCurve
+from cutaway.rules.losses import LossCurve, LossCurves, training
 from cutaway.rules.rule import Rule
 from cutaway.rules.saved_values import saved_places, value_at
 from cutaway.rules.selecting import in_collection, lacking
