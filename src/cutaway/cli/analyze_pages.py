@@ -17,7 +17,7 @@ from cutaway.analysis.population.names import command_name
 from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.options import shown_path
 from cutaway.cli.output import Screen, heading
-from cutaway.cli.words import number, printable
+from cutaway.cli.words import cut, number, printable
 from cutaway.errors import AnalysisUnavailable, StorageError
 from cutaway.run.exporting import write_csv
 
@@ -63,11 +63,11 @@ def print_part(screen: Screen, part: AnalysisResult) -> None:
         return
     screen.line(heading(part.title or part.analysis))
     for line in part.words:
-        screen.line(f"  {_short(line, MOST_LINE)}")
+        screen.line(f"  {cut(line, MOST_LINE)}")
     if part.shown is not None:
         _print_rows(screen, part.tables[part.shown])
     for note in part.notes[:MOST_NOTES]:
-        screen.line(f"  {_short(note, MOST_LINE)}", style="dim")
+        screen.line(f"  {cut(note, MOST_LINE)}", style="dim")
     if len(part.notes) > MOST_NOTES:
         screen.line(f"  and {len(part.notes) - MOST_NOTES} more notes in --json", style="dim")
 
@@ -181,12 +181,7 @@ def _cell(value: Any, most: int) -> Cell:
         return "yes" if value else "no"
     if isinstance(value, int | float):
         return number(value)
-    return _short(str(value), most)
-
-
-def _short(text: str, most: int) -> str:
-    """Return a text that a terminal can show, cut before it is looked at letter by letter."""
-    return printable(text if len(text) <= most else f"{text[: most - 1]}…")
+    return cut(str(value), most)
 
 
 def _object(part: AnalysisResult) -> dict[str, Any]:

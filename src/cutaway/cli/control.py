@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cutaway.cli.options import FAILED_EXIT, AsJson, RunText, open_run, shown_path
+from cutaway.cli.options import FAILED_EXIT, AsJson, RunText, open_run, shown_path, user_name
 from cutaway.errors import ConfigurationError, RunError
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ def _arguments(action: str | None, settings: list[str]) -> dict[str, float]:
 
 
 def _leave_request(run: Run, action: str, arguments: dict[str, float], why: str) -> Request:
+    import socket
+
     from cutaway.run.asking import ask_training, look_at_training
     from cutaway.run.control import Request
 
@@ -102,7 +104,8 @@ def _leave_request(run: Run, action: str, arguments: dict[str, float], why: str)
             f"The training of run {run.name!r} is not running: it is {training.state}.",
             hint=f"`cutaway runs show {shown_path(run.path)}` says how it ended.",
         )
-    return ask_training(run, training, Request(action, "train", _me(), why, arguments))[0]
+    who = f"{user_name('somebody')}@{socket.gethostname()}"
+    return ask_training(run, training, Request(action, "train", who, why, arguments))[0]
 
 
 def _wait(run: Run, request: Request, seconds: float) -> tuple[str, Reply | None]:
@@ -125,19 +128,6 @@ def _wait(run: Run, request: Request, seconds: float) -> tuple[str, Reply | None
 
 def _look_again(run: Run) -> str:
     return f"`cutaway control {shown_path(run.path)}` shows what became of it."
-
-
-def _me() -> str:
-    """Name the person and the machine, as well as this process knows them."""
-    import getpass
-    import socket
-
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):
-        # A container may run as a user that has no name.
-        user = "somebody"
-    return f"{user}@{socket.gethostname()}"
 
 
 def _list(run: Run, *, as_json: bool) -> int:

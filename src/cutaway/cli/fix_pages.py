@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.options import shown_path
 from cutaway.cli.output import Screen, heading
-from cutaway.cli.words import number, printable
+from cutaway.cli.words import cut, number, printable
 from cutaway.run.overlays import DROP, LABEL, WEIGHT, Correction, Overlay
 from cutaway.wording import counted, listed
 
@@ -148,7 +148,9 @@ def _print_nothing(screen: Screen, made: PlannedFix) -> None:
 
 def _common(overlay: Overlay) -> list[str]:
     found = Counter((one.old, one.new) for one in overlay.corrections if one.field == LABEL)
-    return [f"{_short(old)} -> {_short(new)} ({times:,})" for (old, new), times in found.most_common()]
+    return [
+        f"{cut(old, LONGEST_NAME)} -> {cut(new, LONGEST_NAME)} ({times:,})" for (old, new), times in found.most_common()
+    ]
 
 
 def _expected(made: PlannedFix) -> str:
@@ -176,12 +178,7 @@ def _change(one: Correction) -> str:
     if one.field == DROP:
         return "drop"
     start = "weight " if one.field == WEIGHT else ""
-    return f"{start}{_short(one.old)} -> {_short(one.new)}"
-
-
-def _short(name: str) -> str:
-    """Return a class as it fits into a line, whatever its name is."""
-    return printable(name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…")
+    return f"{start}{cut(one.old, LONGEST_NAME)} -> {cut(one.new, LONGEST_NAME)}"
 
 
 def _print_next(screen: Screen, made: PlannedFix, overlay: Overlay, *, retraining: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from cutaway.analysis import Population
 from cutaway.analysis.fixing import Choice, base_overlay, choose, make_overlay, read_decisions
 from cutaway.analysis.samples import LABEL
+from cutaway.cli.options import user_name
 from cutaway.cli.progress import shown_progress
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, did_you_mean
 from cutaway.run.overlays import Overlay, free_name, overlays, write_overlay
@@ -85,7 +85,7 @@ def make_fix(run: Run, asked: FixRequest, *, write: bool) -> PlannedFix:
         classes,
         truth=origin.answer.truth or "",
         base=base,
-        who=_who(asked),
+        who="cutaway fix" if asked.from_file is None else user_name("somebody"),
         when=datetime.now(UTC).isoformat(timespec="milliseconds"),
         about=_made_from(run, evaluation.number, asked),
     )
@@ -107,16 +107,6 @@ def _refuse_unknown(asked: tuple[str, ...], known: list[str]) -> None:
                     "or choose with `--subset`."
                 ),
             )
-
-
-def _who(asked: FixRequest) -> str:
-    if asked.from_file is None:
-        return "cutaway fix"
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        # A container may run as a user that has no name.
-        return "somebody"
 
 
 def _made_from(run: Run, evaluation: int, asked: FixRequest) -> dict[str, object]:

@@ -24,6 +24,7 @@ __all__ = [
     "WhichEvaluation",
     "open_run",
     "shown_path",
+    "user_name",
 ]
 
 # What a command ends with that found something wrong.
@@ -59,6 +60,16 @@ def open_run(text: str) -> Run:
         run = find_run(given.name, given.parent)
     # `.` is a run without a name until it is written out.
     return run if run.name else Run.open(run.path.resolve())
+
+
+def user_name(nameless: str) -> str:
+    """Return who is at work here; a container may run as a user that has no name."""
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return nameless
 
 
 def shown_path(path: Path) -> str:

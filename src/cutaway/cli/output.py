@@ -15,7 +15,7 @@ from rich.text import Text
 
 from cutaway.cli.grid import Cell, GridColumn, cell_text, fit
 from cutaway.cli.sparkline import ASCII_BLOCKS, BLOCKS, NOT_FINITE, sparkline
-from cutaway.cli.words import printable
+from cutaway.cli.words import number, printable
 
 __all__ = [
     "SEVERITY_STYLES",
@@ -25,6 +25,7 @@ __all__ = [
     "error_object",
     "finding_pair",
     "heading",
+    "number_cell",
     "print_error",
 ]
 
@@ -97,6 +98,12 @@ def heading(text: str, note: str = "") -> Text:
     """Return a heading for a part of a page."""
     whole = Text(printable(text), style="bold")
     return whole.append(f"  {printable(note)}", style="not bold dim") if note else whole
+
+
+def number_cell(value: float | None, style: str = "") -> Text:
+    """Return a number for a cell, loud where it is not finite."""
+    bad = value is not None and not math.isfinite(value)
+    return Text(number(value), style="bold red" if bad else style)
 
 
 def finding_pair(severity: str, code: str, step: object, message: str) -> tuple[Text, str]:

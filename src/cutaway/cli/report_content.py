@@ -15,6 +15,7 @@ from cutaway.analysis.report import Drawn, Fix, Head, ReportContent, ReportSerie
 from cutaway.analysis.report.cards import Room
 from cutaway.analysis.report.sections import shown_as
 from cutaway.cli.run_facts import Facts, show_facts
+from cutaway.cli.words import damage_in_words
 from cutaway.errors import CutawayError
 from cutaway.run.findings import Finding
 from cutaway.run.layout import TESTS_FILE
@@ -57,7 +58,7 @@ def gather(
         ],
         fixes=_fixes(run),
         damage=[
-            *(_damage(one) for one in facts["damage"]),
+            *(damage_in_words(one) for one in facts["damage"]),
             *(one["unreadable"] for one in facts["evaluations"] if "unreadable" in one),
         ],
         missing=samples.missing,
@@ -213,11 +214,6 @@ def _versions(versions: Mapping[str, Any]) -> str:
 
 def _epoch(source: Source) -> str:
     return "" if source.epoch is None else f", epoch {source.epoch}"
-
-
-def _damage(one: Mapping[str, Any]) -> str:
-    step = "" if one["step"] is None else f", step {one['step']}"
-    return f"{one['path']} at byte {one['offset']}{step}: {one['reason']}"
 
 
 def _limits(facts: Facts) -> list[str]:

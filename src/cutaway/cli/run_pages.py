@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from cutaway.cli.grid import Cell, GridColumn
-from cutaway.cli.output import SEVERITY_STYLES, STATE_STYLES, Screen, finding_pair, heading
+from cutaway.cli.output import SEVERITY_STYLES, STATE_STYLES, Screen, finding_pair, heading, number_cell
 from cutaway.cli.run_evaluations import print_evaluations
-from cutaway.cli.words import age, number, printable, share, size
+from cutaway.cli.words import age, damage_in_words, number, printable, share, size
 from cutaway.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def print_list(runs: Sequence[Facts], *, total: int, root: str) -> None:
                 Text(run["state"], style=STATE_STYLES[run["state"]]),
                 "·" if run["age_seconds"] is None else age(run["age_seconds"]),
                 f"{run['steps']:,}",
-                "·" if loss is None else _number_cell(loss["last"]),
+                "·" if loss is None else number_cell(loss["last"]),
                 "" if loss is None else screen.spark(loss["series"], spark),
                 *([listed(run["tags"])] if len(columns) > 6 else []),
             ]
@@ -250,8 +250,8 @@ def _print_scalars(screen: Screen, scalars: Sequence[Facts]) -> None:
         [
             f"  {one['name']}",
             *([one["mode"]] if several else []),
-            _number_cell(one["first"]),
-            _number_cell(one["last"], style="bold"),
+            number_cell(one["first"]),
+            number_cell(one["last"], style="bold"),
             screen.spark(one["series"], 24),
         ]
         for one in scalars
@@ -298,21 +298,13 @@ def _print_damage(screen: Screen, damage: Sequence[Facts], *, verified: bool) ->
     screen.line()
     screen.line(heading("Damage", "the rest of the run reads as written"))
     for one in damage[:MOST_FINDINGS]:
-        step = "" if one["step"] is None else f", step {one['step']}"
-        screen.line(
-            Text("  " + printable(f"{one['path']} at byte {one['offset']}{step}: {one['reason']}"), style="red")
-        )
+        screen.line(f"  {damage_in_words(one)}", style="red")
     if len(damage) > MOST_FINDINGS:
         screen.line(f"  {len(damage) - MOST_FINDINGS} more; --json has them all", style="dim")
 
 
 def _state(state: str) -> Text:
     return Text(state, style=STATE_STYLES[state])
-
-
-def _number_cell(value: float, style: str = "") -> Text:
-    finite = abs(value) < float("inf")
-    return Text(number(value), style=style if finite else "bold red")
 
 
 def _setting(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import re
 import socket
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cutaway.cli.options import shown_path
+from cutaway.cli.options import shown_path, user_name
 from cutaway.cli.studio_export import export_run, print_to_stderr
 from cutaway.errors import ConfigurationError
 
@@ -222,7 +221,8 @@ def _show(host: str, port: int, guards: Guards, page: str, *, opens: bool) -> No
     if everywhere and not guards.allowed_hosts:
         print_to_stderr(f"For other machines add the name that they use: --allow-host {socket.gethostname()}")
     if not _has_display():
-        print_to_stderr(f"From your own machine: ssh -N -L {port}:{here}:{port} {_user()}@{socket.gethostname()}")
+        you = f"{user_name('you')}@{socket.gethostname()}"
+        print_to_stderr(f"From your own machine: ssh -N -L {port}:{here}:{port} {you}")
         print_to_stderr(f"then open http://localhost:{port}{guards.root_path}/{page} there.")
     elif opens and _is_terminal():
         import webbrowser
@@ -236,13 +236,6 @@ def _has_display() -> bool:
     if os.environ.get("SSH_CONNECTION"):
         return False
     return sys.platform != "linux" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "you"  # a container's user without a name
 
 
 def _is_terminal() -> bool:

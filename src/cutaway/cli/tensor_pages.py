@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
 from cutaway.cli.grid import Cell, GridColumn, fit
-from cutaway.cli.output import STATE_STYLES, Screen, heading
+from cutaway.cli.output import STATE_STYLES, Screen, heading, number_cell
 from cutaway.cli.words import number, printable, share
 from cutaway.wording import counted
 
@@ -100,7 +99,7 @@ def _table(screen: Screen, snapshot: Snapshot) -> tuple[list[Text], list[str]]:
 
 def _cells(screen: Screen, row: TensorHistory, statistic: str, others: list[str], spark: int) -> dict[str, Cell]:
     loud = "bold red" if row.statistics["nonfinite"] else "red" if row.nonfinite_steps else ""
-    cells: dict[str, Cell] = {name: _number_cell(row.statistics[name]) for name in [statistic, *others]}
+    cells: dict[str, Cell] = {name: number_cell(row.statistics[name]) for name in [statistic, *others]}
     return {
         **cells,
         "name": Text(f"  {printable(row.name)}", style=loud),
@@ -120,11 +119,6 @@ def _fault(row: TensorHistory) -> str:
     now = int(row.statistics["nonfinite"] or 0)
     since = f"from step {row.first_nonfinite_step:,}"
     return f"{now:,} of {row.size:,} {since}" if now else f"{counted(row.nonfinite_steps, 'step')} {since}"
-
-
-def _number_cell(value: float | None) -> Text:
-    bad = value is not None and not math.isfinite(value)
-    return Text(number(value), style="bold red" if bad else "")
 
 
 def _foot(snapshot: Snapshot, dropped: list[str]) -> list[Text]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
-__all__ = ["age", "number", "printable", "seconds_since", "share", "shorten", "size"]
+__all__ = ["age", "cut", "damage_in_words", "number", "printable", "seconds_since", "share", "shorten", "size"]
 
 _STEPS = ((60.0, "s"), (60.0, "min"), (24.0, "h"), (365.0, "d"))
 
@@ -96,6 +98,17 @@ def shorten(text: str, width: int) -> str:
         return text[:width]
     kept = width - 1
     return f"{text[: kept - kept // 2]}…{text[len(text) - kept // 2 :]}"
+
+
+def damage_in_words(one: Mapping[str, Any]) -> str:
+    """Say where bytes of a run are damaged, and how."""
+    step = "" if one["step"] is None else f", step {one['step']}"
+    return f"{one['path']} at byte {one['offset']}{step}: {one['reason']}"
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text that a terminal can show, cut before it is looked at letter by letter."""
+    return printable(text if len(text) <= most else f"{text[: most - 1]}…")
 
 
 def printable(text: str) -> str:
