@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cutaway.rules.making import make_rules
+from cutaway.rules.making import rule_recipes
 from cutaway.rules.rule import Rule
 from cutaway.rules.watcher import Watcher
 from cutaway.run.catalog import find_run
@@ -37,7 +37,7 @@ def look(folder: Path) -> Looked:
     begin = time.perf_counter()
     run = find_run(str(folder))
     trial = Trial(run)
-    rules = make_rules("all", trial=trial)
+    rules = [recipe.make(trial) for recipe in rule_recipes()]
     opened = time.perf_counter()
     spent = {id(rule): _timed(rule) for rule in rules}
     with Watcher(trial, rules) as watcher:

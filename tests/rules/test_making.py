@@ -2,12 +2,14 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cutaway import registry
 from cutaway.errors import ConfigurationError
-from cutaway.rules.making import make_rules, parse_parameters
+from cutaway.rules.making import parse_parameters, rule_recipes
+from cutaway.rules.rule import Rule
 
 MINE = """
 from beside import LIMIT
@@ -24,6 +26,10 @@ class MyRule(Rule):
 class NoRule:
     pass
 """
+
+
+def make_rules(*asked: Any) -> list[Rule]:
+    return [recipe.make(None) for recipe in rule_recipes(*asked)]
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cutaway.errors import RunDamaged
-from cutaway.rules.saved_values import saved_places, value_at
+from cutaway.rules.selecting import saved_places, value_at
 from cutaway.testing.rules import ScriptedRun
 
 

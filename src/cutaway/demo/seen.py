@@ -51,13 +51,13 @@ def what_it_saw(trained: Trained) -> Facts:
 def what_rules_say(run: Run) -> Facts:
     """Let all rules look at a finished run, as `cutaway watch` does, and return how it is."""
     from cutaway.rules.health import health_of
-    from cutaway.rules.making import make_rules
+    from cutaway.rules.making import rule_recipes
     from cutaway.rules.runner import Status
     from cutaway.rules.watcher import Watcher
     from cutaway.trial import Trial
 
     trial = Trial(run)
-    with Watcher(trial, make_rules(trial=trial)) as watcher:
+    with Watcher(trial, [recipe.make(trial) for recipe in rule_recipes()]) as watcher:
         last = list(watcher.looks(follow=False))[-1]
     looked = sum(one.status in (Status.SILENT, Status.FIRED) for one in last.watched)
     return {

@@ -100,7 +100,10 @@ class _Planning:
         if isinstance(one, str):
             bound = next((each for each in self._own(kind) if each.name == one), None)
             if bound is None:
-                return [self._ours(kind, one, prediction) for prediction in self._needed(kind, one)]
+                if not self.wiring.ground_truths:
+                    message = "compares a prediction with a ground truth, and no prediction has one."
+                    raise BindingError(f"{kind.capitalize()} {one!r} {message}")
+                return [self._ours(kind, one, prediction) for prediction in self.wiring.ground_truths]
             one = bound
         function = one if isinstance(one, Function) else _function(kind, one)
         sources = Sources.between(self.dataset, list(self.wiring.predictions.values()))
@@ -145,13 +148,6 @@ class _Planning:
 
     def _own(self, kind: str) -> Sequence[Function]:
         return self.dataset.losses if kind == "loss" else self.dataset.metrics
-
-    def _needed(self, kind: str, name: str) -> list[str]:
-        if not self.wiring.ground_truths:
-            raise BindingError(
-                f"{kind.capitalize()} {name!r} compares a prediction with a ground truth, and no prediction has one."
-            )
-        return list(self.wiring.ground_truths)
 
 
 def make_plan(

@@ -15,8 +15,7 @@ import numpy as np
 
 from cutaway.arrays import Array, Int64Array
 from cutaway.errors import InsufficientInformationForRuleInvocation
-from cutaway.rules.saved_values import saved_places, value_at
-from cutaway.rules.selecting import lacking
+from cutaway.rules.selecting import lacking, saved_places, value_at
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
 

@@ -16,7 +16,7 @@ from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.rules.rule import Rule
 from cutaway.trial import Trial
 
-__all__ = ["ALL", "Recipe", "make_rules", "parse_parameters", "rule_recipes"]
+__all__ = ["ALL", "Recipe", "parse_parameters", "rule_recipes"]
 
 ALL = "all"
 _OWN = ("self", "base_trial", "action_str")
@@ -52,25 +52,15 @@ class Recipe(NamedTuple):
         return {name: one for name, one in known.items() if name not in _OWN and one.kind not in _ANY}
 
 
-def make_rules(
-    wanted: str | Iterable[str] = ALL,
-    parameters: Mapping[str, Mapping[str, str]] | None = None,
-    trial: Trial | None = None,
-) -> list[Rule]:
-    """Return the rules of some names, each made for a trial with its parameters.
-
-    >>> [rule.rule_name for rule in make_rules("vanishinggradient")]
-    ['VanishingGradient']
-    """
-    return [recipe.make(trial) for recipe in rule_recipes(wanted, parameters)]
-
-
 def rule_recipes(
     wanted: str | Iterable[str] = ALL, parameters: Mapping[str, Mapping[str, str]] | None = None
 ) -> list[Recipe]:
     """Find the rules of some names and check their parameters, before there is a run to make them for.
 
     `wanted` is `all`, names with commas between them, or `path/to/file.py:MyRule`.
+
+    >>> [recipe.make(None) for recipe in rule_recipes("vanishinggradient")]
+    [VanishingGradient(threshold=1e-07)]
     """
     names = [name.strip() for name in (wanted.split(",") if isinstance(wanted, str) else wanted) if name.strip()]
     if not names:

@@ -1,4 +1,6 @@
-"""Which tensors a rule looks at, which of them are trained, and the words for what a run lacks."""
+"""What a rule looks at: tensors, which of them are trained, full values where statistics do not do; and the words for
+what a run lacks.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,23 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from cutaway.arrays import BoolArray
-from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInvocation
+from cutaway.arrays import Array, BoolArray, Float64Array, Int64Array
+from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInvocation, RunDamaged
+from cutaway.rules.rule import UNAVAILABLE
 from cutaway.tensors.collections import DEFAULT_PATTERNS
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
 
-__all__ = ["SCALE", "has_gradient", "in_collection", "lacking", "selected"]
+__all__ = [
+    "SCALE",
+    "has_gradient",
+    "in_collection",
+    "lacking",
+    "saved_places",
+    "selected",
+    "share_per_channel",
+    "value_at",
+]
 
 PREFIX = "gradient/"
 # What a hook records where gradients are scaled.
@@ -87,4 +99,35 @@ def has_gradient(reader: TensorReader, block: StatisticsBlock) -> BoolArray:
         for gradients in reader.statistics_blocks(every, int(block.steps[0]), int(block.steps[-1]) + 1):
             skipped = gradients.steps[(gradients["nonfinite"] > 0).any(axis=0)]
             found[:, np.isin(block.steps, skipped)] = False
+    return found
+
+
+def saved_places(reader: TensorReader, steps: Int64Array) -> list[int]:
+    """Return the places, among some steps, of those at which any tensor was saved in full."""
+    found: list[int] = np.flatnonzero(np.isin(steps, np.asarray(reader.steps(), np.int64))).tolist()
+    return found
+
+
+def value_at(reader: TensorReader, tensor: str, step: int) -> Array | None:
+    """Return a tensor's value at a step, or None where it was not saved or its bytes are damaged."""
+    try:
+        return reader.value(tensor, step)
+    except (*UNAVAILABLE, RunDamaged):
+        # The trial has named the damage already; a rule goes on with what there is.
+        return None
+
+
+def share_per_channel(holds: Array) -> Float64Array:
+    """Return for each channel the share of its values that something holds for.
+
+    Channels lie along axis 1, or along the last of a vector, as in the activity that a hook records.
+
+    >>> share_per_channel(np.array([[True, False], [True, True]])).tolist()
+    [1.0, 0.5]
+    """
+    if not holds.size:
+        return np.empty(0)
+    channel = min(1, holds.ndim - 1)
+    axes = tuple(axis for axis in range(holds.ndim) if axis != channel)
+    found: Float64Array = np.atleast_1d(holds.mean(axis=axes))
     return found

@@ -12,8 +12,7 @@ from cutaway.arrays import Float64Array, Int64Array, ObjectArray
 from cutaway.rules.arguments import Number, PatternOrDefault
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
-from cutaway.rules.saved_values import saved_places, share_per_channel, value_at
-from cutaway.rules.selecting import selected
+from cutaway.rules.selecting import saved_places, selected, share_per_channel, value_at
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
 

@@ -14,8 +14,7 @@ from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.arguments import Flag, Pattern, Words
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
-from cutaway.rules.saved_values import saved_places, value_at
-from cutaway.rules.selecting import SCALE, in_collection, selected
+from cutaway.rules.selecting import SCALE, in_collection, saved_places, selected, value_at
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
 

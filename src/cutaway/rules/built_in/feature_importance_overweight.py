@@ -12,8 +12,7 @@ from cutaway.arrays import Float64Array
 from cutaway.rules.arguments import Number, Pattern, Whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
-from cutaway.rules.saved_values import saved_places, value_at
-from cutaway.rules.selecting import lacking
+from cutaway.rules.selecting import lacking, saved_places, value_at
 from cutaway.tensors.reader import TensorReader
 
 __all__ = ["FeatureImportanceOverweight"]

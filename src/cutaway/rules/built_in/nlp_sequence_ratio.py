@@ -12,8 +12,7 @@ from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInv
 from cutaway.rules.arguments import Pattern, Words, number, whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
-from cutaway.rules.saved_values import saved_places, value_at
-from cutaway.rules.selecting import in_collection, lacking
+from cutaway.rules.selecting import in_collection, lacking, saved_places, value_at
 from cutaway.tensors.reader import TensorReader
 
 __all__ = ["NLPSequenceRatio"]

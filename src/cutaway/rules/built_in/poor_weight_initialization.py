@@ -14,8 +14,7 @@ from cutaway.rules.arguments import Number, PatternOrDefault, Whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.losses import LossCurve, LossCurves, training
 from cutaway.rules.rule import Rule
-from cutaway.rules.saved_values import saved_places, value_at
-from cutaway.rules.selecting import in_collection, lacking
+from cutaway.rules.selecting import in_collection, lacking, saved_places, value_at
 from cutaway.tensors.reader import TensorReader
 
 __all__ = ["PoorWeightInitialization"]

@@ -12,8 +12,7 @@ from cutaway.errors import ConfigurationError
 from cutaway.rules.arguments import Number, PatternOrDefault
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
-from cutaway.rules.saved_values import saved_places, share_per_channel, value_at
-from cutaway.rules.selecting import in_collection, selected
+from cutaway.rules.selecting import in_collection, saved_places, selected, share_per_channel, value_at
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
 

@@ -13,8 +13,7 @@ from cutaway.rules.arguments import pattern, words
 from cutaway.rules.closeness import COMPARED, difference, may_be_close
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.rule import Rule
-from cutaway.rules.saved_values import saved_places, value_at
-from cutaway.rules.selecting import in_collection, lacking
+from cutaway.rules.selecting import in_collection, lacking, saved_places, value_at
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
 from cutaway.trial import Trial, create_trial, no_refresh, refresh
