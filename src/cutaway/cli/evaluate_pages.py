@@ -1,9 +1,11 @@
-"""How `cutaway evaluate` looks: what it begins with, and at its end the subsets, failures, where it lies, what next."""
+"""How evaluations look: what `cutaway evaluate` begins with, and at its end the subsets, failures, where it lies, what
+next; and what `runs show` tells of those of a run.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from cutaway.run.evaluations import Failure
     from cutaway.run.sources import Source, SubsetSource
 
-__all__ = ["evaluation_object", "print_begin", "print_end"]
+__all__ = ["evaluation_object", "print_begin", "print_end", "print_evaluations"]
 
 MOST_FAILURES = 5
 ERROR_CLASS = re.compile(r"\b\w+(?:Error|Exception)\b")
@@ -141,3 +143,59 @@ def _not_finite(subsets: Mapping[str, SubsetSource]) -> list[str]:
             if bad:
                 notes.append(f"{counted(bad, 'sample')} of {name} with NaN or infinity in their {what}; they are kept.")
     return notes
+
+
+def print_evaluations(screen: Screen, facts: Sequence[dict[str, Any]]) -> None:
+    """Print a line for each subset of each evaluation, then the samples to look at first."""
+    if not facts:
+        return
+    screen.line()
+    screen.line(heading("Evaluations"))
+    names = list(dict.fromkeys(n for one in facts for subset in one["subsets"].values() for n in subset["means"]))
+    shown = [name for name in names if name != "loss"]
+    titles = [GridColumn(name.partition(".")[2], "right", least=8, drop=2 + i) for i, name in enumerate(shown)]
+    columns = [
+        GridColumn("", "right"),
+        GridColumn("epoch", "right", drop=1),
+        GridColumn("subset"),
+        GridColumn("samples", "right"),
+    ]
+    rows: list[list[Cell]] = []
+    for one in facts:
+        for name, subset in one["subsets"].items():
+            epoch = "·" if one["epoch"] is None else str(one["epoch"])
+            scores = [number(subset["means"].get(score)) for score in shown]
+            rows.append([f"  {one['evaluation']}", epoch, name, f"{subset['samples']:,}", *scores])
+    screen.table([*columns, *titles], rows)
+    for one in facts:
+        if one["state"] != "finished":
+            line = (
+                f"  evaluation {one['evaluation']} is not finished: the same `cutaway evaluate` again goes on with it"
+            )
+            screen.line(line, style="yellow")
+        if "unreadable" in one:
+            screen.line(f"  {one['unreadable']}", style="red")
+    _print_hardest(screen, next((one["hardest"] for one in facts if one.get("hardest")), []))
+
+
+def _print_hardest(screen: Screen, hardest: Sequence[dict[str, Any]]) -> None:
+    if not hardest:
+        return
+    screen.line()
+    screen.line(heading("Hardest samples", "by their loss, of the newest evaluation"))
+    columns = [
+        GridColumn("", least=12),
+        GridColumn("loss", "right"),
+        GridColumn("is", drop=1),
+        GridColumn("taken for", drop=1),
+    ]
+    rows: list[list[Cell]] = [
+        [
+            Text(f"  {printable(one['id'] or '·')}", style="bold"),
+            number(one["loss"]),
+            printable(one["truth"] or "·"),
+            printable(one["prediction"] or "·"),
+        ]
+        for one in hardest
+    ]
+    screen.table(columns, rows)

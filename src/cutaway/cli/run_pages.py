@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from cutaway.cli.evaluate_pages import print_evaluations
 from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.output import SEVERITY_STYLES, STATE_STYLES, Screen, finding_pair, heading, number_cell
-from cutaway.cli.run_evaluations import print_evaluations
 from cutaway.cli.words import age, damage_in_words, number, printable, share, size
 from cutaway.wording import counted, listed
 

@@ -21,10 +21,10 @@ from cutaway.evaluation.checks.binding import bring_dataset, judge_subsets
 from cutaway.evaluation.checks.determinism import judge_determinism, judge_speed, seconds_of
 from cutaway.evaluation.checks.functions import FunctionInputs, judge_functions
 from cutaway.evaluation.checks.leakage import SPLIT, judge_leakage
-from cutaway.evaluation.checks.limited import LimitedCalls
 from cutaway.evaluation.checks.looking import (
     METADATA,
     Inspection,
+    LimitedCalls,
     SampleCall,
     SampleFunction,
     call_on_samples,

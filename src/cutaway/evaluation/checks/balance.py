@@ -77,29 +77,21 @@ def _absent(
     others = {number: name for name, counter in counts.items() if name != TRAINING for number in counter}
     unseen = sorted(number for number in others if number not in training)
     never = [number for number in range(len(labels)) if number not in training and number not in unseen]
+    told: list[tuple[str, str, str]] = []
     if unseen:
         subset = others[unseen[0]]
         names = listed([repr(_class_name(number, labels)) for number in unseen], MOST_NAMED)
         message = f"Class {names} of ground truth {row[1]!r} is in {subset}, but in no training sample"
         fix = "Split so that every class is in training (stratified), or leave the class out."
-        _tell_absent(sheet, scan, row, (message, fix), subset)
+        told.append((message, fix, subset))
     if never:
         names = listed([repr(_class_name(number, labels)) for number in never], MOST_NAMED)
         message = f"Label {names} of ground truth {row[1]!r} is in no sample at all"
         fix = "Leave out labels that never occur, or look for their samples."
-        _tell_absent(sheet, scan, row, (message, fix))
-
-
-def _tell_absent(sheet: Sheet, scan: Scan, row: tuple[str, str], told: tuple[str, str], subset: str = "") -> None:
-    message, fix = told
-    sheet.find(
-        "binding-class-absent",
-        "warning",
-        f"{message} (read {scan.share(TRAINING)} of it)",
-        fix,
-        row=row,
-        subset=subset,
-    )
+        told.append((message, fix, ""))
+    for message, fix, subset in told:
+        read = f"(read {scan.share(TRAINING)} of it)"
+        sheet.find("binding-class-absent", "warning", f"{message} {read}", fix, row=row, subset=subset)
 
 
 def _uneven(

@@ -11,8 +11,15 @@ import numpy as np
 from cutaway.arrays import Array
 from cutaway.dataset import Dataset
 from cutaway.dataset.subset import sample_id
-from cutaway.evaluation.checks.limited import LimitedCalls
-from cutaway.evaluation.checks.looking import GROUND_TRUTH, INPUT, ROLES, SampleCall, SampleFunction, succeeded
+from cutaway.evaluation.checks.looking import (
+    GROUND_TRUTH,
+    INPUT,
+    ROLES,
+    LimitedCalls,
+    SampleCall,
+    SampleFunction,
+    succeeded,
+)
 
 __all__ = ["SmallBatch", "clean_positions", "small_batches"]
 

@@ -19,8 +19,15 @@ from cutaway.dataset.checks import class_of
 from cutaway.dataset.content import content_hash
 from cutaway.dataset.functions import Field
 from cutaway.dataset.subset import Subset, sample_id
-from cutaway.evaluation.checks.limited import LimitedCalls
-from cutaway.evaluation.checks.looking import GROUND_TRUTH, INPUT, ROLES, CallFailure, labels_of, why_call_failed
+from cutaway.evaluation.checks.looking import (
+    GROUND_TRUTH,
+    INPUT,
+    ROLES,
+    CallFailure,
+    LimitedCalls,
+    labels_of,
+    why_call_failed,
+)
 from cutaway.evaluation.checks.sheet import Sheet
 
 __all__ = ["Scan", "Scanned", "judge_unread", "scan"]
