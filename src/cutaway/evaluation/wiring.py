@@ -20,15 +20,7 @@ from cutaway.evaluation.channels import Move, fit_sample, matches, spec_as_given
 from cutaway.evaluation.pairing import pair, the_only_way
 from cutaway.models import ModelDescription, TensorSpec
 
-__all__ = [
-    "FirstSample",
-    "InputWire",
-    "SampleShapes",
-    "Wiring",
-    "first_sample",
-    "shapes_of",
-    "wire",
-]
+__all__ = ["FirstSample", "InputWire", "SampleShapes", "Wiring", "first_sample", "shapes_of", "wire"]
 
 Shape = tuple[int, ...]
 # How far into a subset a sample is looked for whose encoders do not raise.
