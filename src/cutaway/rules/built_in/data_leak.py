@@ -18,7 +18,7 @@ from cutaway.tensors.reader import TensorReader
 from cutaway.trial import Trial
 from cutaway.wording import listed
 
-__all__ = ["DataLeak", "SampleFile", "sample_files"]
+__all__ = ["DataLeak"]
 
 # The subsets that a model must not be trained on.
 _KEPT = ("validation/", "test/")
