@@ -98,7 +98,8 @@ def trained(path: Path, at_least: int = 3) -> None:
 def test_the_command_stops_a_training_and_the_run_says_who_and_why(
     tmp_path: Path, zygote: Zygote, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cutaway.cli.control._me", lambda: "anna@lab")
+    monkeypatch.setattr("getpass.getuser", lambda: "anna")
+    monkeypatch.setattr("socket.gethostname", lambda: "lab")
     child, path = zygote.start(TRAINER, tmp_path / "run"), tmp_path / "run"
     trained(path)
     assert main(["control", str(path), "stop", "--why", "the loss is flat", "--wait", "30"]) == 0
