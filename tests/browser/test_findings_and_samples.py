@@ -89,6 +89,23 @@ def test_from_a_finding_to_the_samples_of_its_steps_in_one_click(open_page: Watc
     assert picture.evaluate("one => one.decode().then(() => one.naturalWidth)") == 8
 
 
+def test_who_leaves_a_finding_before_its_charts_came_makes_no_error(open_page: WatchedPages, studio: Shown) -> None:
+    run = studio.id_of("sick")
+    finding = next(one for one in studio.ask(f"runs/{run}/findings") if one["code"] == "UnchangedTensor")
+    page = open_page(studio.address("sick", f"findings/{finding['id']}"))
+    held: list[Any] = []
+    page.route(re.compile("/tensor([?]|/series)"), lambda route: held.append(route))  # noqa: PLW0108 - no built-in method, which playwright cannot mark
+    page.reload()
+    link = page.get_by_role("link", name=re.compile("^Samples of step"))
+    expect(link).to_be_visible()
+    expect(page.get_by_role("region", name="Around these steps")).to_be_visible()
+    link.click()
+    expect(page.get_by_role("img", name="Sample training/").first).to_be_visible()
+    assert len(held) == 2
+    for route in held:
+        route.abort()
+
+
 def test_samples_have_what_is_known_of_them(open_page: WatchedPages, studio: Shown) -> None:
     page = open_page(studio.address("sick", "samples", first=2, last=3, view="table"))
     rows = studio.ask(f"runs/{studio.id_of('sick')}/samples", **{"from": 2, "to": 3})
