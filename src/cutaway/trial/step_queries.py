@@ -133,7 +133,7 @@ class StepQueries:
             return None
         if state is StepState.NOT_YET_AVAILABLE:
             return StepNotYetAvailable(step, parsed.name)
-        last = max(self._shown(self._follower.tensors().steps, parsed, incomplete=True), default=-1)
+        last = max(self._shown(self._follower.steps.steps, parsed, incomplete=True), default=-1)
         over = self._follower.loaded_all or self._follower.steps.past_end
         return NoMoreData(step, parsed.name, last) if over and step > last else StepUnavailable(step, parsed.name)
 

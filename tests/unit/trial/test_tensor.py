@@ -209,6 +209,9 @@ def test_a_tensor_that_only_has_statistics_is_a_tensor_too(write: Write) -> None
     assert tensor.steps() == []
     assert tensor.values() == {}
     assert tensor.reduction_value(0, "max") == 5
+    writing.close()
+    with pytest.raises(NoMoreData, match="its last GLOBAL step is 0,"):
+        tensor.reduction_value(1, "max")
 
 
 def test_each_worker_has_its_own_value_and_the_first_by_name_is_the_default(write: Write) -> None:
