@@ -1,13 +1,13 @@
 # Every target installs what it needs into .venv first and says how much it downloads; a second run finds it there.
 # PYTHON=python3.12 chooses the Python that .venv is made with, CUTAWAY_TORCH=cpu|cuda|keep the build of torch,
-# CUTAWAY_BROWSER=/path/to/chrome the browser of the tests; BROWSER=skip leaves those that need one out; WORKERS=4 how
+# CUTAWAY_BROWSER=/path/to/chrome the browser of the tests; BROWSER=skip leaves those that need one out; WORKERS=2 how
 # many processes run tests side by side.
 .DEFAULT_GOAL := help
 .PHONY: help setup demo ui test check .check-types .check-others test-faults test-all docs bench-capture bench-evaluate \
 	bench-labels bench-population bench-rules bench-studio ui-types screenshots pin clean
 
 PYTHON ?=
-WORKERS ?= 3
+WORKERS ?= 4
 # Compiled files pay for themselves at the second start, and .venv is installed without them to be ready sooner.
 unexport PYTHONDONTWRITEBYTECODE
 with_python = @python="$$(PYTHON='$(PYTHON)' sh scripts/find_python.sh)" && "$$python"

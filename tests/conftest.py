@@ -17,6 +17,17 @@ hypothesis.settings.register_profile("full", max_examples=200, **UNTIMED)
 hypothesis.settings.load_profile(os.environ.get("CUTAWAY_EXAMPLES", "quick"))
 
 BROWSER = "tests/browser/"
+# Pages of trainings and pages of populations: what either kind shows takes its worker a while to make.
+OF_POPULATIONS = (
+    "test_figures",
+    "test_flips",
+    "test_insights",
+    "test_jobs",
+    "test_model",
+    "test_paths",
+    "test_population",
+    "test_sample",
+)
 # What takes longest begins first, or one worker is left with it at the end. All else is dealt by the number of tests.
 LONGEST = (
     BROWSER,
@@ -39,12 +50,16 @@ for name in ("COLUMNS", "LINES"):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Deal whole files, so that what a file makes is made once; all that need a browser go to one worker."""
+    """Deal whole files, so that what a file makes is made once; those that need a browser go to two workers."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return BROWSER if nodeid.startswith(BROWSER) else nodeid.split("::", 1)[0]
+            file = nodeid.split("::", 1)[0]
+            if not file.startswith(BROWSER):
+                return file
+            of_populations = file.removeprefix(BROWSER).startswith(OF_POPULATIONS)
+            return BROWSER + ("populations" if of_populations else "trainings")
 
         def _assign_work_unit(self, node: Any) -> None:
             self.workqueue.move_to_end(min(self.workqueue, key=_place), last=False)

@@ -15,6 +15,9 @@ ROWS = np.random.default_rng(6).normal(size=(3, 4)).astype(np.float32)
 # A busy machine needs its time to import TensorFlow; nothing here measures that.
 LIMITS = Limits(load_seconds=280, seconds=200, threads=1)
 
+# By the same library as `.keras`.
+H5 = pytest.param("h5", marks=pytest.mark.slow)
+
 ENTRY = """
 import keras
 from cutaway.dataset import tensorleap_custom_layer
@@ -39,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("models")
 
 
-@pytest.fixture(scope="module", params=["keras", "h5", "saved_model", "onnx", "pt2"])
+@pytest.fixture(scope="module", params=["keras", H5, "saved_model", "onnx", "pt2"])
 def path(request: pytest.FixtureRequest, folder: Path) -> Path:
     """A small model of each format."""
     target = folder / f"model.{request.param}"

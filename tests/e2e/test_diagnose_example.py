@@ -21,6 +21,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow  # `tests/rules` has a sick training for each rule
 def test_every_sick_model_is_caught_by_its_rule_and_the_healthy_one_by_none(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(EXAMPLE)], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=240

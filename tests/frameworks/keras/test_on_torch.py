@@ -13,9 +13,9 @@ pytest.importorskip("keras")
 pytest.importorskip("torch")
 
 HERE = Path(__file__).parent
-QUICK = "TestSequentialFile or cnn or lstm or TestMlp or left_as_it_was"
+QUICK = "TestSequentialFile or TestMlp or left_as_it_was"
 WHOLE = (
-    f"{QUICK} or TestFunctionalFile or two_inputs or transformer or TestSubclassedModel or layers_have "
+    f"{QUICK} or cnn or lstm or TestFunctionalFile or two_inputs or transformer or TestSubclassedModel or layers_have "
     "or class_of_its_own or mixed or embedding"
 )
 

@@ -73,7 +73,7 @@ def assert_averaged(recorded: Recorded, worker: str, gradients: list[dict[str, l
             assert_statistics(rows[step, f"gradient/Sequential_{name}"], np.array(values, np.float64))
 
 
-@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize("accumulate", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_one_worker_writes_and_its_gradients_are_the_averaged_ones(
     tmp_path: Path, zygote: Zygote, accumulate: bool
 ) -> None:
@@ -89,7 +89,7 @@ def test_one_worker_writes_and_its_gradients_are_the_averaged_ones(
     assert second["out_dir"] == "None"
 
 
-@pytest.mark.parametrize("explicit", [True, False])
+@pytest.mark.parametrize("explicit", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_all_workers_write_into_the_chiefs_run(tmp_path: Path, zygote: Zygote, explicit: bool) -> None:
     out_dir = str(tmp_path / "run") if explicit else None
     first, second = launch(zygote, tmp_path, out_dir=out_dir, include_workers="all")

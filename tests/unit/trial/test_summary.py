@@ -13,7 +13,9 @@ from cutaway.trial.summary import DEEPEST, flat_items, flatten, in_order
 PLAIN = st.one_of(st.none(), st.booleans(), st.integers(-5, 5), st.text("ab", max_size=3))
 NESTED = st.dictionaries(
     st.text("xyz", min_size=1, max_size=2),
-    st.recursive(PLAIN, lambda inner: st.dictionaries(st.text("xyz", min_size=1, max_size=2), inner, min_size=1)),
+    st.recursive(
+        PLAIN, lambda inner: st.dictionaries(st.text("xyz", min_size=1, max_size=2), inner, min_size=1), max_leaves=12
+    ),
 )
 
 
