@@ -25,7 +25,7 @@ from cutaway.studio.workers.pool import State, Workers
 
 __all__ = ["model_detail", "model_state", "try_file"]
 
-# Reading a file only for its size and digest must not keep a page waiting; the run noted the digest anyway.
+# A run may name anything; a page shows this much of it.
 _LONGEST_NAME = 200
 
 

@@ -13,8 +13,7 @@ from cutaway.tensors.statistic_names import STATISTIC_NAMES
 
 __all__ = ["take_training"]
 
-# The order of the page's choice; its first one that a run has is shown first.
-# Of many tensors only these are drawn.
+# Of many tensors only these are drawn, in the order of the page's choice: the first that a run has is shown first.
 _TELLING = ("l2", "change", "mean", "std")
 MOST_SERIES, MOST_POINTS, SERIES_A_QUESTION = 1000, 300_000, 50
 MOST_TENSORS, TENSORS_IN_DETAIL = 20_000, 300
