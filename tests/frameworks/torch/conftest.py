@@ -25,13 +25,6 @@ def _one_thread_and_one_seed() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _writer_may_be_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps of a tenth of a millisecond outrun any writer: wait for it, so that no step is thinned by chance."""
-    monkeypatch.setattr("cutaway.capture.recorder.STATISTICS_PATIENCE", 60.0)
-    monkeypatch.setattr("cutaway.capture.recorder.TENSOR_PATIENCE", 60.0)
-
-
-@pytest.fixture(autouse=True)
 def _runs_go_to_the_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hooks without an `out_dir` write under the test's own folder, whatever the environment says."""
     for name in ("CUTAWAY", "USE_SMDEBUG", "CUTAWAY_LOG_LEVEL", "TORNASOLE_LOG_LEVEL", "SMDEBUG_LOG_LEVEL"):

@@ -86,8 +86,6 @@ def _own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
     for name in ("CUTAWAY", "USE_SMDEBUG", "CUTAWAY_LOG_LEVEL", "TORNASOLE_LOG_LEVEL", "SMDEBUG_LOG_LEVEL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("CUTAWAY_HOME", str(tmp_path))
-    monkeypatch.setattr("cutaway.capture.recorder.STATISTICS_PATIENCE", 60.0)
-    monkeypatch.setattr("cutaway.capture.recorder.TENSOR_PATIENCE", 60.0)
     yield
     for hook in current.live_hooks():
         hook.close()
