@@ -45,6 +45,12 @@ def installing(browser: Path) -> str:
     return f"/bin/mkdir -p {browser.parent}; /bin/cp {add_browser(browser.with_name('made'))} {browser}"
 
 
+def test_of_two_the_one_without_windows_is_taken(machine: Path) -> None:
+    add_browser(machine / "bin" / "chromium")
+    shell = add_browser(machine / "bin" / "chromium-headless-shell")
+    assert find_installed() == shell
+
+
 def test_a_given_browser_comes_first_and_is_the_only_one_tried(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     add_browser(machine / "bin" / "chromium")
     mine = add_browser(machine / "mine")
@@ -90,7 +96,18 @@ def test_root_on_debian_gets_one_by_apt_where_playwright_cannot(machine: Path, m
     assert find_or_install() == chromium
     updated, installed = said.read_text().splitlines()
     assert updated.endswith(" update")
-    assert installed.endswith("install --yes --no-install-recommends chromium")
+    assert installed.endswith("install --yes --no-install-recommends chromium-headless-shell")
+
+
+def test_a_debian_without_a_headless_one_gives_the_whole(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chromium = machine / "bin" / "chromium"
+    add_program(
+        machine / "bin" / "apt-get",
+        f'case "$*" in *update) ;; *headless-shell) exit 100;; *) {installing(chromium)};; esac',
+    )
+    monkeypatch.setattr(find_browser, "_is_root", lambda: True)
+    monkeypatch.setattr(find_browser, "DEBIAN", machine)
+    assert find_or_install() == chromium
 
 
 def test_where_there_is_none_the_lines_to_run_are_said(machine: Path, capsys: pytest.CaptureFixture[str]) -> None:
