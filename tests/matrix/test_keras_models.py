@@ -46,7 +46,7 @@ def saved(model: keras.Model, kind: str, folder: Path) -> Backend:
 
 
 @pytest.mark.parametrize(
-    ("network", "kind"), cells(networks.ARCHITECTURES, FORMATS, whole="LSTM"), indirect=["network"], scope="module"
+    ("network", "kind"), cells(networks.ARCHITECTURES, FORMATS, whole="CNN"), indirect=["network"], scope="module"
 )
 def test_a_network_is_the_same_in_every_format(
     network: tuple[str, keras.Model, Source], kind: str, tmp_path: Path

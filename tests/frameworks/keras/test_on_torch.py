@@ -13,10 +13,10 @@ pytest.importorskip("keras")
 pytest.importorskip("torch")
 
 HERE = Path(__file__).parent
-QUICK = "TestSequentialFile or TestMlp or left_as_it_was"
+QUICK = "TestMlp or left_as_it_was"
 WHOLE = (
-    f"{QUICK} or cnn or lstm or TestFunctionalFile or two_inputs or transformer or TestSubclassedModel or layers_have "
-    "or class_of_its_own or mixed or embedding"
+    f"{QUICK} or TestSequentialFile or cnn or lstm or TestFunctionalFile or two_inputs or transformer "
+    "or TestSubclassedModel or layers_have or class_of_its_own or mixed or embedding"
 )
 
 
