@@ -156,6 +156,23 @@ def test_tags_and_a_note_are_really_written(open_page: WatchedPages, studio: Sho
     expect(page.get_by_text("Look at the input.")).to_be_visible()
 
 
+def test_an_editor_that_was_opened_while_another_is_written_stays(open_page: WatchedPages, studio: Shown) -> None:
+    page = open_page(studio.address(columns=["tags", "note"]))
+    held: list[Any] = []
+    page.route(re.compile("/annotations"), lambda route: held.append(route))  # noqa: PLW0108 - as playwright needs it
+    page.get_by_role("button", name="Edit the tags of sick").click()
+    page.get_by_label(re.compile("^Tags")).fill("slowly written")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Edit the note of sick").click()
+    page.get_by_label(re.compile("^Note")).fill("half a sentence")
+    with page.expect_response(re.compile("/annotations")):
+        held.pop().continue_()
+    # What the answer closes is closed by now.
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    assert annotations_of(studio, "sick")["tags"] == ["slowly written"]
+    expect(page.get_by_label(re.compile("^Note"))).to_have_value("half a sentence")
+
+
 def test_selected_runs_are_compared(open_page: WatchedPages, studio: Shown) -> None:
     page = open_page(studio.address())
     page.get_by_role("checkbox", name="Select healthy").check()
