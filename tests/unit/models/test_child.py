@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import multiprocessing
 import os
@@ -254,14 +255,26 @@ def test_closing_ends_the_process_and_a_later_call_says_so(opened: Open, batch: 
 
 
 def test_a_model_that_nobody_holds_takes_its_process_with_it(toy: Write) -> None:
-    # What earlier tests left behind must not be collected in between.
+    # Neither what earlier tests left behind nor what their threads close meanwhile is its own.
     gc.collect()
+    before = open_files()
     model = ChildBackend(toy(), "toy", Limits())
-    pid, open_before = pid_of(model), len(list(Path("/proc/self/fd").iterdir()))
+    pid, own = pid_of(model), open_files() - before
+    assert len(own) >= 6
     del model
     gc.collect()
     assert is_gone(pid)
-    assert len(list(Path("/proc/self/fd").iterdir())) == open_before - 6
+    assert not own & open_files()
+
+
+def open_files() -> set[tuple[str, str]]:
+    """Return each open file of this process: its number and what it is."""
+    found = set()
+    for one in Path("/proc/self/fd").iterdir():
+        # The folder that is being listed is gone by now.
+        with contextlib.suppress(FileNotFoundError):
+            found.add((one.name, str(one.readlink())))
+    return {(number, file) for number, file in found if not file.endswith("/fd")}
 
 
 def test_closing_from_another_thread_ends_a_call_that_waits(opened: Open, batch: Arrays) -> None:
