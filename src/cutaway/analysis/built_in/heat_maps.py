@@ -1,4 +1,4 @@
-"""Where the model looked in a sample, and what in it raises and lowers the loss."""
+"""Where the model looked in a sample."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cutaway.analysis.population.population import Population
     from cutaway.run.evaluated import EvaluatedPopulation
 
-__all__ = ["HeatMapsOfSample", "LossHeatMapsOfSample"]
+__all__ = ["HeatMapsOfSample"]
 
 
 @dataclass(frozen=True)
@@ -87,19 +87,6 @@ class HeatMapsOfSample(Analysis):
             tuple(dict.fromkeys(note for maps in found.values() for one in maps for note in one.notes)),
             figures={sample: partial(plot_heat_maps, population, sample, maps) for sample, maps in found.items()},
         )
-
-
-class LossHeatMapsOfSample(HeatMapsOfSample):
-    """What in a sample raises and lowers the loss."""
-
-    name = "loss heat maps"
-    of_loss = True
-
-    def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
-        """Return why it does not apply to these samples."""
-        if origin is None:
-            return no_model(origin)
-        return "" if origin.answer.truth is not None else "no prediction is compared with a ground truth"
 
 
 def _in_words(population: Population, one: HeatMap) -> str:
