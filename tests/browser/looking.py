@@ -11,7 +11,17 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-__all__ = ["Pixels", "colour_of", "count_of", "difference", "eventually", "parameters", "pixels", "settled"]
+__all__ = [
+    "Pixels",
+    "colour_of",
+    "count_of",
+    "difference",
+    "difference_in_place",
+    "eventually",
+    "parameters",
+    "pixels",
+    "settled",
+]
 
 Pixels = npt.NDArray[np.int64]
 
@@ -41,6 +51,21 @@ def difference(one: Pixels, other: Pixels) -> float:
     if one.shape != other.shape:
         return 1.0
     return float((np.abs(one - other).max(axis=-1) > 24).mean())
+
+
+def difference_in_place(one: Pixels, other: Pixels) -> float:
+    """The same of pictures of two pages, each put where it differs least, by at most one pixel.
+
+    A part may begin between two pixels, and what stands above it decides to which of them a screenshot rounds.
+    """
+    if min(one.shape[0], other.shape[0]) < 3 or any(
+        abs(a - b) > 1 for a, b in zip(one.shape, other.shape, strict=True)
+    ):
+        return 1.0
+    rows, columns = (min(a, b) - 2 for a, b in zip(one.shape[:2], other.shape[:2], strict=True))
+    inside = one[1 : 1 + rows, 1 : 1 + columns]
+    shifts = ((down, right) for down in range(3) for right in range(3))
+    return min(difference(inside, other[down : down + rows, right : right + columns]) for down, right in shifts)
 
 
 def settled(part: Any) -> Pixels:

@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import expect
 
-from tests.browser.looking import colour_of, count_of, difference, parameters, settled
+from tests.browser.looking import colour_of, count_of, difference_in_place, parameters, settled
 from tests.browser.studios import Shown
 from tests.browser.watched_pages import WatchedPages
 
@@ -54,7 +54,7 @@ def test_a_view_is_restored_and_a_run_is_added_and_removed(open_page: WatchedPag
     page = open_page(compared(studio, "healthy") + "&smooth=0.8&log=1&from=10&to=60")
     before = settled(chart(page))
     page.reload()
-    assert difference(before, settled(chart(page))) < 0.001
+    assert difference_in_place(before, settled(chart(page))) < 0.001
     page.get_by_role("button", name="Add a run").click()
     page.get_by_role("dialog").get_by_role("button", name=re.compile("^broken")).click()
     page.keyboard.press("Escape")

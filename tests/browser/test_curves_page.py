@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.looking import colour_of, count_of, difference, parameters, pixels, settled
+from tests.browser.looking import colour_of, count_of, difference, difference_in_place, parameters, pixels, settled
 from tests.browser.studios import Shown
 from tests.browser.watched_pages import WatchedPages
 
@@ -106,7 +106,7 @@ def test_a_change_is_seen_and_in_the_address_and_a_link_restores_it(
     for name, values in query.items():
         assert found[name][0].startswith(values[0])
     other = open_page(page.url)
-    assert difference(now, settled(picture(other, "loss"))) < SAME
+    assert difference_in_place(now, settled(picture(other, "loss"))) < SAME
 
 
 def test_all_of_it_together_is_restored_and_can_be_left(open_page: WatchedPages, studio: Shown) -> None:
@@ -118,7 +118,7 @@ def test_all_of_it_together_is_restored_and_can_be_left(open_page: WatchedPages,
     expect(page.get_by_label("To step")).to_have_value("80")
     expect(page.get_by_role("button", name="Log scale")).to_have_attribute("aria-pressed", "true")
     page.reload()
-    assert difference(large, settled(picture(page, "loss"))) < SAME
+    assert difference_in_place(large, settled(picture(page, "loss"))) < SAME
     page.get_by_role("button", name="Whole run").click()
     assert difference(large, settled(picture(page, "loss"))) > CHANGED
     page.get_by_role("button", name="Show all charts").click()

@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits
 from cutaway.run.decisions import read_decisions
 from cutaway.run.identity import Run
 from cutaway.run.overlays import overlays
-from tests.browser.looking import Pixels, difference, eventually, parameters, settled
+from tests.browser.looking import Pixels, difference, difference_in_place, eventually, parameters, settled
 from tests.browser.populations import DIGITS, TEXT, TWINS, planted
 from tests.browser.studios import Shown
 from tests.browser.watched_pages import WatchedPages
@@ -133,7 +133,7 @@ def test_a_heat_map_lies_over_the_input_and_follows_class_method_and_layer(
     assert "layer" in chosen
     # The address alone brings it back.
     again = open_page(page.url)
-    assert difference(layered, heat_map(again)) < 0.01
+    assert difference_in_place(layered, heat_map(again)) < 0.01
     expect(part(again, "Where the model looked").get_by_role("combobox", name=re.compile("^Method"))).to_have_value(
         "layer_cam"
     )

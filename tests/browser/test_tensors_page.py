@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.looking import Pixels, count_of, difference, parameters, settled
+from tests.browser.looking import Pixels, count_of, difference, difference_in_place, parameters, settled
 from tests.browser.studios import Shown
 from tests.browser.trainings import DEAD_LAYER, MANY_LAYERS
 from tests.browser.watched_pages import WatchedPages
@@ -139,7 +139,7 @@ def test_a_deep_link_restores_tensor_statistic_and_zoom(
     if "first" in query:
         expect(page.get_by_role("button", name="Show all steps")).to_be_visible()
     page.reload()
-    assert difference(plot, settled(stripes(page))) < 0.001
+    assert difference_in_place(plot, settled(stripes(page))) < 0.001
 
 
 def test_the_choices_above_the_stripes_go_into_the_address(open_page: WatchedPages, studio: Shown) -> None:
