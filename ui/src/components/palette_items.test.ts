@@ -9,7 +9,13 @@ it("keeps groups in their order and leaves out those without an answer", () => {
   expect(offered([{ title: "Pages", items: [item("Runs")] }], "zzz")).toEqual([]);
 });
 it("does not filter again what the server found by a note or a tag", () => {
-  expect(offered([{ title: "Runs", items: [item("mnist")], found: true }], "slow")[0]!.items).toHaveLength(1);
+  expect(offered([{ title: "Runs", items: [item("mnist")], found: "slow" }], "slow ")[0]!.items).toHaveLength(1);
+});
+it("does not offer what the server found for less than is typed by now", () => {
+  const tensors = { title: "Tensors", items: [item("conv1.bias"), item("conv2.weight")], found: "conv" };
+  expect(offered([tensors], "conv")[0]!.items).toHaveLength(2);
+  expect(offered([tensors], "conv2.w")[0]!.items.map((one) => one.title)).toEqual(["conv2.weight"]);
+  expect(offered([{ ...tensors, found: "" }], "loss")).toEqual([]);
 });
 it("finds by the detail too", () => {
   expect(offered([{ title: "Findings", items: [item("Gradients vanish", "vanishing_gradient")] }], "vanishing_")).toHaveLength(1);

@@ -14,8 +14,8 @@ export interface PaletteItem {
 export interface PaletteGroup {
   title: string;
   items: PaletteItem[];
-  /** Already found by the server: shown as it came. */
-  found?: boolean;
+  /** What the server was asked to find these by. While more is typed, only those that match it too are shown. */
+  found?: string;
 }
 
 // As many as a run has pages.
@@ -24,7 +24,7 @@ const MOST = 10;
 /** The groups with what answers in them; a group without an answer is left out. */
 export function offered(groups: readonly PaletteGroup[], typed: string): PaletteGroup[] {
   return groups
-    .map((group) => ({ ...group, items: group.found ? group.items.slice(0, MOST) : ranked(group.items, typed, (item) => `${item.title} ${item.detail ?? ""}`, MOST) }))
+    .map((group) => ({ ...group, items: group.found === typed.trim() ? group.items.slice(0, MOST) : ranked(group.items, typed, (item) => `${item.title} ${item.detail ?? ""}`, MOST) }))
     .filter((group) => group.items.length > 0);
 }
 
