@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cutaway.analysis.filters import parse_filter, rows_where
+from cutaway.analysis.filters import parse_filter, refuse_unknown_values, rows_where
 from cutaway.errors import ConfigurationError
 
 FILE = Path(__file__).parents[3] / "ui" / "src" / "map" / "conditions.cases.json"
@@ -38,13 +38,18 @@ def table() -> pa.Table:
     return pa.table({name: column(about) for name, about in CASES["columns"].items()})
 
 
+def rows(where: list[str], table: pa.Table) -> list[int]:
+    filters = [parse_filter(one, table) for one in where]
+    refuse_unknown_values(table, filters, {})
+    return np.flatnonzero(rows_where(table, filters)).tolist()
+
+
 @pytest.mark.parametrize("case", CASES["selects"], ids=lambda case: " & ".join(case["where"]))
 def test_conditions_select_the_rows_that_the_file_says(case: dict[str, Any], table: pa.Table) -> None:
-    mask = rows_where(table, [parse_filter(one, table) for one in case["where"]])
-    assert np.flatnonzero(mask).tolist() == case["rows"]
+    assert rows(case["where"], table) == case["rows"]
 
 
 @pytest.mark.parametrize("text", CASES["refuses"])
 def test_what_is_no_condition_is_refused(text: str, table: pa.Table) -> None:
     with pytest.raises(ConfigurationError):
-        rows_where(table, [parse_filter(text, table)])
+        rows([text], table)

@@ -17,6 +17,9 @@ describe("parsing a condition", () => {
     expect(parseCondition("loss>1.5")).toEqual({ column: "loss", operator: "greater-than", values: ["1.5"] });
     expect(parseCondition("metadata.x NOT  between 1 and 2")).toEqual({ column: "metadata.x", operator: "not-between", values: ["1", "2"] });
     expect(parseCondition('label in 4, "a,b" ,"say ""x"""')).toEqual({ column: "label", operator: "in", values: ["4", "a,b", 'say "x"'] });
+    expect(parseCondition("label in ('4', 9)").values).toEqual(["4", "9"]);
+    expect(parseCondition("label in [4]").values).toEqual(["4"]);
+    expect(parseCondition("label in (a), (b)").values).toEqual(["(a)", "(b)"]);
     expect(parseCondition("not cluster 3,-1")).toEqual({ column: "cluster", operator: "not-cluster", values: ["3", "-1"] });
   });
 
@@ -44,6 +47,8 @@ describe("printing a condition", () => {
     }
     const odd = { column: "a > b", operator: "equal" as const, values: ["'x'"] };
     expect(parseCondition(printCondition(odd), ["a > b"])).toEqual(odd);
+    const bracketed = { column: "label", operator: "in" as const, values: ["(4", "'a'", "9)"] };
+    expect(parseCondition(printCondition(bracketed))).toEqual(bracketed);
     expect(isAnyOf("label", ["4"])).toBe("label = 4");
     expect(isAnyOf("label", ["4", "9"])).toBe("label in 4,9");
   });
@@ -62,6 +67,13 @@ describe("where a condition holds", () => {
     expect(mask(label, "label = 4")).toEqual([1, 0, 0, 1]);
     expect(mask(label, "label != 4")).toEqual([0, 1, 1, 0]);
     expect(mask(label, "label > 4")).toEqual([0, 1, 0, 0]);
+    expect(mask(label, "label in (4,9)")).toEqual([1, 1, 0, 1]);
+  });
+
+  it("says which names there are where no sample has any of those asked for", () => {
+    expect(() => mask(label, "label = 7")).toThrow("No sample has '7' in column 'label'. It holds '4', '9'.");
+    expect(mask(label, "label in 4,7")).toEqual([1, 0, 0, 1]);
+    expect(mask(label, "label != 7")).toEqual([1, 1, 1, 1]);
   });
 
   it("knows yes and no in several words", () => {

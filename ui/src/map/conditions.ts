@@ -84,20 +84,33 @@ function valuesOf(operator: Operator, rest: string, text: string): string[] {
   return ends;
 }
 
-// Values between commas; those with commas in double quotes, a quote in them twice.
+// Values between commas, also in brackets; those with commas in quotes, a double quote in them twice.
 function listed(rest: string, text: string): string[] {
+  const inside = withoutBrackets(rest.trim());
   const values: string[] = [];
-  const value = /\s*(?:"((?:[^"]|"")*)"?([^,]*)|([^,]*))(,|$)/y;
-  while (rest !== "") {
-    const found = value.exec(rest);
+  const value = /\s*(?:"((?:[^"]|"")*)"?([^,]*)|'([^']*)'\s*(?=,|$)|([^,]*))(,|$)/y;
+  for (;;) {
+    const found = value.exec(inside);
     if (!found) break;
-    values.push(found[1] === undefined ? found[3]!.trim() : (found[1].replaceAll('""', '"') + found[2]!).trim());
-    if (found[4] === "") break;
+    values.push((found[1] === undefined ? (found[3] ?? found[4]!) : found[1].replaceAll('""', '"') + found[2]!).trim());
+    if (found[5] === "") break;
   }
   if (values.length === 0 || values.some((one) => one === "")) {
     throw new ConditionError(`'${text}' has a value that is empty. Separate values by commas, such as 'label in 4,9'.`);
   }
   return values;
+}
+
+/** A list without the brackets around the whole of it, as Python and SQL write one. */
+function withoutBrackets(text: string): string {
+  const opening = text[0] ?? "";
+  const closing = ({ "(": ")", "[": "]" } as Record<string, string>)[opening];
+  let depth = 0;
+  for (let place = 0; closing && place < text.length; place++) {
+    depth += Number(text[place] === opening) - Number(text[place] === closing);
+    if (depth === 0) return place === text.length - 1 ? text.slice(1, -1) : text;
+  }
+  return text;
 }
 
 function bare(text: string): string {
@@ -133,7 +146,7 @@ function printedValues(operator: Operator, values: readonly string[]): string {
 }
 
 function inList(value: string): string {
-  return /[",]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+  return /[",]|^['([]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }
 
 /** `label = a`, or `label in a,b` where there are several. */
@@ -148,6 +161,7 @@ export function holds(column: Column, condition: Condition): Uint8Array {
   if (column.kind === "number") return amongNumbers(column.values, operator, condition, negated);
   // Clusters are whole numbers, which the page holds as names.
   if (column.name === "cluster") return byCode(column.codes, amongNumbers(Float64Array.from(column.names, Number), operator, condition, false), negated);
+  if (!negated && column.kind !== "yes-or-no") refuseUnknown(column, operator, condition);
   const right = column.kind === "yes-or-no" ? amongTruths(column, operator, condition) : amongTexts(column, operator, condition);
   return byCode(column.codes, right, negated);
 }
@@ -203,6 +217,14 @@ function amongTexts(column: CodedColumn, operator: Operator, condition: Conditio
     return Uint8Array.from(column.names, (name) => Number(set.has(name)));
   }
   return Uint8Array.from(column.names, (name) => Number(compared(name, operator, condition.values, byCodePoint)));
+}
+
+/** Refuses to select nothing in silence: values of which no sample has any. */
+function refuseUnknown(column: CodedColumn, operator: Operator, condition: Condition): void {
+  if ((operator !== "equal" && operator !== "in") || column.folded || column.names.length === 0 || condition.values.some((one) => column.names.includes(one))) return;
+  const [asked, there] = [condition.values, column.names].map((names) => names.slice(0, 10).map((one) => `'${one}'`));
+  const more = column.names.length > 10 ? ` and ${column.names.length - 10} more` : "";
+  throw new ConditionError(`No sample has ${asked!.join(" or ")} in column '${column.name}'.${didYouMean(condition.values[0]!, column.names.slice(0, 5000))} It holds ${there!.join(", ")}${more}.`);
 }
 
 function compared<T>(value: T, operator: Operator, wanted: readonly T[], order: (a: T, b: T) => number): boolean {

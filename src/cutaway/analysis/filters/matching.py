@@ -15,7 +15,7 @@ from cutaway.analysis.samples.samples import column_of
 from cutaway.arrays import BoolArray
 from cutaway.errors import ConfigurationError
 
-__all__ = ["known_column", "rows_where"]
+__all__ = ["as_text", "known_column", "rows_where"]
 
 _YES, _NO = ("true", "yes", "1"), ("false", "no", "0")
 
@@ -78,7 +78,7 @@ def _comparable(column: pa.ChunkedArray, condition: Filter) -> tuple[pa.ChunkedA
             return column, pa.array([_truth(one) for one in values], kind)
         if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
             return _numbers(column, values)
-        return column, pa.array([str(one) for one in values]).cast(kind)
+        return column, pa.array([as_text(one) for one in values]).cast(kind)
     except (ValueError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise ConfigurationError(
             f"Column {condition.column!r} holds {kind}, but the condition compares it with "
@@ -101,6 +101,15 @@ def _numbers(column: pa.ChunkedArray, values: tuple[Any, ...]) -> tuple[pa.Chunk
     wanted = np.asarray(numbers, column.type.to_pandas_dtype()) if narrow else np.asarray(numbers)
     # Adding zero makes -0.0 the same as 0.0, which arrow's sets tell apart.
     return pc.add(pc.cast(column, pa.float64(), safe=False), 0.0), pa.array(wanted.astype(np.float64) + 0.0)
+
+
+def as_text(value: Any) -> str:
+    """Return a value as a column of texts has it: the number 4.0 is the label `4`.
+
+    >>> as_text(4.0), as_text(4), as_text("4.0")
+    ('4', '4', '4.0')
+    """
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _whole(value: Any) -> int:

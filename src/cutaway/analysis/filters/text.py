@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 
 import pyarrow as pa
@@ -36,6 +35,7 @@ _WORDS = "|".join(re.escape(one).replace(r"\ ", r"\s+") for one in _SIGNS if one
 _MARKS = "|".join(re.escape(one) for one in (*_FOREIGN, *_SIGNS) if not one[0].isalpha())
 # Words stand between spaces; marks need none.
 _OPERATOR = re.compile(rf"\s+({_WORDS})(?=\s|$)|\s*({_MARKS})", re.IGNORECASE)
+_LISTED = re.compile(r"""\s*(?:"((?:[^"]|"")*)"?([^,]*)|'([^']*)'\s*(?=,|$)|([^,]*))(,|$)""")
 _CLUSTER = re.compile(r"\s*(not[\s-]+)?cluster\s+(?=[-\d])", re.IGNORECASE)
 
 
@@ -43,9 +43,9 @@ def parse_filter(text: str, table: pa.Table | None = None) -> Filter:
     """Return the condition that a text says: a column, an operator and a value or several.
 
     Operators are `=`, `!=`, `>`, `<`, `in 4,9`, `not in 4,9`, `between 1 2` and `not between 1 2`, or the names that
-    `Filter` knows; `cluster 3` and `not cluster 3` are about clusters. Values with commas go in double quotes.
-    Column names may hold spaces and dots. With a `table` its columns are known: one whose name holds an operator is
-    then understood, and one that there is not raises at once.
+    `Filter` knows; `cluster 3` and `not cluster 3` are about clusters. Several values may stand in brackets,
+    `in (4, 9)`; those with commas go in quotes. Column names may hold spaces and dots. With a `table` its columns are
+    known: one whose name holds an operator is then understood, and one that there is not raises at once.
 
     >>> parse_filter("metadata.x between 1 2")
     Filter(column='metadata.x', operator='between', value=('1', '2'))
@@ -104,12 +104,34 @@ def _value(operator: str, rest: str, text: str) -> str | tuple[str, ...]:
 
 
 def _listed(rest: str, text: str) -> tuple[str, ...]:
-    values = tuple(one.strip() for one in next(csv.reader([rest], skipinitialspace=True), []))
-    if not values or not all(values):
+    """Return values between commas, also in brackets; those with commas in quotes, a double quote in them twice."""
+    inside = _without_brackets(rest.strip())
+    values: list[str] = []
+    at = 0
+    while found := _LISTED.match(inside, at):
+        double, behind, single, plain, end = found.groups()
+        if double is not None:
+            plain = double.replace('""', '"') + behind
+        values.append((single if plain is None else plain).strip())
+        at = found.end()
+        if not end:
+            break
+    if not all(values):
         raise ConfigurationError(
             f"{text!r} has a value that is empty.", hint="Separate values by commas, such as 'label in 4,9'."
         )
-    return values
+    return tuple(values)
+
+
+def _without_brackets(text: str) -> str:
+    """Return a list without the brackets around the whole of it, as Python and SQL write one."""
+    closing = {"(": ")", "[": "]"}.get(text[:1])
+    depth = 0
+    for place, sign in enumerate(text if closing else ""):
+        depth += (sign == text[0]) - (sign == closing)
+        if not depth:
+            return text[1:-1] if place == len(text) - 1 else text
+    return text
 
 
 def bare(text: str) -> str:
