@@ -26,6 +26,7 @@ from cutaway.dataset.losses import (
 )
 from cutaway.dataset.responses import ConfusionMatrixElement
 from cutaway.errors import ConfigurationError
+from cutaway.tensors.softmax import softmax
 
 __all__ = ["accuracy", "confusion_matrix_classification", "default_metrics"]
 
@@ -54,10 +55,11 @@ def accuracy(ground_truth: Array, prediction: Array, *, axis: int = -1) -> Float
 
 
 def confusion_matrix_classification(
-    ground_truth: Array, prediction: Array, *, axis: int = -1, labels: Sequence[str] = ()
+    ground_truth: Array, prediction: Array, *, axis: int = -1, labels: Sequence[str] = (), logits: bool = False
 ) -> list[list[ConfusionMatrixElement]]:
     """Return for each sample one element a class: what was expected of it, and its predicted probability.
 
+    Of `logits` of one class a sample the probability is their softmax; other numbers are taken as they are.
     Classes are called by `labels`, or by their index. A single output is one class, `1` unless `labels` has two names
     (the second is the positive one) or one. A sample whose ground truth is NaN has no elements. Samples with more than
     one position (masks) are refused: a confusion matrix of pixels would not be one of samples.
@@ -74,6 +76,7 @@ def confusion_matrix_classification(
     else:
         weights, wide = class_weights(ground_truth, guess, axis)
         names = _names(labels, wide.shape[-1])
+        wide = softmax(wide) if logits else wide
     if wide.shape[1] != 1:
         raise ConfigurationError(
             f"ConfusionMatrixClassification needs one class vector a sample, but got predictions of shape "
@@ -82,8 +85,10 @@ def confusion_matrix_classification(
     return [_elements(names, weights[row, 0], wide[row, 0]) for row in range(len(wide))]
 
 
-def default_metrics(channel_dim: int = -1, labels: Sequence[str] = ()) -> tuple[Metric, ...]:
+def default_metrics(channel_dim: int = -1, labels: Sequence[str] = (), *, logits: bool = False) -> tuple[Metric, ...]:
     """Return the default metrics for predictions whose classes, called `labels`, lie on `channel_dim`.
+
+    `logits` says that they are no probabilities of the classes, for the metrics that need these.
 
     >>> [metric.name for metric in default_metrics() if metric.direction is MetricDirection.Upward]
     ['Accuracy']
@@ -96,7 +101,7 @@ def default_metrics(channel_dim: int = -1, labels: Sequence[str] = ()) -> tuple[
         "MeanAbsolutePercentageError": (mean_absolute_percentage_error, down),
         "Accuracy": (partial(accuracy, axis=channel_dim), up),
         "ConfusionMatrixClassification": (
-            partial(confusion_matrix_classification, axis=channel_dim, labels=tuple(labels)),
+            partial(confusion_matrix_classification, axis=channel_dim, labels=tuple(labels), logits=logits),
             None,
         ),
         "CategoricalCrossentropy": (partial(categorical_crossentropy, axis=channel_dim), down),
@@ -121,7 +126,10 @@ def _names(labels: Sequence[str], classes: int) -> tuple[str, ...]:
 def _elements(names: tuple[str, ...], weights: Array, probabilities: Array) -> list[ConfusionMatrixElement]:
     if np.isnan(weights).any():
         return []
-    positive = weights > 0.5 if len(names) == 1 else np.arange(len(names)) == weights.argmax()
+    # Several may hold at once, or none; of a distribution in which nothing is above one half, the largest.
+    positive = weights > 0.5
+    if weights.any() and not positive.any() and len(names) > 1:
+        positive = np.arange(len(names)) == weights.argmax()
     return [
         ConfusionMatrixElement(
             name, ConfusionMatrixValue.Positive if expected else ConfusionMatrixValue.Negative, float(probability)

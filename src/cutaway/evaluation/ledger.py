@@ -18,6 +18,7 @@ import pyarrow as pa
 from cutaway.errors import StorageError
 from cutaway.evaluation.pass_over import Pass
 from cutaway.run import Run, RunState
+from cutaway.run.evaluated.tables import element_columns
 from cutaway.run.evaluations import Evaluation, claim_evaluations, evaluations, new_evaluation, write_source
 from cutaway.run.leases import BEAT_SECONDS, Lease
 from cutaway.run.sources import Pair, read_source
@@ -94,8 +95,12 @@ class Ledger:
         subsets = {
             name: {**summarize(self.evaluation, name), "not_finite_samples": counts.get(name, {})} for name in lengths
         }
-        drawing = one_pass.drawing
         notes = [*self._content["notes"], *self._content.get("scores", {}).get("notes", [])]
+        notes += [
+            f"{name} has no mean: `confusion` of `cutaway analyze` counts its decisions at a threshold."
+            for name in element_columns(self.evaluation, list(lengths))
+        ]
+        drawing = one_pass.drawing
         if drawing is not None and drawing.said:
             notes.append(f"Some previews could not be drawn: {drawing.said}")
         self.update(state="finished", subsets=subsets, notes=notes)

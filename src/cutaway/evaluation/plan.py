@@ -21,7 +21,7 @@ from cutaway.evaluation.arguments import Sources, wire_arguments
 from cutaway.evaluation.defaults import default_loss, default_metric, look_at_pair, loss_of_training
 from cutaway.evaluation.scoring import Bound, Labels
 from cutaway.evaluation.wiring import Wiring
-from cutaway.models import ModelDescription
+from cutaway.models import ModelDescription, TensorSpec
 from cutaway.run.sources import Pair
 
 __all__ = ["FunctionChoice", "Plan", "class_axis", "look_at_pairs", "make_plan"]
@@ -63,8 +63,12 @@ def class_axis(dataset: Dataset, description: ModelDescription, wiring: Wiring, 
     declared = next((one for one in dataset.predictions if one.name == prediction), None)
     if declared is not None and declared.channel_dim != -1:
         return declared.channel_dim
-    spec = next(spec for spec in description.outputs if wiring.predictions[spec.name] == prediction)
+    spec = _output_spec(description, wiring, prediction)
     return -1 if spec.channel_axis is None else spec.channel_axis
+
+
+def _output_spec(description: ModelDescription, wiring: Wiring, prediction: str) -> TensorSpec:
+    return next(spec for spec in description.outputs if wiring.predictions[spec.name] == prediction)
 
 
 def look_at_pairs(wiring: Wiring, arrays: Mapping[str, Array], axis: Callable[[str], int]) -> dict[str, Pair]:
@@ -134,7 +138,11 @@ class _Planning:
 
     def _ours(self, kind: str, name: str, prediction: str) -> Bound:
         axis = class_axis(self.dataset, self.description, self.wiring, prediction)
-        ours: Sequence[Function] = default_losses(axis) if kind == "loss" else default_metrics(axis)
+        ours: Sequence[Function] = (
+            default_losses(axis)
+            if kind == "loss"
+            else default_metrics(axis, self._class_names(prediction), logits=self._is_logits(prediction))
+        )
         found = next((one for one in ours if one.name.lower() == name.lower()), None)
         if found is None:
             known = [one.name for one in (*self._own(kind), *ours)]
@@ -144,7 +152,29 @@ class _Planning:
         shown = found.name if len(self.pairs) == 1 else f"{found.name}_{prediction}"
         made = replace(found, name=shown)
         truth = self.wiring.ground_truths[prediction]
+        pair = self.pairs.get(prediction, Pair())
+        if found.name == "CategoricalCrossentropyFromLogits" and pair.probabilities:
+            self.notes.append(
+                f"{shown} takes logits, but {prediction!r} holds probabilities: each row sums to 1. "
+                "CategoricalCrossentropy is for these."
+            )
         return Bound(kind, made, {"ground_truth": f"ground_truth.{truth}", "prediction": f"prediction.{prediction}"})
+
+    def _class_names(self, prediction: str) -> tuple[str, ...]:
+        """Return the names of the classes of a prediction, where somebody declared one for each."""
+        names = _class_names(self.dataset, self.wiring, prediction)
+        classes = self.pairs.get(prediction, Pair()).classes
+        if not classes:
+            # Several labels at once are no classes; the model says how many values it gives.
+            axis = class_axis(self.dataset, self.description, self.wiring, prediction)
+            shape = _output_spec(self.description, self.wiring, prediction).shape
+            classes = (shape[axis] or 0) if -len(shape) <= axis < len(shape) else 0
+        # A single output is the second of two classes.
+        return names if len(names) == classes or (classes == 1 and len(names) == 2) else ()
+
+    def _is_logits(self, prediction: str) -> bool:
+        pair = self.pairs.get(prediction, Pair())
+        return bool(pair.classes) and not pair.probabilities
 
     def _own(self, kind: str) -> Sequence[Function]:
         return self.dataset.losses if kind == "loss" else self.dataset.metrics
@@ -170,7 +200,7 @@ def _labels(dataset: Dataset, wiring: Wiring, pairs: Mapping[str, Pair]) -> tupl
     found: dict[str, Labels] = {}
     for prediction, pair in pairs.items():
         truth = wiring.ground_truths[prediction]
-        names = _declared(dataset.predictions, prediction) or _declared(dataset.ground_truths, truth)
+        names = _class_names(dataset, wiring, prediction)
         if pair.classes:
             known = names if len(names) == pair.classes else ()
             for source in (f"prediction.{prediction}", f"ground_truth.{truth}"):
@@ -180,6 +210,12 @@ def _labels(dataset: Dataset, wiring: Wiring, pairs: Mapping[str, Pair]) -> tupl
             if one.labels:
                 found.setdefault(f"{kind}.{one.name}", Labels(f"{kind}.{one.name}", len(one.labels), one.labels))
     return tuple(found.values())
+
+
+def _class_names(dataset: Dataset, wiring: Wiring, prediction: str) -> tuple[str, ...]:
+    """Return what the classes of a prediction are called: by itself, or by its ground truth."""
+    truth = wiring.ground_truths[prediction]
+    return _declared(dataset.predictions, prediction) or _declared(dataset.ground_truths, truth)
 
 
 def _declared(fields: Sequence[Field], name: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from cutaway.arrays import Array, Float32Array
 from cutaway.dataset.calling import Failed, call_theirs
-from cutaway.dataset.enums import LatentReduction
+from cutaway.dataset.enums import ConfusionMatrixValue, LatentReduction
 from cutaway.dataset.functions import Function, LatentSpace
 from cutaway.dataset.responses import ConfusionMatrixElement, SamplePreprocessResponse
 from cutaway.dataset.subset import Subset
@@ -130,8 +130,12 @@ def _columns(bound: Bound, result: Any, rows: int) -> Columns:
 
 
 def _column(bound: Bound, result: Any, rows: int) -> Any:
-    """Return one number a sample, or one list of confusion elements."""
-    if isinstance(result, list | tuple) and any(isinstance(one, list | tuple) for one in result):
+    """Return one number a sample, or of a metric one list of confusion elements."""
+    if (
+        bound.kind == "metric"
+        and isinstance(result, list | tuple)
+        and any(isinstance(one, list | tuple) for one in result)
+    ):
         elements = [[_element(bound, each) for each in one] for one in result]
         _check_rows(bound, len(elements), rows, f"{len(elements)} lists")
         return elements
@@ -164,9 +168,14 @@ def _element(bound: Bound, element: Any) -> dict[str, Any]:
     if not isinstance(element, ConfusionMatrixElement):
         reason = f"its lists must hold ConfusionMatrixElement, but hold {type(element).__name__}."
         raise Failed(reason, bound.function.place)
+    # The word alone, also of the enumeration of another package.
+    expected = str(element.expected_outcome).rpartition(".")[2].lower()
+    if expected not in (ConfusionMatrixValue.Positive, ConfusionMatrixValue.Negative):
+        reason = f"`expected_outcome` must be Positive or Negative, but is {element.expected_outcome!r}."
+        raise Failed(reason, bound.function.place)
     return {
         "label": str(element.label),
-        "expected_outcome": str(element.expected_outcome),
+        "expected_outcome": expected,
         "predicted_probability": float(element.predicted_probability),
         "id": str(element.id),
     }

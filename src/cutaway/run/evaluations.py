@@ -108,10 +108,14 @@ class Evaluation:
 
     def column_names(self, subset: str) -> list[str]:
         """Return the names of the columns of a subset's table, without reading it."""
+        return [str(name) for name in self.schema(subset).names]
+
+    def schema(self, subset: str) -> pa.Schema:
+        """Return the names and types of the columns of a subset's table, without reading it."""
         import pyarrow.parquet as pq
 
         with self._readable(path := self._file(subset, "parquet")):
-            return [str(name) for name in pq.read_schema(path).names]
+            return pq.read_schema(path)
 
     def ids(self, subset: str) -> list[Any]:
         """Return the ids of the samples of a subset, in the order of its rows."""

@@ -17,11 +17,13 @@ from cutaway.run.rows import is_number
 
 __all__ = [
     "COUNT",
+    "ELEMENT",
     "INLINE_BYTES",
     "PREVIEW",
     "SPACE",
     "columns_of",
     "fitted_batch",
+    "is_elements",
     "is_large",
     "list_column",
     "shape_of",
@@ -36,6 +38,15 @@ INLINE_BYTES = 4096
 # What the columns of a part are called that do not go into the table: latent vectors, previews, and what is counted.
 SPACE, PREVIEW, COUNT = "space:", "preview:png", "count:"
 
+# What was expected of one label of a sample (`positive` or `negative`), and the probability that it was given.
+ELEMENT = pa.struct(
+    {
+        "label": pa.string(),
+        "expected_outcome": pa.string(),
+        "predicted_probability": pa.float64(),
+        "id": pa.string(),
+    }
+)
 
 _NUMBERS = "biuf"
 
@@ -88,6 +99,23 @@ def value_column(values: Sequence[Any] | Array) -> pa.Array:
         return pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         return _mixed(values)
+
+
+def is_elements(kind: pa.DataType) -> bool:
+    """Whether a column holds confusion elements, a list a sample; lists that are all empty have no type of their own.
+
+    >>> is_elements(pa.list_(ELEMENT)), is_elements(pa.list_(pa.float32()))
+    (True, False)
+    """
+    if not pa.types.is_list(kind):
+        return False
+    held = kind.value_type
+    return bool(
+        pa.types.is_null(held)
+        or (
+            pa.types.is_struct(held) and {one.name: one.type for one in held} == {one.name: one.type for one in ELEMENT}
+        )
+    )
 
 
 def is_large(field: pa.Field) -> bool:

@@ -175,6 +175,7 @@ class TestScores:
         table = evaluation.table("training")
         assert np.allclose(table["metric.two_top"].to_numpy(), (x @ WEIGHTS).max(axis=1))
         assert table["metric.elements"].to_pylist()[0][0]["predicted_probability"] == 0.5
+        assert any("metric.elements has no mean: `confusion`" in note for note in evaluation.source.notes)
         assert np.allclose(table["loss"].to_numpy(), y + (x @ WEIGHTS)[:, 0], rtol=1e-5)
         assert [one for batch in given for one in batch.sample_ids] == [str(i) for i in range(20)]
         assert np.allclose(evaluation.latents("training", "own/space"), x[:, :2])

@@ -664,6 +664,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{run}/population/thresholds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Thresholds
+         * @description Return how often a model is right about each label at a threshold, in a selection.
+         */
+        get: operations["thresholds_api_runs__run__population_thresholds_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{run}/population/samples.csv": {
         parameters: {
             query?: never;
@@ -1493,6 +1513,16 @@ export interface components {
             ok: true;
             data: components["schemas"]["TestsTable"];
         };
+        /** Data[ThresholdDecisions] */
+        Data_ThresholdDecisions_: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            data: components["schemas"]["ThresholdDecisions"];
+        };
         /** Data[Tried] */
         Data_Tried_: {
             /**
@@ -2131,6 +2161,36 @@ export interface components {
             command: string;
         };
         /**
+         * LabelDecisions
+         * @description What a model decided about one label at a threshold; shares of nothing are null, intervals are of 95 %.
+         */
+        LabelDecisions: {
+            /** Label */
+            label: string;
+            /** True Positives */
+            true_positives: number;
+            /** False Positives */
+            false_positives: number;
+            /** False Negatives */
+            false_negatives: number;
+            /** True Negatives */
+            true_negatives: number;
+            /** Precision */
+            precision: number | null;
+            /** Precision Low */
+            precision_low: number | null;
+            /** Precision High */
+            precision_high: number | null;
+            /** Recall */
+            recall: number | null;
+            /** Recall Low */
+            recall_low: number | null;
+            /** Recall High */
+            recall_high: number | null;
+            /** F1 */
+            f1: number | null;
+        };
+        /**
          * LayerRow
          * @description A layer of the model as its tensors tell: where it is, how large, and how it does.
          */
@@ -2621,6 +2681,11 @@ export interface components {
             };
             /** Classes */
             classes: string[];
+            /**
+             * Confusion Metrics
+             * @description Metrics whose decisions can be counted at a threshold.
+             */
+            confusion_metrics: string[];
             /** Space */
             space: string;
             /** Spaces */
@@ -3459,6 +3524,27 @@ export interface components {
             runs: components["schemas"]["TestsOfRun"][];
         };
         /**
+         * ThresholdDecisions
+         * @description What a model decided at a threshold, by a metric of confusion elements.
+         */
+        ThresholdDecisions: {
+            /** Metric */
+            metric: string;
+            /** Threshold */
+            threshold: number;
+            /**
+             * Samples
+             * @description How many of the samples that were meant have a decision.
+             */
+            samples: number;
+            /** Words */
+            words: string;
+            /** Labels */
+            labels: components["schemas"]["LabelDecisions"][];
+            /** Notes */
+            notes: string[];
+        };
+        /**
          * Tried
          * @description What the model says to an input that somebody brought, where it looked, and which samples are like it.
          */
@@ -3580,6 +3666,7 @@ export type DataTensorDetail = components['schemas']['Data_TensorDetail_'];
 export type DataTestRow = components['schemas']['Data_TestRow_'];
 export type DataTestsOfRun = components['schemas']['Data_TestsOfRun_'];
 export type DataTestsTable = components['schemas']['Data_TestsTable_'];
+export type DataThresholdDecisions = components['schemas']['Data_ThresholdDecisions_'];
 export type DataTried = components['schemas']['Data_Tried_'];
 export type DataDictStrStr = components['schemas']['Data_dict_str__str__'];
 export type DataListClusterRow = components['schemas']['Data_list_ClusterRow__'];
@@ -3609,6 +3696,7 @@ export type InsightRow = components['schemas']['InsightRow'];
 export type InsightsAnswer = components['schemas']['InsightsAnswer'];
 export type JobLog = components['schemas']['JobLog'];
 export type JobRow = components['schemas']['JobRow'];
+export type LabelDecisions = components['schemas']['LabelDecisions'];
 export type LayerRow = components['schemas']['LayerRow'];
 export type LeftRequest = components['schemas']['LeftRequest'];
 export type Login = components['schemas']['Login'];
@@ -3662,6 +3750,7 @@ export type TensorRow = components['schemas']['TensorRow'];
 export type TestRow = components['schemas']['TestRow'];
 export type TestsOfRun = components['schemas']['TestsOfRun'];
 export type TestsTable = components['schemas']['TestsTable'];
+export type ThresholdDecisions = components['schemas']['ThresholdDecisions'];
 export type Tried = components['schemas']['Tried'];
 export type TwinRow = components['schemas']['TwinRow'];
 export type UnitRow = components['schemas']['UnitRow'];
@@ -4846,6 +4935,51 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Page_PopulationRow_"];
+                };
+            };
+            /** @description Default Response */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorAnswer"];
+                };
+            };
+        };
+    };
+    thresholds_api_runs__run__population_thresholds_get: {
+        parameters: {
+            query: {
+                /** @description Which evaluation; the last finished one by default. */
+                evaluation?: number | null;
+                /** @description One of `confusion_metrics` of the population. */
+                metric: string;
+                /** @description A label is predicted above it. */
+                threshold?: number;
+                /** @description Conditions such as `label = 4` or `loss > 1.5`; all of them hold. */
+                where?: string[];
+                /** @description Corners of a polygon on the map: `x,y x,y x,y`. */
+                lasso?: string;
+                /** @description The name of a selection that was kept. */
+                selection?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of a run, as `GET /api/runs` lists it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_ThresholdDecisions_"];
                 };
             };
             /** @description Default Response */

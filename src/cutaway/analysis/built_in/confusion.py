@@ -1,18 +1,24 @@
-"""Which classes are taken for which."""
+"""Which classes are taken for which, and what is decided about each label at a threshold."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from cutaway.analysis.population.applicability import no_labels
 from cutaway.analysis.population.contract import Analysis, InReport
 from cutaway.analysis.population.options import option
 from cutaway.analysis.population.result import AnalysisResult, Draw
 from cutaway.analysis.samples import CORRECT, PREDICTION, SUBSET, Samples
+from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
+    from cutaway.analysis.classes.thresholds import ThresholdCounts
     from cutaway.analysis.population.population import Population
     from cutaway.run.evaluated import EvaluatedPopulation
 
@@ -24,48 +30,122 @@ class ConfusionOptions:
     """What a confusion matrix can be asked with."""
 
     by: str | None = option(metavar="COLUMN", help="split by this column.")
+    metric: str | None = option(metavar="NAME", help="by label, from this metric of confusion elements.")
+    threshold: float | None = option(metavar="P", help="a label is predicted above this probability; by default 0.5.")
 
 
 class ConfusionOfClasses(Analysis):
-    """Which classes are taken for which."""
+    """Which classes are taken for which, and with a metric of confusion elements what is right at a threshold."""
 
     name = "confusion"
     options = ConfusionOptions
-    in_report = InReport(section="confusion")
-    further = ("classes",)
+    in_report = InReport(section="confusion", figures=2)
+    further = ("classes", "thresholds")
 
     def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""
-        reason = no_labels(samples, origin)
-        if reason:
-            return reason
-        return "" if samples.has(PREDICTION) and samples.has(CORRECT) else "these samples have no predictions"
+        return "" if origin is not None and origin.confusion_metrics else _no_classes(samples, origin)
 
     def make(self, population: Population, seed: int, progress: Listener | None) -> AnalysisResult:
-        """Return the pairs of classes, and how each class did, by subset."""
+        """Return the pairs of classes, and how each class did, by subset; and each label at a threshold of 0.5."""
+        counts, notes = _all_counts(population)
+        words = [one.words() for one in counts]
+        if _no_classes(population.samples, population.origin):
+            if not counts:
+                raise AnalysisUnavailable("confusion matrix", " ".join(notes))
+            return AnalysisResult("confusion", tuple(words), {"confusion": _table(counts)}, tuple(notes))
         found = population.confusion(by=SUBSET)
-        words = [f"{name}: {one.words()}" for name, one in found.parts.items()] or [found.words()]
+        own = [f"{name}: {one.words()}" for name, one in found.parts.items()] or [found.words()]
         tables = {"confusion": found.pairs, "classes": found.by_class}
-        return AnalysisResult("confusion", tuple(words), tables, found.notes)
+        if counts:
+            tables["thresholds"] = _table(counts)
+        return AnalysisResult("confusion", (*own, *words), tables, (*found.notes, *notes))
 
     def answer(
         self, population: Population, options: ConfusionOptions, seed: int, progress: Listener | None
     ) -> AnalysisResult:
-        """Return the same, split by a column, with the pairs that are confused most."""
+        """Return the same, split by a column, with the pairs that are confused most; or the labels at a threshold."""
         from cutaway.analysis.population.plotting import plot_confusion
 
+        metrics = () if population.origin is None else population.origin.confusion_metrics
+        asked = options.metric is not None or options.threshold is not None
+        if asked or (metrics and _no_classes(population.samples, population.origin)):
+            return _at_threshold(population, options)
         found = population.confusion(by=options.by)
+        also = [
+            f"`--metric {one}` counts its decisions by label, `--threshold` at another than 0.5." for one in metrics
+        ]
         return AnalysisResult(
             self.name,
             (found.words(), *(f"{name}: {one.words()}" for name, one in found.parts.items())),
             {"confusion": found.pairs, "most_confused": found.most_confused(), "classes": found.by_class},
-            found.notes,
+            (*found.notes, *also),
             figures={"confusion": lambda: plot_confusion(found)},
             shown="most_confused",
         )
 
     def figures(self, population: Population, part: AnalysisResult, seed: int) -> dict[str, Draw]:
-        """Return the matrix."""
-        from cutaway.analysis.population.plotting import plot_confusion
+        """Return the matrix of classes, and one of decisions for each metric that has them."""
+        from cutaway.analysis.population.plotting import plot_confusion, plot_threshold
 
-        return {"confusion": lambda: plot_confusion(population.confusion())}
+        drawn: dict[str, Draw] = {one.metric: partial(plot_threshold, one) for one in _all_counts(population)[0]}
+        if not _no_classes(population.samples, population.origin):
+            drawn = {"confusion": lambda: plot_confusion(population.confusion()), **drawn}
+        return drawn
+
+
+def _no_classes(samples: Samples, origin: EvaluatedPopulation | None) -> str:
+    """Return why the samples do not have one class each, true and predicted."""
+    reason = no_labels(samples, origin)
+    if reason:
+        return reason
+    return "" if samples.has(PREDICTION) and samples.has(CORRECT) else "these samples have no predictions"
+
+
+def _at_threshold(population: Population, options: ConfusionOptions) -> AnalysisResult:
+    from cutaway.analysis.classes.thresholds import THRESHOLD
+    from cutaway.analysis.population.plotting import plot_threshold
+
+    threshold = THRESHOLD if options.threshold is None else options.threshold
+    found = population.threshold_confusion(options.metric, threshold, by=options.by)
+    table = _table([found]) if not found.parts else _table_of_parts(found)
+    return AnalysisResult(
+        "confusion",
+        (found.words(), *(f"{name}: {one.words()}" for name, one in found.parts.items())),
+        {"thresholds": table},
+        found.notes,
+        title=f"{found.metric} above {threshold:g}",
+        figures={"thresholds": lambda: plot_threshold(found)},
+        shown="thresholds",
+    )
+
+
+def _all_counts(population: Population) -> tuple[list[ThresholdCounts], list[str]]:
+    """Return the counts of every metric that has decisions, at the usual threshold, and what is to be said of them."""
+    counts: list[ThresholdCounts] = []
+    notes: list[str] = []
+    for name in () if population.origin is None else population.origin.confusion_metrics:
+        try:
+            counts.append(population.threshold_confusion(name))
+            notes += counts[-1].notes
+        except AnalysisUnavailable as error:
+            notes.append(error.reason)
+    return counts, notes
+
+
+def _table(counts: Sequence[ThresholdCounts]) -> pa.Table:
+    """Return a row for each metric and label."""
+    return pa.concat_tables(
+        one.by_label.add_column(0, "metric", pa.array([one.metric] * len(one.by_label), pa.string())).append_column(
+            "threshold", pa.array([one.threshold] * len(one.by_label), pa.float64())
+        )
+        for one in counts
+    )
+
+
+def _table_of_parts(found: ThresholdCounts) -> pa.Table:
+    """Return a row for each part and label; the whole has no part."""
+    parts = [(None, found), *found.parts.items()]
+    return pa.concat_tables(
+        _table([one]).add_column(0, "part", pa.array([name] * len(one.by_label), pa.string())) for name, one in parts
+    )

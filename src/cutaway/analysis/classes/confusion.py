@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cutaway.analysis.classes.rates import rates
 from cutaway.analysis.samples import LABEL, PREDICTION, Samples
 from cutaway.analysis.samples.coding import Coded, coded, left_out, most_frequent
 from cutaway.analysis.statistics.intervals import share_interval
@@ -166,12 +167,6 @@ def _by_class(names: pa.Array, support: Int64Array, predicted: Int64Array, corre
         "support": pa.array(support),
         "predicted": pa.array(predicted),
         "correct": pa.array(correct),
+        **rates(correct, predicted, support),
     }
-    for name, total in (("precision", predicted), ("recall", support)):
-        low, high = share_interval(correct, total)
-        share = correct / np.maximum(total, 1)
-        for column, values in ((name, share), (f"{name}_low", low), (f"{name}_high", high)):
-            columns[column] = pa.array(values, mask=total == 0)
-    both = support + predicted
-    columns["f1"] = pa.array(2 * correct / np.maximum(both, 1), mask=both == 0)
     return pa.table(columns)

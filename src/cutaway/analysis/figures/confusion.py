@@ -33,12 +33,14 @@ OTHERS = "other"
 HIT, MISS = "#5aa0e6", "#f0a04b"
 
 
-def confusion_figure(counts: Array | pa.Table, classes: Sequence[str], *, title: str = "", words: str = "") -> Figure:
+def confusion_figure(
+    counts: Array | pa.Table, classes: Sequence[str], *, title: str = "", words: str = "", noun: str = "sample"
+) -> Figure:
     """Return how often each class (rows) was taken for each class (columns), shaded by the share of its row.
 
     `counts` is a square array in the order of `classes`, or a table with `label`, `prediction` and `count` that has a
     row for each pair that occurs. Of more than 30 classes, those that are confused most have a row of their own, and
-    all others are one.
+    all others are one. `noun` is what is counted.
     """
     names = [str(one) for one in classes]
     if not names:
@@ -58,9 +60,9 @@ def confusion_figure(counts: Array | pa.Table, classes: Sequence[str], *, title:
     total, right = int(values.sum()), int(values[rows == columns].sum())
     share = f", {right / total:.1%} on the diagonal, where the model is right" if total else ""
     colours = "blue is its share that is right, orange its errors, the strongest the most frequent"
-    said = f"{counted(total, 'sample')}{share}. Each row is a true class: {colours}."
+    said = f"{counted(total, noun)}{share}. Each row is a true class: {colours}."
     side = min(1600, 300 + 42 * len(shown))
-    content = Matrix(tuple(shown), matrix, of_others=len(kept) < len(names))
+    content = Matrix(tuple(shown), matrix, of_others=len(kept) < len(names), noun=noun)
     caption = " ".join([said, *notes, sentence(words)]).strip()
     return Figure(title, caption, content, width=max(side, 700), height=max(side - 20, 560))
 
@@ -94,6 +96,7 @@ class Matrix(Content):
     names: tuple[str, ...]
     counts: Int64Array
     of_others: bool = False
+    noun: str = "sample"
 
     @cached_property
     def shares(self) -> Float64Array:
@@ -170,6 +173,6 @@ class Matrix(Content):
         if not count:
             return '<td class="zero">0</td>'
         share = self.shares[row, column]
-        said = f"{counted(count, 'sample')} of {self.names[row]} read as {self.names[column]}, {share:.1%} of its row"
+        said = f"{counted(count, self.noun)} of {self.names[row]} read as {self.names[column]}, {share:.1%} of its row"
         kind = f"{self._tint(row, column)} m{self._steps(row, column)}"
         return f'<td class="{kind}" title="{escape(clean(said))}">{count:,}</td>'

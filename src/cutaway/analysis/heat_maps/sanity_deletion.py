@@ -22,6 +22,7 @@ from cutaway.analysis.heat_maps.aims import Aim
 from cutaway.analysis.heat_maps.places import InputAxes
 from cutaway.arrays import Array, BoolArray, Float32Array, Float64Array, Int32Array, Int64Array
 from cutaway.models.model import Model
+from cutaway.tensors.softmax import softmax
 
 __all__ = ["STEPS", "DeletableSamples", "Deletion", "followed_in", "orders"]
 
@@ -132,7 +133,6 @@ def _scores(answer: Array, samples: Int64Array, aim: Aim, *, logits: bool) -> Fl
         return aim.scores(answer, samples, None)
     classes = np.moveaxis(answer, aim.axis, 1).astype(np.float64)
     if logits:
-        classes = np.exp(classes - classes.max(axis=1, keepdims=True))
-        classes /= classes.sum(axis=1, keepdims=True)
+        classes = np.moveaxis(softmax(np.moveaxis(classes, 1, -1)), -1, 1)
     chosen = classes[np.arange(len(classes)), aim.targets[samples]]
     return np.asarray(chosen.reshape(len(chosen), -1).mean(axis=1), np.float64)

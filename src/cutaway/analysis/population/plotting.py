@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from cutaway.analysis.batches import BatchCurves
 from cutaway.analysis.classes.confusion import ConfusionCounts
 from cutaway.analysis.classes.distances import Distances
+from cutaway.analysis.classes.thresholds import ThresholdCounts
 from cutaway.analysis.clusters import Clusters
 from cutaway.analysis.curves import Curve
 from cutaway.analysis.figures import (
@@ -56,6 +57,7 @@ __all__ = [
     "plot_map",
     "plot_ranked",
     "plot_similar",
+    "plot_threshold",
     "plot_units",
     "previews",
     "previews_of",
@@ -177,6 +179,17 @@ def plot_curve(curve: Curve) -> Figure:
 def plot_confusion(confusion: ConfusionCounts) -> Figure:
     """Return which classes are taken for which."""
     return confusion_figure(confusion.pairs, confusion.classes, title="Confusion", words=confusion.words())
+
+
+def plot_threshold(counts: ThresholdCounts) -> Figure:
+    """Return what a model decided at a threshold, over all labels: what holds against what it says."""
+    return confusion_figure(
+        counts.matrix(),
+        ["holds", "does not"],
+        title=f"{counts.metric} above {counts.threshold:g}",
+        words=counts.words(),
+        noun="decision",
+    )
 
 
 def plot_batches(batches: BatchCurves) -> Figure:

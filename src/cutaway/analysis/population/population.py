@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cutaway.analysis.batches import BatchCurves, batch_curves
 from cutaway.analysis.classes.confusion import ConfusionCounts, confusion
 from cutaway.analysis.classes.distances import Distances, population_distances
+from cutaway.analysis.classes.thresholds import THRESHOLD, ThresholdCounts, threshold_counts
 from cutaway.analysis.clusters import Clusters, ClusterWords, describe_clusters, find_clusters
 from cutaway.analysis.curves import Curve, curve
-from cutaway.analysis.filters import Filter, parse_filter, rows_where
+from cutaway.analysis.filters import Filter, parse_filter, refuse_unknown_values, rows_where
 from cutaway.analysis.mapping import Map, place
 from cutaway.analysis.neighbours import Index
 from cutaway.analysis.neighbours.similar import Similar, find_similar, rows_in_region
@@ -26,8 +28,9 @@ from cutaway.analysis.population.applicability import Applies, no_class_distance
 from cutaway.analysis.population.candidates import Candidates
 from cutaway.analysis.population.index import population_index
 from cutaway.analysis.population.map import population_map
-from cutaway.analysis.samples import SUBSET, Samples
+from cutaway.analysis.samples import LABEL, PREDICTION, SUBSET, Samples
 from cutaway.analysis.samples.balancing import balanced_rows
+from cutaway.analysis.samples.coding import coded
 from cutaway.analysis.samples.dynamics import Dynamics
 from cutaway.analysis.samples.from_run import read_samples
 from cutaway.analysis.samples.origin import Given, Origin, open_origin
@@ -167,7 +170,10 @@ class Population(Candidates):
         return self._rows[sample]
 
     def where(self, *conditions: Condition) -> Self:
-        """Return the samples for which all conditions hold, such as `"label = 4"` or `"loss > 1.5"`."""
+        """Return the samples for which all conditions hold, such as `"label = 4"` or `"loss > 1.5"`.
+
+        Raises where a condition asks a column of texts for values that no sample of the whole population has.
+        """
         return self._of(self._mask(conditions))
 
     def balanced(self, by: str | Sequence[str], count: int, *, seed: int = 0, fill: bool = True) -> Self:
@@ -300,6 +306,32 @@ class Population(Candidates):
         """Return which classes are taken for which."""
         return confusion(self.samples, by=by)
 
+    def threshold_confusion(
+        self, metric: str | None = None, threshold: float = THRESHOLD, *, by: str | None = None
+    ) -> ThresholdCounts:
+        """Return how often the model is right about each label at a threshold, by a metric of confusion elements.
+
+        Only where the evaluation has such a metric: `ConfusionMatrixClassification`, or one of your own. `metric` names
+        it where there are several.
+        """
+        origin = self._origin
+        known = () if origin is None else origin.confusion_metrics
+        if origin is None or not known:
+            raise AnalysisUnavailable(
+                "confusion matrix at a threshold",
+                "this evaluation has no metric of confusion elements.",
+                hint="Evaluate with `metrics=['ConfusionMatrixClassification']`, or bind a metric of your own.",
+            )
+        name = known[0] if metric is None else metric.removeprefix("metric.")
+        elements = origin.elements(name)
+        if self._part:
+            # Of some rows: which of them each element belongs to.
+            rows = pc.index_in(origin.ids(), value_set=pa.array(self.ids, pa.string()))
+            own = rows.fill_null(-1).to_numpy()[elements.rows].astype(np.int64)
+            elements = elements._replace(rows=own).of(own >= 0)
+        split = None if by is None else coded(by, self.samples.column(by))
+        return threshold_counts(name, elements, threshold, split=split)
+
     def batches(self) -> BatchCurves:
         """Return loss and accuracy against batches, from the trace of the run."""
         if self._origin is None:
@@ -378,6 +410,9 @@ class Population(Candidates):
         table = self.table
         if any(one.column == "cluster" for one in filters) and "cluster" not in table.column_names:
             table = table.append_column("cluster", pa.array(self.clusters().labels))
+        if not self._part:
+            # Some samples of a population may well lack a value that others have.
+            refuse_unknown_values(table, filters, dict.fromkeys((LABEL, PREDICTION), self.samples.classes))
         return rows_where(table, filters)
 
     def _query(self, sample: One | Sequence[One] | Array) -> Any:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cutaway.arrays import Array
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.run.evaluations import Evaluation
 from cutaway.run.sources import Pair, Source
+from cutaway.tensors.softmax import softmax
 
-__all__ = ["ModelAnswer", "answer_of"]
+__all__ = ["ModelAnswer", "answer_of", "softmax"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,10 @@ class ModelAnswer:
     classes: tuple[str, ...] = ()
     probabilities: bool = False
     reason: str = ""
+
+    def likely(self, scores: Array) -> Array:
+        """Return what the model gave as probabilities of the classes, which lie on the last axis."""
+        return scores if self.probabilities else softmax(scores)
 
     @property
     def label_column(self) -> str:

@@ -19,13 +19,15 @@ from cutaway.arrays import Array, Float32Array
 from cutaway.errors import EvaluationError, did_you_mean
 from cutaway.run.analyses import AnalysisName, KeptTable, read_about, read_arrays, read_table, scope_of
 from cutaway.run.evaluated.answer import ModelAnswer, answer_of
-from cutaway.run.evaluated.tables import sample_columns, sample_table
+from cutaway.run.evaluated.elements import Elements, read_elements
+from cutaway.run.evaluated.tables import element_columns, sample_columns, sample_table
 from cutaway.run.evaluations import LATENT, Evaluation, evaluations, space_file_name
 from cutaway.run.identity import Run
 from cutaway.run.rows import is_number
 
 __all__ = ["EvaluatedPopulation", "chosen_evaluation", "open_evaluated"]
 
+METRIC = "metric."
 # Counted up when an analysis gives other results than before, so that what an older version kept is made anew.
 VERSION = 1
 # More classes than this times samples of probabilities are left in their file.
@@ -65,6 +67,16 @@ class EvaluatedPopulation:
         Raises `EvaluationError` where a file is damaged, or not as Cutaway writes it.
         """
         return sample_table(self.evaluation, self.subsets, self.answer, columns)
+
+    @cached_property
+    def confusion_metrics(self) -> tuple[str, ...]:
+        """The metrics that hold confusion elements, by name; `elements` has those of one."""
+        return tuple(name.removeprefix(METRIC) for name in element_columns(self.evaluation, self.subsets))
+
+    def elements(self, metric: str) -> Elements:
+        """Return the confusion elements of a metric."""
+        _known("metric of confusion elements", [metric], self.confusion_metrics)
+        return read_elements(self.evaluation, self.subsets, f"{METRIC}{metric}")
 
     def ids(self) -> pa.ChunkedArray:
         """Return the ids of the samples as they stand in the files, which nothing else is read for."""
@@ -111,8 +123,7 @@ class EvaluatedPopulation:
             if name not in self.evaluation.column_names(subset) or self.evaluation.in_blobs(subset, name):
                 return None
             found.append(_dense(self.evaluation.table(subset, [name])[name].combine_chunks(), classes))
-        scores = np.concatenate(found)
-        return scores if self.answer.probabilities else _softmax(scores)
+        return np.asarray(self.answer.likely(np.concatenate(found)), np.float32)
 
     def hashes(self) -> tuple[str | None, ...] | None:
         """Return what tells which samples have the same content; None where a subset does not say it."""
@@ -236,12 +247,6 @@ def _known(word: str, asked: Sequence[str], known: Sequence[str]) -> list[str]:
                 f"There is no {word} {one!r} here.", hint=f"{did_you_mean(one, known)} There are {listed}."
             )
     return [one for one in known if one in asked]
-
-
-def _softmax(scores: Float32Array) -> Float32Array:
-    with np.errstate(invalid="ignore"):
-        likely = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return np.asarray(likely / likely.sum(axis=1, keepdims=True), np.float32)
 
 
 def _dense(column: Any, width: int) -> Float32Array:

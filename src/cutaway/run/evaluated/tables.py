@@ -17,8 +17,9 @@ from cutaway.errors import EvaluationError
 from cutaway.run.evaluated.answer import ModelAnswer
 from cutaway.run.evaluated.columns import CORRECT, ERROR, LABEL, LOSS, METADATA, PREDICTION, SAMPLE, SUBSET
 from cutaway.run.evaluations import Evaluation
+from cutaway.run.sample_columns import is_elements
 
-__all__ = ["as_written", "joined_tables", "sample_columns", "sample_table"]
+__all__ = ["as_written", "element_columns", "joined_tables", "sample_columns", "sample_table"]
 
 _KEPT = (METADATA, "metric.", "loss.")
 
@@ -26,8 +27,9 @@ _KEPT = (METADATA, "metric.", "loss.")
 def sample_columns(evaluation: Evaluation, subsets: Sequence[str], answer: ModelAnswer) -> list[str]:
     """Return the names of the columns that `sample_table` gives, without reading them."""
     found: dict[str, None] = {}
+    elements = element_columns(evaluation, subsets)
     for subset in subsets:
-        found |= dict.fromkeys(_made_from(evaluation.column_names(subset), subset, answer))
+        found |= dict.fromkeys(_made_from(_plain(evaluation, subset, elements), subset, answer))
     # The same place wherever a column comes from; what failed is told last.
     first = [SAMPLE, SUBSET, LABEL, PREDICTION, CORRECT, LOSS]
     return [*(one for one in first if one in found), *(one for one in found if one not in (*first, ERROR)), ERROR]
@@ -40,7 +42,8 @@ def sample_table(
 
     Raises `EvaluationError` where a file is damaged, or not as Cutaway writes it.
     """
-    joined = joined_tables([_table(evaluation, name, answer, columns) for name in subsets])
+    elements = element_columns(evaluation, subsets)
+    joined = joined_tables([_table(evaluation, name, answer, columns, elements) for name in subsets])
     if columns is None:
         return joined
     return joined.select([name for name in columns if name in joined.column_names])
@@ -72,8 +75,27 @@ def _made_from(names: Sequence[str], subset: str, answer: ModelAnswer) -> dict[s
     return made
 
 
-def _table(evaluation: Evaluation, subset: str, answer: ModelAnswer, columns: Collection[str] | None) -> pa.Table:
-    names = evaluation.column_names(subset)
+def element_columns(evaluation: Evaluation, subsets: Sequence[str]) -> list[str]:
+    """Return the columns of metrics that hold confusion elements; as several a sample they are in no table of samples.
+
+    Of a subset in which all samples failed the column has no type; another one tells.
+    """
+    fields = [field for subset in subsets for field in evaluation.schema(subset)]
+    return list(dict.fromkeys(one.name for one in fields if one.name.startswith("metric.") and is_elements(one.type)))
+
+
+def _plain(evaluation: Evaluation, subset: str, elements: Collection[str]) -> list[str]:
+    return [name for name in evaluation.column_names(subset) if name not in elements]
+
+
+def _table(
+    evaluation: Evaluation,
+    subset: str,
+    answer: ModelAnswer,
+    columns: Collection[str] | None,
+    elements: Collection[str],
+) -> pa.Table:
+    names = _plain(evaluation, subset, elements)
     made = _made_from(names, subset, answer)
     if columns is not None:
         made = {name: sources for name, sources in made.items() if name in columns}

@@ -45,6 +45,7 @@ def population_detail(loaded: Loaded, scores: Scores) -> PopulationDetail:
         failed=0 if errors is None else len(loaded) - errors.missing,
         subsets=loaded.counts,
         classes=[text(one) for one in loaded.classes],
+        confusion_metrics=[text(one) for one in loaded.population.confusion_metrics],
         space=text(loaded.space),
         spaces=[text(one) for one in loaded.evaluation.spaces],
         columns=columns,

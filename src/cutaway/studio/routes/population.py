@@ -20,10 +20,18 @@ from cutaway.studio.populations.downloads import csv_pieces, file_name
 from cutaway.studio.populations.points import points_table
 from cutaway.studio.populations.selecting import drop_kept, keep, kept_rows, kept_selection
 from cutaway.studio.populations.table_rows import asked_rows, table_rows
+from cutaway.studio.populations.thresholds import threshold_decisions
 from cutaway.studio.routes.runs import RunId
 from cutaway.studio.the_studio import Studio, TheStudio
 from cutaway.studio.wire.base import Data, Page
-from cutaway.studio.wire.population import ClusterRow, NewSelection, PopulationDetail, PopulationRow, SelectionRow
+from cutaway.studio.wire.population import (
+    ClusterRow,
+    NewSelection,
+    PopulationDetail,
+    PopulationRow,
+    SelectionRow,
+    ThresholdDecisions,
+)
 
 __all__ = ["EvaluationNumber", "SampleId", "Where", "router"]
 
@@ -117,6 +125,24 @@ def search(
     return Page(data=rows, total=len(found), offset=offset, limit=limit)
 
 
+@router.get("/population/thresholds")
+def thresholds(
+    studio: TheStudio,
+    *,
+    run: RunId,
+    evaluation: EvaluationNumber = None,
+    metric: Annotated[str, Query(max_length=2000, description="One of `confusion_metrics` of the population.")],
+    threshold: Annotated[float, Query(description="A label is predicted above it.", allow_inf_nan=False)] = 0.5,
+    where: Where = [],  # noqa: B006
+    lasso: Lasso = "",
+    selection: Annotated[str, Query(max_length=100, description="The name of a selection that was kept.")] = "",
+) -> Data[ThresholdDecisions]:
+    """Return how often a model is right about each label at a threshold, in a selection."""
+    loaded, mask = _kept_rows(studio, run, evaluation, selection)
+    mask &= chosen_rows(loaded, where, parse_lasso(lasso))
+    return Data(data=threshold_decisions(loaded, metric, threshold, mask))
+
+
 @router.get("/population/samples.csv", response_class=Response)
 def download(
     studio: TheStudio,
@@ -131,7 +157,7 @@ def download(
     ] = "samples",
 ) -> Response:
     """Return samples as CSV: all their columns, or a list to label, which `cutaway fix --from` takes back."""
-    loaded, mask = _downloaded(studio, run, evaluation, selection)
+    loaded, mask = _kept_rows(studio, run, evaluation, selection)
     mask &= chosen_rows(loaded, where, parse_lasso(lasso))
     pieces = csv_pieces(loaded, np.flatnonzero(mask), form)
     headers = {"Content-Disposition": f'attachment; filename="{file_name(loaded, form)}"'}
@@ -162,8 +188,8 @@ def drop_selection(studio: TheStudio, run: RunId, name: Annotated[str, Query(max
     drop_kept(studio.index.run_of(run), name)
 
 
-def _downloaded(studio: Studio, run: str, evaluation: int | None, selection: str) -> tuple[Loaded, BoolArray]:
-    """Return the population of a download, and which of its rows a kept selection means; all where none is named."""
+def _kept_rows(studio: Studio, run: str, evaluation: int | None, selection: str) -> tuple[Loaded, BoolArray]:
+    """Return a population, and which of its rows a kept selection means; all where none is named."""
     if not selection:
         loaded = studio.populations.of(run, evaluation)
         return loaded, chosen_rows(loaded, [], [])

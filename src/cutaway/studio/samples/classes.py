@@ -65,12 +65,7 @@ def _probabilities(loaded: Loaded, row: int, notes: list[str]) -> Float64Array |
         return None
     if values is None or values.size != len(answer.classes) or values.dtype.kind not in "fiu":
         return None
-    scores = values.astype(np.float64).reshape(-1)
-    if answer.probabilities:
-        return scores
-    with np.errstate(invalid="ignore", over="ignore"):
-        raised = np.exp(scores - scores.max())
-        return np.asarray(raised / raised.sum())
+    return np.asarray(answer.likely(values.astype(np.float64).reshape(-1)))
 
 
 def _distances(loaded: Loaded, row: int) -> Float64Array | None:

@@ -15,6 +15,7 @@ __all__ = [
     "AnalysisRow",
     "ClusterRow",
     "EvaluationRow",
+    "LabelDecisions",
     "NewSelection",
     "Point",
     "PopulationColumn",
@@ -22,6 +23,7 @@ __all__ = [
     "PopulationRow",
     "Selected",
     "SelectionRow",
+    "ThresholdDecisions",
 ]
 
 Point = Annotated[list[float], Field(min_length=2, max_length=2)]
@@ -73,6 +75,7 @@ class PopulationDetail(Wire):
     failed: int
     subsets: dict[str, int]
     classes: list[str]
+    confusion_metrics: list[str] = Field(description="Metrics whose decisions can be counted at a threshold.")
     space: str
     spaces: list[str]
     columns: list[PopulationColumn]
@@ -114,6 +117,34 @@ class ClusterRow(Wire):
     y: Number
     loss: Number
     accuracy: Number
+
+
+class LabelDecisions(Wire):
+    """What a model decided about one label at a threshold; shares of nothing are null, intervals are of 95 %."""
+
+    label: str
+    true_positives: int
+    false_positives: int
+    false_negatives: int
+    true_negatives: int
+    precision: Number
+    precision_low: Number
+    precision_high: Number
+    recall: Number
+    recall_low: Number
+    recall_high: Number
+    f1: Number
+
+
+class ThresholdDecisions(Wire):
+    """What a model decided at a threshold, by a metric of confusion elements."""
+
+    metric: str
+    threshold: float
+    samples: int = Field(description="How many of the samples that were meant have a decision.")
+    words: str
+    labels: list[LabelDecisions]
+    notes: list[str]
 
 
 class Selected(Wire):

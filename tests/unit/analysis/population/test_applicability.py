@@ -145,7 +145,7 @@ def every_method(population: Population) -> dict[str, Callable[[], Any]]:
         "balanced": lambda: population.balanced("label", 10),
         "balanced by facts": lambda: population.balanced(["metadata.colour", "subset"], 10).map(),
         "region": lambda: population.in_region(np.array([[-1, -1], [1, 1]])),
-        "nobody": lambda: list(analyze(population.where("sample = nothing"))),
+        "nobody": lambda: list(analyze(population.where("subset = training", "subset != training"))),
         "one alone": lambda: list(analyze(population.balanced("subset", 1))),
         "heat map": lambda: population.heat_maps(0),
         "loss heat map": lambda: population.heat_maps(0, loss=True, sanity=False),

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cutaway.analysis import Population, analyze
+from cutaway.analysis.filters import Filter
 from cutaway.analysis.population import map as maps
 from cutaway.dataset import Dataset
 from cutaway.errors import AnalysisUnavailable, BindingError, ConfigurationError, EvaluationError
@@ -280,3 +281,44 @@ def test_analyses_without_labels_say_why(tmp_path: Path) -> None:
         population.class_distances()
     with pytest.raises(AnalysisUnavailable, match="no model"):
         population.heat_maps(0)
+
+
+class TestConditionsOnText:
+    """A condition that means something selects it; one that can select nothing says what there is."""
+
+    @pytest.mark.parametrize(
+        "condition",
+        [
+            "label in (4,9)",
+            "label in 4,9",
+            "label in ['4', '9']",
+            Filter("label", "in", (4, 9)),
+            Filter("label", "in", (4.0, 9.0)),
+        ],
+    )
+    def test_numbers_mean_the_labels_of_their_names(self, run_folder: Path, condition: str | Filter) -> None:
+        population = Population.open(run_folder)
+        chosen = population.where(condition)
+        wanted = [one in ("4", "9") for one in population.table["label"].to_pylist()]
+        assert len(chosen) == sum(wanted) > 0
+
+    def test_a_value_that_no_sample_has_is_refused_with_those_that_there_are(self, run_folder: Path) -> None:
+        population = Population.open(run_folder)
+        with pytest.raises(
+            ConfigurationError, match=r"No sample has 'trainin' in column 'subset'. Did you mean 'training'\? It holds"
+        ):
+            population.where("subset = trainin")
+        with pytest.raises(ConfigurationError, match="No sample has '44' or '99' in column 'label'"):
+            population.find_similar(0, where=["label in (44, 99)"])
+
+    def test_a_part_may_lack_what_others_have(self, run_folder: Path) -> None:
+        part = Population.open(run_folder).where("subset = training")
+        assert len(part.where("subset = validation")) == 0
+
+    def test_a_class_that_no_sample_has_is_a_class_all_the_same(self) -> None:
+        population = Population.from_arrays(np.zeros((3, 2)), [0, 1, 0], np.eye(3)[[0, 1, 0]])
+        assert len(population.where("label = 2")) == 0
+
+    def test_conditions_with_not_hold_for_all_others(self, run_folder: Path) -> None:
+        population = Population.open(run_folder)
+        assert len(population.where("subset != trainin", "label not in (44, 99)")) == len(population)

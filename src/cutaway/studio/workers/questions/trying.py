@@ -65,10 +65,7 @@ def _scores(answer: ModelAnswer, given: Array) -> Array | None:
     values = np.asarray(given, np.float64).reshape(-1)
     if not answer.classes or values.size != len(answer.classes) or not np.isfinite(values).all():
         return None
-    if answer.probabilities:
-        return values
-    likely = np.exp(values - values.max())
-    return np.asarray(likely / likely.sum())
+    return answer.likely(values)
 
 
 def _heat(
