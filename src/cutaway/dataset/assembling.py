@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,7 @@ def assemble(binder: Binder, source: Mapping[str, Any]) -> Dataset:
         predictions=tuple(binder.predictions),
         metrics=_wired(binder, "metric", binder.metrics, wires),
         losses=_wired(binder, "loss", binder.losses, wires),
-        visualizers=tuple(_visualizer(binder, one) for one in _wired(binder, "visualizer", binder.visualizers, wires)),
+        visualizers=_wired(binder, "visualizer", _visualizers(binder, wires), wires),
         latent_spaces=_wired(binder, "latent space", binder.latent_spaces, wires),
         custom_layers={one.name: one.layer for one in binder.layers},
         load_model=inside(binder, loader) if loader is not None else None,
@@ -126,11 +126,17 @@ def _metadata(binder: Binder) -> tuple[MetadataField, ...]:
     return tuple(found.values())
 
 
-def _wired(binder: Binder, kind: str, functions: Sequence[AnyFunction], wires: Wires) -> tuple[AnyFunction, ...]:
+def _wired(binder: Binder, kind: str, functions: Iterable[AnyFunction], wires: Wires) -> tuple[AnyFunction, ...]:
+    """Return functions as the integration test calls them: one that it calls with several arguments is several."""
     return tuple(
-        replace(one, function=inside(binder, one.function), wiring=wires.of(kind, one.name)) for one in functions
+        replace(one, name=name, function=inside(binder, one.function), wiring=wiring)
+        for one in functions
+        for name, wiring in (wires.calls(kind, one.name) or {one.name: {}}).items()
     )
 
 
-def _visualizer(binder: Binder, one: Visualizer) -> Visualizer:
-    return one if one.heatmap is None else replace(one, heatmap=inside(binder, one.heatmap))
+def _visualizers(binder: Binder, wires: Wires) -> Iterable[Visualizer]:
+    for one in binder.visualizers:
+        uncalled = binder.integration_test is not None and not wires.calls("visualizer", one.name)
+        heatmap = None if one.heatmap is None else inside(binder, one.heatmap)
+        yield replace(one, heatmap=heatmap, uncalled=uncalled)

@@ -19,7 +19,16 @@ from cutaway.dataset.functions import Field
 from cutaway.dataset.subset import Scalar
 from cutaway.run.findings import Severity
 
-__all__ = ["Problem", "Summary", "class_of", "digest_of_scalars", "is_missing", "label_problems", "summary"]
+__all__ = [
+    "Problem",
+    "Summary",
+    "class_of",
+    "digest_of_scalars",
+    "has_several_labels",
+    "is_missing",
+    "label_problems",
+    "summary",
+]
 
 # Numbers that a model or a ground truth can be made of.
 NUMERIC = "biuf"
@@ -115,6 +124,18 @@ def class_of(values: Array, classes: int = 0) -> int | None:
     if values.ndim == 1 and _is_one_hot(values):
         return int(values.argmax())
     return None
+
+
+def has_several_labels(values: Array) -> bool:
+    """Whether a ground truth says that several labels hold at once: zeros, and more than a single one.
+
+    >>> has_several_labels(np.array([1, 0, 1])), has_several_labels(np.array([0, 0, 1]))
+    (True, False)
+    """
+    values = np.asarray(values)
+    return bool(
+        values.ndim == 1 and values.dtype.kind in NUMERIC and np.isin(values, (0, 1)).all() and values.sum() > 1
+    )
 
 
 def is_missing(value: Scalar) -> bool:

@@ -86,10 +86,15 @@ class Metric(Function):
 
 @dataclass(frozen=True)
 class Visualizer(Function):
-    """A visualizer: one sample in, one `Leap...` object out. `heatmap` maps a heat map through the same geometry."""
+    """A visualizer: one sample in, one `Leap...` object out. `heatmap` maps a heat map through the same geometry.
+
+    `uncalled` says that there is an integration test, and that it never calls this one: what it is given is then a
+    guess by the names of its arguments, and it is left out where there is none.
+    """
 
     visualizer_type: LeapDataType = LeapDataType.Image
     heatmap: Callable[..., Any] | None = None
+    uncalled: bool = False
 
 
 @dataclass(frozen=True)

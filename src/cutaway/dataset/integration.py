@@ -8,7 +8,7 @@ data is read, no model is loaded, and what each metric, loss, visualizer and mod
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -27,14 +27,35 @@ __all__ = ["Reading", "Wires", "in_test", "inside_test", "outside_test", "read_w
 
 @dataclass
 class Wires:
-    """What the integration test showed: what each argument of a function is, by its kind and name, and model inputs."""
+    """What the integration test showed: the calls of each function by its kind and name, and model inputs.
 
-    functions: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    A call is the origin of each argument. Calls that say the same, or less than another, are one.
+    """
+
+    functions: dict[tuple[str, str], list[Mapping[str, str]]] = field(default_factory=dict)
     model_inputs: dict[str | int, str] = field(default_factory=dict)
 
-    def of(self, kind: str, name: str) -> Mapping[str, str]:
-        """Return `<origin>` of each argument of a function, empty where the test does not call it."""
-        return self.functions.get((kind, name), {})
+    def calls(self, kind: str, name: str) -> dict[str, Mapping[str, str]]:
+        """Return the calls of a function, empty where the test makes none; several are named by what differs in them.
+
+        >>> both = [{"data": "ground_truth.mask"}, {"data": "prediction.mask"}]
+        >>> list(Wires({("visualizer", "show"): both}).calls("visualizer", "show"))
+        ['show(ground_truth.mask)', 'show(prediction.mask)']
+        """
+        made = self.functions.get((kind, name), [])
+        made = [one for one in made if not any(one.items() < other.items() for other in made)]
+        if len(made) < 2:
+            return {name: made[0]} if made else {}
+        arguments = dict.fromkeys(argument for one in made for argument in one)
+        differing = [argument for argument in arguments if len({one.get(argument) for one in made}) > 1]
+        # By the name of the argument too, where not every call has it.
+        whole = all(argument in one for argument in differing for one in made)
+        return {f"{name}({_differences(one, differing, whole=whole)})": one for one in made}
+
+
+def _differences(call: Mapping[str, str], differing: Sequence[str], *, whole: bool) -> str:
+    given = [argument for argument in differing if argument in call]
+    return ", ".join(call[argument] if whole else f"{argument}={call[argument]}" for argument in given)
 
 
 class Reading:
@@ -53,12 +74,9 @@ class Reading:
         """Note what a function is given."""
         bound = inspect.signature(function).bind(*arguments, **named)
         found = {argument: origin_of(value) for argument, value in bound.arguments.items() if origin_of(value)}
-        before = self.wires.functions.setdefault((kind, name), found)
-        if before != found:
-            raise BindingError(
-                f"{kind.capitalize()} {name!r} is called twice with different arguments ({before} and {found}).",
-                hint="Decorate a second function for the second use.",
-            )
+        calls = self.wires.functions.setdefault((kind, name), [])
+        if found not in calls:
+            calls.append(found)
         return Placeholder()
 
     def _note_input(self, key: str | int, encoder: str) -> None:

@@ -21,6 +21,7 @@ from cutaway.evaluation.checks.binding import bring_dataset, judge_subsets
 from cutaway.evaluation.checks.determinism import judge_determinism, judge_speed, seconds_of
 from cutaway.evaluation.checks.functions import FunctionInputs, judge_functions
 from cutaway.evaluation.checks.leakage import SPLIT, judge_leakage
+from cutaway.evaluation.checks.logits import judge_training_of_logits
 from cutaway.evaluation.checks.looking import (
     METADATA,
     Inspection,
@@ -35,8 +36,8 @@ from cutaway.evaluation.checks.looking import (
 from cutaway.evaluation.checks.model_loading import MODEL, bring_model
 from cutaway.evaluation.checks.scanning import Scan, judge_unread, scan
 from cutaway.evaluation.checks.sheet import Sheet
-from cutaway.evaluation.checks.values import judge_encoder, judge_failures, judge_metadata
-from cutaway.evaluation.checks.wiring import judge_fit, judge_outputs, predict
+from cutaway.evaluation.checks.values import judge_constants, judge_encoder, judge_failures, judge_metadata
+from cutaway.evaluation.checks.wiring import MODEL_OUTPUT, judge_fit, judge_outputs, predict
 from cutaway.models import Model
 from cutaway.wording import counted
 
@@ -156,6 +157,7 @@ class _BindingCheck:
             if succeeded(seen):
                 judge_speed(self.sheet, one, seen)
                 judge_determinism(inspection, one, seen)
+        judge_constants(self.sheet, {one: self._looked[one.row] for one in asked})
 
     def _compare(self, dataset: Dataset, asked: Sequence[SampleFunction]) -> None:
         """Compare samples with each other, unless an encoder failed for every sample of them."""
@@ -189,4 +191,8 @@ class _BindingCheck:
         if not answers:
             return FunctionInputs(dataset, batches, lacking="the model failed")
         judge_outputs(self.sheet, dataset, wiring, batches, answers)
+        if len(model.outputs) == 1:
+            [output] = wiring.predictions
+            given = [answer[output] for answer in answers]
+            judge_training_of_logits(self.sheet, (MODEL_OUTPUT, output), model.description.training, given)
         return FunctionInputs(dataset, batches, answers, wiring)

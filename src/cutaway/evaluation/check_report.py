@@ -53,11 +53,13 @@ CAUSES = (
     "model-predict",
     "model-not-finite",
     "model-labels",
+    "model-logits",
     "function-wiring",
     "function-raises",
     "function-timeout",
     "function-shape",
     "function-not-finite",
+    "function-logits",
     "model-guesses",
 )
 # Of a finding, to a program: neither when it was found nor by whom.

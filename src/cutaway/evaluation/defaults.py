@@ -12,7 +12,7 @@ from cutaway.arrays import Array
 from cutaway.models import SavedTraining
 from cutaway.run.sources import Pair
 
-__all__ = ["default_loss", "default_metric", "look_at_pair", "loss_of_training"]
+__all__ = ["are_probabilities", "default_loss", "default_metric", "look_at_pair", "loss_of_training"]
 
 # How far a row of probabilities may be from 1: float16 and softmax in float32 both stay within.
 SUM_TOLERANCE = 1e-2
@@ -52,11 +52,19 @@ def look_at_pair(truth: Array, prediction: Array, axis: int) -> Pair:
     classes = scores.shape[-1]
     if not (_are_one_hot(truth, prediction.shape, axis) or _are_numbers(truth, scores.shape, classes)):
         return Pair(0, probabilities=False, comparable=comparable)
+    return Pair(classes, are_probabilities(scores), comparable=True)
+
+
+def are_probabilities(scores: Array) -> bool:
+    """Whether scores are the probabilities of the classes on the last axis: none below 0, and together 1.
+
+    >>> are_probabilities(np.array([[0.2, 0.8]])), are_probabilities(np.array([[-1.0, 2.0]]))
+    (True, False)
+    """
     # Scores that are not finite are no probabilities; which they are is said elsewhere.
     with np.errstate(all="ignore"):
         sums = scores.astype(np.float64).sum(axis=-1)
-        probabilities = bool((scores >= 0).all() and (np.abs(sums - 1) <= SUM_TOLERANCE).all())
-    return Pair(classes, probabilities, comparable=True)
+        return bool((scores >= 0).all() and (np.abs(sums - 1) <= SUM_TOLERANCE).all())
 
 
 def default_loss(pair: Pair) -> str | None:

@@ -20,9 +20,10 @@ from cutaway.evaluation.channels import Move, fit_sample, matches, spec_as_given
 from cutaway.evaluation.pairing import pair, the_only_way
 from cutaway.models import ModelDescription, TensorSpec
 
-__all__ = ["FirstSample", "InputWire", "SampleShapes", "Wiring", "first_sample", "shapes_of", "wire"]
+__all__ = ["NEVER_CALLED", "FirstSample", "InputWire", "SampleShapes", "Wiring", "first_sample", "shapes_of", "wire"]
 
 Shape = tuple[int, ...]
+NEVER_CALLED = "the integration test never calls it"
 # How far into a subset a sample is looked for whose encoders do not raise.
 PATIENCE = 20
 
@@ -49,7 +50,8 @@ class Wiring:
 
     `inputs` is by the model's inputs; `predictions` gives each output its name; `ground_truths` gives a prediction the
     ground truth that it is compared with, where there is one. `functions` has `<kind>.<name>` for each argument of
-    `metric.<name>`, `loss.<name>`, `visualizer.<name>` and `latent.<name>`. `notes` say how each was decided.
+    `metric.<name>`, `loss.<name>`, `visualizer.<name>` and `latent.<name>`; a visualizer that the integration test
+    never calls, and whose arguments say nothing, is not among them. `notes` say how each was decided.
     """
 
     inputs: Mapping[str, InputWire]
@@ -91,6 +93,13 @@ def wire(
         for kind, word, bound in _functions_to_wire(dataset)
         for function in bound
     }
+    for visualizer in dataset.visualizers:
+        try:
+            functions[f"visualizer.{visualizer.name}"] = wire_arguments("visualizer", visualizer, sources)
+        except BindingError as error:
+            if not visualizer.uncalled:
+                raise
+            notes.append(f"Visualizer {visualizer.name!r} is left out: {NEVER_CALLED}. {error}")
     return Wiring(inputs, predictions, truths, functions, tuple(notes))
 
 
@@ -137,7 +146,6 @@ def _functions_to_wire(dataset: Dataset) -> list[tuple[str, str, Sequence[Functi
     return [
         ("metric", "metric", dataset.metrics),
         ("loss", "loss", dataset.losses),
-        ("visualizer", "visualizer", dataset.visualizers),
         ("latent", "latent space", dataset.latent_spaces),
     ]
 

@@ -191,6 +191,56 @@ def test_without_a_test_names_decide(binder: Binder) -> None:
     assert binder.dataset().losses[0].wiring == {}
 
 
+class TestSeveralCalls:
+    def test_a_visualizer_of_both_ground_truth_and_prediction_is_two_named_by_their_arguments(
+        self, binder: Binder
+    ) -> None:
+        bound = Bound(keras_like)
+
+        def check(i: int, preprocess: PreprocessResponse) -> None:
+            bound.picture(bound.truth(i, preprocess))
+            bound.picture(bound.load()(bound.image(i, preprocess)))
+
+        tensorleap_integration_test()(check)
+        assert [(one.name, one.wiring) for one in binder.dataset().visualizers] == [
+            ("picture(ground_truth.digit)", {"data": "ground_truth.digit"}),
+            ("picture(prediction.digits)", {"data": "prediction.digits"}),
+        ]
+
+    def test_a_metric_of_two_predictions_is_two_that_keep_their_direction(self, binder: Binder) -> None:
+        bound = Bound(keras_like, outputs=("left", "right"))
+
+        def check(i: int, preprocess: PreprocessResponse) -> None:
+            image = bound.image(i, preprocess)
+            for prediction in bound.load()(image):
+                bound.metric(prediction, image)
+
+        tensorleap_integration_test()(check)
+        made = binder.dataset().metrics
+        # The input is the same in both, and no part of the names.
+        assert [one.name for one in made] == ["metric(prediction.left)", "metric(prediction.right)"]
+        assert {one.direction for one in made} == {binder.metrics[0].direction}
+
+    def test_a_call_that_is_repeated_or_says_nothing_new_is_no_call_of_its_own(self, binder: Binder) -> None:
+        bound = Bound(keras_like)
+
+        def check(i: int, preprocess: PreprocessResponse) -> None:
+            image = bound.image(i, preprocess)
+            for shown in (image, image, np.zeros((1, 4, 4, 1), np.float32)):
+                bound.picture(shown)
+
+        tensorleap_integration_test()(check)
+        [picture] = binder.dataset().visualizers
+        assert (picture.name, picture.wiring, picture.uncalled) == ("picture", {"data": "input.image"}, False)
+
+    def test_a_visualizer_that_is_never_called_says_so(self, binder: Binder) -> None:
+        bound = Bound(keras_like)
+        assert not binder.dataset().visualizers[0].uncalled
+        tensorleap_integration_test()(bound.image)
+        [picture] = binder.dataset().visualizers
+        assert (picture.name, picture.wiring, picture.uncalled) == ("picture", {}, True)
+
+
 class TestFailures:
     def test_a_body_that_needs_data_is_refused_with_its_line(self, binder: Binder) -> None:
         bound = Bound(keras_like)
@@ -208,17 +258,6 @@ class TestFailures:
         bound = Bound(keras_like)
         tensorleap_integration_test()(lambda i, preprocess: bound.load().layers[0])
         with pytest.raises(BindingError, match="asks the model for `layers`"):
-            binder.dataset()
-
-    def test_one_function_has_one_wiring(self, binder: Binder) -> None:
-        bound = Bound(keras_like)
-
-        def check(i: int, preprocess: PreprocessResponse) -> None:
-            bound.picture(bound.image(i, preprocess))
-            bound.picture(bound.size(i, preprocess))
-
-        tensorleap_integration_test()(check)
-        with pytest.raises(BindingError, match="called twice with different arguments"):
             binder.dataset()
 
     def test_the_model_has_as_many_outputs_as_are_declared(self, binder: Binder) -> None:

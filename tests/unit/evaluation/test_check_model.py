@@ -10,17 +10,25 @@ import numpy as np
 import pytest
 
 from cutaway.dataset import Binder, Dataset, PreprocessResponse, SamplePreprocessResponse
-from cutaway.dataset.enums import LeapDataType
+from cutaway.dataset.enums import ConfusionMatrixValue, LeapDataType
 from cutaway.dataset.functions import Field, LatentSpace, Loss, Metric, Visualizer
+from cutaway.dataset.responses import ConfusionMatrixElement
 from cutaway.errors import ModelFormatError, ModelNotFound, UnsafeModel
+from cutaway.evaluation import evaluate
 from cutaway.evaluation.check import check
 from cutaway.evaluation.check_report import CheckReport, CheckStatus
+from cutaway.evaluation.checks.looking import spread_positions
 from cutaway.models import Model
 from tests.unit.evaluation.bindings import BrightRows, Samples, animals, bright_rows, image, one_hot
 
 
 def codes(report: CheckReport, severity: str = "error") -> list[str]:
     return [one.code for one in report.of(severity)]
+
+
+def positions(length: int) -> list[int]:
+    """The positions that a check looks at."""
+    return spread_positions(length, 16, 0)
 
 
 def row(report: CheckReport, kind: str, name: str) -> Any:
@@ -92,6 +100,20 @@ class TestOutputs:
     def test_labels_in_another_order_show_as_guessing(self) -> None:
         report = check(animals(encode_label=lambda s, i: np.roll(one_hot(s, i), 1)), bright_rows())
         assert codes(report, "warning") == ["model-guesses"]
+
+    def test_several_labels_a_sample_are_not_judged_as_one(self) -> None:
+        def labels(subset: str, index: int) -> np.ndarray:
+            return np.float32([[1, 0, 0], [1, 1, 0], [0, 0, 1], [0, 1, 1]][index % 4])
+
+        # Each label is told rightly, and the largest score never is the only label.
+        backend = bright_rows(answer=lambda values: np.tile(np.float32([0.9, 0.4, 0.8]), (len(values), 1)))
+        report = check(animals(encode_label=labels, lengths={"training": 40, "validation": 40}), backend)
+        assert codes(report, "warning") == []
+        note = row(report, "model output", "scores").note
+        assert note.endswith("labels right by 'animal', several a sample")
+        truths = np.stack([labels(name, i) for name in ("training", "validation") for i in positions(40)])
+        right = int((truths == np.float32([1, 0, 1])).sum())
+        assert note.startswith(f"{right} of {truths.size} ")
 
     def test_a_model_that_raises_says_so_once(self) -> None:
         def broken(values: np.ndarray) -> np.ndarray:
@@ -257,6 +279,61 @@ class TestFunctions:
         report = check(animals(visualizers=(shown,)))
         assert codes(report) == ["function-shape"]
         assert "LeapText" in report.findings[0].evidence["fix"]
+
+    def test_a_metric_of_a_class_is_nan_for_samples_of_other_classes(self, tmp_path: Path) -> None:
+        def recalls(animal: np.ndarray, prediction: np.ndarray) -> dict[str, np.ndarray]:
+            right = (animal.argmax(1) == prediction.argmax(1)).astype(np.float32)
+            return {name: np.where(animal[:, i] == 1, right, np.nan) for i, name in enumerate(("cat", "dog", "owl"))}
+
+        report = check(animals(metrics=(accuracy(recalls),)), bright_rows())
+        assert report.findings == ()
+        evaluation = evaluate(animals(metrics=(accuracy(recalls),)), bright_rows(), tmp_path / "run", loss=[])
+        assert evaluation.source.subsets["training"].means["metric.accuracy_cat"] == 1.0
+
+    @pytest.mark.parametrize(("names", "severity"), [(("cat", "emu"), "info"), (("emu", "gnu"), "warning")])
+    def test_a_class_that_no_sample_has_is_no_error(self, names: tuple[str, ...], severity: str) -> None:
+        def recalls(animal: np.ndarray, prediction: np.ndarray) -> dict[str, np.ndarray]:
+            return {one: np.full(len(animal), 1.0 if one == "cat" else np.nan) for one in names}
+
+        report = check(animals(metrics=(accuracy(recalls),)), bright_rows())
+        assert report.ok
+        assert codes(report, severity) == ["function-not-finite"]
+        assert "'emu'" in report.findings[0].message
+
+    def test_a_loss_that_is_nan_is_an_error(self) -> None:
+        loss = Loss("loss", lambda scores: np.where(np.arange(len(scores)) == 0, np.nan, 0.0), ("scores",))
+        assert codes(check(animals(losses=(loss,)), bright_rows())) == ["function-not-finite"]
+
+    @pytest.mark.parametrize("elements", [1, 0])
+    def test_a_metric_of_confusion_elements_is_healthy(self, elements: int) -> None:
+        def decisions(animal: np.ndarray, prediction: np.ndarray) -> list[list[ConfusionMatrixElement]]:
+            return [[ConfusionMatrixElement("cat", ConfusionMatrixValue.Positive, 0.5)] * elements for _ in animal]
+
+        assert check(animals(metrics=(accuracy(decisions),)), bright_rows()).findings == ()
+
+    def test_a_list_of_something_else_is_told_of(self) -> None:
+        class Box:
+            label = "cat"
+
+        report = check(
+            animals(metrics=(accuracy(lambda animal, prediction: [[Box()] for _ in animal]),)), bright_rows()
+        )
+        assert codes(report) == ["function-shape"]
+        assert "but hold Box" in report.findings[0].message
+
+    @pytest.mark.parametrize(("uncalled", "severity"), [(True, "warning"), (False, "error")])
+    @pytest.mark.parametrize("argument", ["overlay", "image"])
+    def test_a_visualizer_that_the_integration_test_never_calls_is_no_error(
+        self, argument: str, uncalled: bool, severity: str
+    ) -> None:
+        def shown(**given: np.ndarray) -> Any:
+            raise ValueError("this is not what it is for")
+
+        visualizer = Visualizer("shown", shown, (argument,), place="mine.py:3", uncalled=uncalled)
+        report = check(animals(visualizers=(visualizer,)), bright_rows())
+        assert codes(report, severity) == [{"overlay": "function-wiring", "image": "function-raises"}[argument]]
+        assert len(report.findings) == 1
+        assert ("the integration test never calls it" in report.findings[0].message) == uncalled
 
     def test_a_metric_that_hangs_is_left_behind(self) -> None:
         import time

@@ -139,6 +139,15 @@ class TestClasses:
     def test_even_classes_are_silent(self) -> None:
         assert self.spread({"training": [0, 1, 2], "validation": [0, 0, 1, 2]}) == []
 
+    def test_several_labels_a_sample_are_not_counted_as_classes(self) -> None:
+        # 'owl' only comes with 'dog', and 'cat' alone is rare: as single classes one would be absent, one rare.
+        def encode(subset: str, index: int) -> np.ndarray:
+            return np.float32([0, 1, 1] if index % 3 == 0 else [1, 0, 0] if index == 1 else [0, 1, 0])
+
+        report = check(animals(encode_label=encode))
+        assert codes(report) == []
+        assert report.classes == {}
+
     def test_measurements_have_no_classes(self) -> None:
         report = check(animals(encode_label=lambda s, i: np.float32(0.5), labels=()))
         assert report.classes == {}

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cutaway.dataset import Dataset
 from cutaway.dataset.functions import Field
 from cutaway.evaluation.check import check
 from cutaway.evaluation.check_report import CheckReport
-from tests.unit.evaluation.bindings import CLASSES, animals, image, label, one_hot
+from tests.unit.evaluation.bindings import CLASSES, LABELS, Samples, animals, image, label, one_hot
 
 Encode = Callable[[str, int], Any]
 
@@ -91,6 +92,40 @@ def test_a_finding_says_how_many_samples_and_which() -> None:
     assert "1 of its 36 values are NaN" in first.message
     assert "(2 of 20 samples are so)" in first.message
     assert first.evidence["samples"] == ["training/0", "validation/0"]
+
+
+def two_inputs(other: Encode, encode_image: Encode = image) -> Dataset:
+    """The images, and another input beside them."""
+    encoders = {"image": encode_image, "types": other}
+    subsets = {
+        name: Samples(name, 30, encoders, {"animal": one_hot}, lambda *_: {}) for name in ("training", "validation")
+    }
+    return Dataset(subsets, (Field("image"), Field("types")), (Field("animal", LABELS),))
+
+
+class TestAConstantInputBesideOthers:
+    """BERT takes token types beside its tokens, all 0 where a sample is one sentence."""
+
+    @pytest.mark.parametrize(
+        ("other", "severity"),
+        [
+            (lambda s, i: np.zeros(8, np.int64), "info"),
+            (lambda s, i: np.int64(0), "info"),
+            (lambda s, i: np.arange(8), "warning"),
+        ],
+    )
+    def test_it_is_no_error_where_another_tells_samples_apart(self, other: Encode, severity: str) -> None:
+        report = check(two_inputs(other), scan_seconds=0)
+        assert report.ok
+        assert found(report) == [("binding-constant", severity)]
+        assert "'image' tells samples apart" in report.findings[0].evidence["fix"]
+
+    def test_where_all_are_constant_each_is_an_error(self) -> None:
+        dataset = two_inputs(lambda s, i: np.zeros(8, np.int64), lambda s, i: image("training", 0))
+        assert found(check(dataset, scan_seconds=0)) == [("binding-constant", "error")] * 2
+
+    def test_two_that_vary_are_healthy(self) -> None:
+        assert found(check(two_inputs(lambda s, i: np.arange(8) + i), scan_seconds=0)) == []
 
 
 SICK_LABELS: dict[str, tuple[Encode, str, str]] = {

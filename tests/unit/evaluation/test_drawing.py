@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from cutaway.dataset import Dataset
 from cutaway.dataset.enums import LeapDataType
-from cutaway.dataset.functions import Visualizer
+from cutaway.dataset.functions import Field, Visualizer
 from cutaway.evaluation.drawing import choose_drawing
 from cutaway.evaluation.wiring import InputWire, Wiring
 
@@ -15,6 +16,7 @@ WORDS = Visualizer("words", print, ("x",), visualizer_type=LeapDataType.Text)
 MASK = Visualizer("mask", print, ("x", "prediction"), visualizer_type=LeapDataType.ImageMask)
 PICTURE = Visualizer("picture", print, ("x",), visualizer_type=LeapDataType.Image)
 OTHER = Visualizer("other", print, ("x",), visualizer_type=LeapDataType.Image)
+UNCALLED = Visualizer("uncalled", print, ("x",), visualizer_type=LeapDataType.Image, uncalled=True)
 SOURCES = {"x": "input.x", "prediction": "prediction.y"}
 
 
@@ -26,6 +28,9 @@ SOURCES = {"x": "input.x", "prediction": "prediction.y"}
         ([BARS, WORDS], WORDS),
         ([WORDS, MASK], MASK),
         ([BARS], BARS),
+        # What the integration test never calls is given what its names suggest.
+        ([UNCALLED, BARS], BARS),
+        ([UNCALLED], UNCALLED),
     ],
     ids=lambda one: one.name if isinstance(one, Visualizer) else ", ".join(each.name for each in one),
 )
@@ -37,3 +42,10 @@ def test_images_come_before_charts_and_the_sample_before_what_a_model_made_of_it
     drawing, why = choose_drawing(Dataset({}, (), visualizers=tuple(bound)), wiring, {}, 10)
     assert drawing is not None
     assert (drawing.bound.function, why) == (chosen, "")
+
+
+def test_a_visualizer_that_is_left_out_leaves_the_picture_to_what_the_inputs_suggest() -> None:
+    dataset = Dataset({}, (Field("x"),), visualizers=(UNCALLED,))
+    drawing, why = choose_drawing(dataset, Wiring({"x": InputWire("x")}, {"y": "y"}, {}), {"x": np.zeros((9, 9))}, 10)
+    assert drawing is not None
+    assert (drawing.bound.function.name, why) == ("Image", "")

@@ -202,6 +202,22 @@ class TestArguments:
         assert set(wiring.functions) == {"loss.l", "visualizer.v", "latent.s"}
         assert json.loads(json.dumps(wiring.to_dict()))["functions"]["visualizer.v"] == {"data": "input.x"}
 
+    @pytest.mark.parametrize(("argument", "kept"), [("overlay", False), ("data", True)])
+    def test_a_visualizer_that_the_integration_test_never_calls_is_left_out_where_its_names_say_nothing(
+        self, argument: str, kept: bool
+    ) -> None:
+        visualizer = Visualizer("v", nothing, (argument,), uncalled=True)
+        shapes = SampleShapes({"x": (8,)}, {"classes": (10,)})
+        wiring = wire(dataset(Field("x"), visualizers=(visualizer,)), description([FLAT]), shapes)
+        assert ("visualizer.v" in wiring.functions) == kept
+        told = "Visualizer 'v' is left out: the integration test never calls it. Argument 'overlay' of visualizer 'v'"
+        assert any(note.startswith(told) for note in wiring.notes) != kept
+
+    def test_without_an_integration_test_a_visualizer_whose_names_say_nothing_is_refused(self) -> None:
+        bound = dataset(Field("x"), visualizers=(Visualizer("v", nothing, ("overlay",)),))
+        with pytest.raises(BindingError, match="Argument 'overlay' of visualizer 'v'"):
+            wire(bound, description([FLAT]), SampleShapes({"x": (8,)}, {"classes": (10,)}))
+
 
 def test_the_shapes_are_those_of_the_first_sample() -> None:
     bound = Dataset.from_arrays(np.zeros((4, 8), np.float32), np.zeros(4, np.int64))

@@ -22,7 +22,9 @@ MOST_NAMED = 5
 
 
 def class_counts(scan: Scan, truth: str) -> dict[str, Counter[int]]:
-    """Count the classes of a ground truth in each subset that has any."""
+    """Count the classes of a ground truth in each subset that has any; empty where samples have several labels."""
+    if truth in scan.multi_label:
+        return {}
     counts = {
         name: Counter(row.classes[truth] for row in rows if truth in row.classes) for name, rows in scan.samples.items()
     }

@@ -15,7 +15,7 @@ import numpy as np
 
 from cutaway.arrays import Array
 from cutaway.dataset import Dataset
-from cutaway.dataset.checks import class_of
+from cutaway.dataset.checks import class_of, has_several_labels
 from cutaway.dataset.content import content_hash
 from cutaway.dataset.functions import Field
 from cutaway.dataset.subset import Subset, sample_id
@@ -40,12 +40,14 @@ PATIENCE = 20
 class Scanned:
     """One sample: its position, the hash of its inputs, and its class by ground truth, where it has one.
 
-    `content` is empty where an input is not finite: what is broken in the same way is not the same sample.
+    `content` is empty where an input is not finite: what is broken in the same way is not the same sample. `several`
+    are the ground truths that name more than one label of it.
     """
 
     index: int
     content: bytes
     classes: Mapping[str, int]
+    several: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,11 @@ class Scan:
     def compared(self) -> dict[str, int]:
         """How many samples of each subset were read."""
         return {name: len(rows) for name, rows in self.samples.items()}
+
+    @property
+    def multi_label(self) -> frozenset[str]:
+        """The ground truths that name several labels of some sample, so that one label is no class of any."""
+        return frozenset(name for rows in self.samples.values() for row in rows for name in row.several)
 
     def sample(self, subset: str, one: Scanned) -> str:
         """Return the id of a sample that was read."""
@@ -140,10 +147,12 @@ def _scan_sample(
         return subset.encode(ROLES[kind], name, index)
 
     inputs = {one.name: np.asarray(encode(INPUT, one.name)) for one in dataset.inputs}
-    classes = {one.name: class_of(encode(GROUND_TRUTH, one.name), len(labels_of(dataset, one))) for one in truths}
+    given = {one.name: encode(GROUND_TRUTH, one.name) for one in truths}
+    classes = {one.name: class_of(given[one.name], len(labels_of(dataset, one))) for one in truths}
     known = {name: one for name, one in classes.items() if one is not None}
+    several = frozenset(name for name, values in given.items() if has_several_labels(values))
     finite = all(values.dtype.kind != "f" or np.isfinite(values).all() for values in inputs.values())
-    return Scanned(index, bytes.fromhex(content_hash(inputs)) if finite else b"", known)
+    return Scanned(index, bytes.fromhex(content_hash(inputs)) if finite else b"", known, several)
 
 
 def _order(lengths: Mapping[str, int], seed: int) -> Iterator[tuple[str, int]]:

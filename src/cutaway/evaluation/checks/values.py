@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cutaway.dataset.checks import Problem, is_missing
+from cutaway.dataset.checks import Problem, Summary, is_missing
 from cutaway.dataset.functions import MetadataField
 from cutaway.dataset.subset import Scalar
 from cutaway.evaluation.checks.looking import (
@@ -21,7 +22,7 @@ from cutaway.evaluation.checks.looking import (
 from cutaway.evaluation.checks.sheet import Sheet
 from cutaway.run.findings import Severity
 
-__all__ = ["judge_encoder", "judge_failures", "judge_metadata"]
+__all__ = ["judge_constants", "judge_encoder", "judge_failures", "judge_metadata"]
 
 # Fewer equal samples than this may be chance.
 ENOUGH = 3
@@ -71,7 +72,7 @@ def judge_encoder(sheet: Sheet, asked: SampleFunction, seen: Sequence[SampleCall
     _shapes(sheet, asked, well)
     _problems(sheet, asked, well)
     if asked.kind == INPUT:
-        _constant(sheet, asked, well)
+        _blank(sheet, asked, well)
         _scales(sheet, asked, well)
 
 
@@ -147,14 +148,39 @@ def _problems(sheet: Sheet, asked: SampleFunction, seen: Sequence[SampleCall]) -
         )
 
 
-def _constant(sheet: Sheet, asked: SampleFunction, seen: Sequence[SampleCall]) -> None:
-    if len(seen) >= ENOUGH and len({one.digest for one in seen}) == 1:
-        message = f"{_the(*asked.row)} is the same for all {len(seen)} samples that were looked at"
-        fix = "Use the index that the encoder is given: it seems to return one sample whatever is asked for."
-        sheet.find("binding-constant", "error", message, fix, row=asked.row)
-        return
+def judge_constants(sheet: Sheet, looked: Mapping[SampleFunction, Sequence[SampleCall]]) -> None:
+    """Tell of inputs that are the same for all samples: an error where no input tells one sample from another.
+
+    Beside an input that varies, one that does not may be meant: the token types of single sentences are all 0.
+    """
+    seen = {asked: succeeded(calls) for asked, calls in looked.items() if asked.kind == INPUT}
+    constant = [asked for asked, calls in seen.items() if _is_constant(calls)]
+    varying = [asked.name for asked, calls in seen.items() if len(calls) >= ENOUGH and asked not in constant]
+    for asked in constant:
+        calls = seen[asked]
+        message = f"{_the(*asked.row)} is the same for all {len(calls)} samples that were looked at"
+        if not varying:
+            fix = "Use the index that the encoder is given: it seems to return one sample whatever is asked for."
+            sheet.find("binding-constant", "error", message, fix, row=asked.row)
+            continue
+        # One value everywhere (token types, a mask without padding) can hardly be a sample that was meant to vary.
+        plain = all(one.summary is not None and _has_one_value(one.summary) for one in calls)
+        fix = f"If that is meant, leave it: {varying[0]!r} tells samples apart. Otherwise use the encoder's index."
+        sheet.find("binding-constant", "info" if plain else "warning", message, fix, row=asked.row)
+
+
+def _has_one_value(seen: Summary) -> bool:
+    return seen.constant or math.prod(seen.shape) == 1
+
+
+def _is_constant(seen: Sequence[SampleCall]) -> bool:
+    return len(seen) >= ENOUGH and len({one.digest for one in seen}) == 1
+
+
+def _blank(sheet: Sheet, asked: SampleFunction, seen: Sequence[SampleCall]) -> None:
     blank = [one for one in seen if one.summary is not None and one.summary.constant]
-    if blank:
+    # An input that is the same for all samples is judged beside the others.
+    if blank and not _is_constant(seen):
         severity: Severity = "warning" if len(blank) > MOSTLY * len(seen) else "info"
         message = (
             f"{_the(*asked.row)} of {blank[0].sample!r} has one value everywhere{_how_many(blank, seen, 'are so')}"

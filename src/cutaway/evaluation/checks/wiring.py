@@ -9,7 +9,7 @@ import numpy as np
 
 from cutaway.arrays import Array
 from cutaway.dataset import Dataset
-from cutaway.dataset.checks import class_of
+from cutaway.dataset.checks import class_of, has_several_labels
 from cutaway.dataset.functions import Field
 from cutaway.errors import BindingError, ModelError
 from cutaway.evaluation.checks.batching import SmallBatch
@@ -182,6 +182,9 @@ def _guessing(sheet: Sheet, row: tuple[str, str], truth: str, pairs: Sequence[tu
     if any(values.ndim != 2 or values.shape[1] < 2 for _, values in pairs):
         return
     classes = pairs[0][1].shape[1]
+    if any(has_several_labels(one) for truths, _ in pairs for one in truths):
+        _labels_right(sheet, row, truth, pairs)
+        return
     right = [
         class_of(one, classes) == int(answer.argmax())
         for truths, values in pairs
@@ -203,6 +206,14 @@ def _guessing(sheet: Sheet, row: tuple[str, str], truth: str, pairs: Sequence[tu
         "An untrained model guesses too."
     )
     sheet.find("model-guesses", "warning", message, fix, row=row, evidence={"right": sum(right), "of": len(right)})
+
+
+def _labels_right(sheet: Sheet, row: tuple[str, str], truth: str, pairs: Sequence[tuple[Array, Array]]) -> None:
+    """Say how many labels a model of several labels at once tells rightly, where it gives their probabilities."""
+    labels, given = (np.concatenate(each) for each in zip(*pairs, strict=True))
+    if labels.shape == given.shape and ((given >= 0) & (given <= 1)).all():
+        right = int(((given > 0.5) == (labels > 0.5)).sum())
+        sheet.row(*row, note=f"{right} of {labels.size} labels right by {truth!r}, several a sample")
 
 
 def _comparable(truth: Sequence[int], output: Sequence[int]) -> bool:

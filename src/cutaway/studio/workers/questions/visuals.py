@@ -33,12 +33,13 @@ _MOST_VISUALS = 50
 
 def sample_visuals(evaluation: Evaluation, dataset: Dataset, sample: Sample) -> list[dict[str, Any]]:
     """Return a row for each visualizer: its name, and what it returned as data, or why not."""
-    arrays = _arrays(evaluation, dataset, sample)
-    if not dataset.visualizers:
-        return [guessed_row(one, sample.inputs[one.name]) for one in dataset.inputs]
     sources = Sources.between(dataset, list(evaluation.source.predictions.values()))
+    visualizers = [one for one in dataset.visualizers if not one.uncalled or _says_what_it_takes(one, sources)]
+    if not visualizers:
+        return [guessed_row(one, sample.inputs[one.name]) for one in dataset.inputs]
+    arrays = _arrays(evaluation, sample)
     rows, room = [], MOST_BYTES
-    for visualizer in dataset.visualizers[:_MOST_VISUALS]:
+    for visualizer in visualizers[:_MOST_VISUALS]:
         row = data_row(visualizer.name, partial(_drawn, visualizer, dataset, sample, arrays, sources))
         room -= _size(row["data"])
         if room < 0:
@@ -67,6 +68,15 @@ def guessed_row(field: Field, values: Array) -> dict[str, Any]:
     return data_row(field.name, lambda: guess_visualizer(field, values).function(values))
 
 
+def _says_what_it_takes(visualizer: Visualizer, sources: Sources) -> bool:
+    """Whether the arguments of a visualizer that the integration test never calls say what it is given."""
+    try:
+        wire_arguments("visualizer", visualizer, sources)
+    except BindingError:
+        return False
+    return True
+
+
 def _drawn(visualizer: Visualizer, dataset: Dataset, sample: Sample, arrays: dict[str, Array], sources: Sources) -> Any:
     wired = wire_arguments("visualizer", visualizer, sources)
     missing = sorted(set(wired.values()) - arrays.keys())
@@ -82,11 +92,9 @@ def _drawn(visualizer: Visualizer, dataset: Dataset, sample: Sample, arrays: dic
     return visual
 
 
-def _arrays(evaluation: Evaluation, dataset: Dataset, sample: Sample) -> dict[str, Array]:
+def _arrays(evaluation: Evaluation, sample: Sample) -> dict[str, Array]:
     found = {f"input.{name}": values for name, values in sample.inputs.items()}
     found |= {f"ground_truth.{name}": values for name, values in sample.ground_truths.items()}
-    if not dataset.visualizers:
-        return found
     there = set(evaluation.column_names(sample.subset))
     for name in [f"prediction.{one}" for one in evaluation.source.predictions.values()]:
         values = evaluation.values(sample.subset, name, sample.index) if name in there else None
