@@ -1,4 +1,4 @@
-"""The visualizers that every binding has, and which of them shows an input that nobody wrote one for.
+"""The visualizers that show an input which nobody wrote one for, and which of them shows which.
 
 They take one sample without its batch axis, bring it into the shape that its class wants where that loses nothing, and
 leave the rest to the class: an array that is no image is refused, not stretched into one.
@@ -18,14 +18,11 @@ from cutaway.dataset.visualizer_classes import (
     LeapGraph,
     LeapHorizontalBar,
     LeapImage,
-    LeapImageMask,
     LeapObject,
     LeapText,
-    LeapTextMask,
 )
-from cutaway.errors import ConfigurationError
 
-__all__ = ["DEFAULT_VISUALIZERS", "guess_visualizer"]
+__all__ = ["guess_visualizer"]
 
 _FEW_BARS, _NARROW, _RAW_VALUES = 32, 8, 200
 
@@ -95,18 +92,6 @@ def show_text(data: Array) -> LeapText:
     return LeapText(_tokens(data))
 
 
-def show_image_mask(mask: Array, image: Array) -> LeapImageMask:
-    """Show an image and for each pixel its class: indices [H, W] or [H, W, 1], or one value a class [H, W, C]."""
-    indices, labels = _classes(mask, 2)
-    return LeapImageMask(indices, show_image(image).data, labels)
-
-
-def show_text_mask(mask: Array, text_data: Array) -> LeapTextMask:
-    """Show tokens and for each its class: indices [L] or [L, 1], or one value a class [L, C]."""
-    indices, labels = _classes(mask, 1)
-    return LeapTextMask(indices, _tokens(text_data), labels)
-
-
 def _is_image(values: Array, channel_dim: int) -> bool:
     if values.dtype.kind not in "fiub":
         return False
@@ -135,33 +120,5 @@ def _word(value: object) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def _classes(mask: Array, rank: int) -> tuple[Array, list[str]]:
-    """Return the class of each position as uint8, and the names of the classes: their indices."""
-    values = np.asarray(mask)
-    if values.ndim == rank + 1:
-        values = values[..., 0] if values.shape[-1] == 1 else values.argmax(axis=-1)
-    whole = values.astype(np.uint8) if values.size and values.min() >= 0 and values.max() <= 255 else None
-    if whole is None or (whole != values).any():
-        raise ConfigurationError(
-            f"A mask must hold whole numbers from 0 to 255, or one value a class on its last axis, but got "
-            f"{values.dtype} of shape {values.shape}"
-            + (f" from {values.min()} to {values.max()}." if values.size else ".")
-        )
-    return whole, [str(index) for index in range(int(whole.max()) + 1)]
-
-
-def _visualizer_of_data(
-    name: str, function: Callable[..., LeapObject], kind: LeapDataType, arguments: tuple[str, ...] = ("data",)
-) -> Visualizer:
-    return Visualizer(name, function, arguments, visualizer_type=kind)
-
-
-DEFAULT_VISUALIZERS = (
-    _visualizer_of_data("Image", show_image, LeapDataType.Image),
-    _visualizer_of_data("Graph", show_graph, LeapDataType.Graph),
-    _visualizer_of_data("RawData", show_raw_data, LeapDataType.Text),
-    _visualizer_of_data("HorizontalBar", show_bars, LeapDataType.HorizontalBar),
-    _visualizer_of_data("Text", show_text, LeapDataType.Text),
-    _visualizer_of_data("ImageMask", show_image_mask, LeapDataType.ImageMask, ("mask", "image")),
-    _visualizer_of_data("TextMask", show_text_mask, LeapDataType.TextMask, ("mask", "text_data")),
-)
+def _visualizer_of_data(name: str, function: Callable[..., LeapObject], kind: LeapDataType) -> Visualizer:
+    return Visualizer(name, function, ("data",), visualizer_type=kind)
