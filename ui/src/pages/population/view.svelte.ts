@@ -63,6 +63,8 @@ export class PopulationView {
     const others = this.said.filter(({ condition }) => condition?.column !== "label" && condition?.column !== "prediction");
     return others.length === this.said.length ? this.chosen : chosenOf(this.masked(others));
   });
+  /** Whether that leaves samples in the matrix that are not selected, which it then says. */
+  widened = $derived.by(() => this.beside !== this.chosen);
 
   // What is shown, as the address has it; a column that this evaluation does not have counts for nothing.
   colour = $derived.by(() => this.asked("color") ?? defaultColour(this.detail.columns));
