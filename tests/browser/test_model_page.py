@@ -124,7 +124,7 @@ def test_a_model_that_is_gone_is_said_and_its_samples_stay(
     open_page.expect(r"status of (4|5)\d\d")
     try:
         page = open_page(explored.address(DIGITS, "model", evaluation=0))
-        why = page.get_by_role("note").filter(has_text="The model cannot be asked.")
+        why = page.get_by_role("note").filter(has_text="Model unavailable")
         expect(why).to_contain_text("No model at 'model.pt2'.")
         expect(page.get_by_text("its layers are not known")).to_be_visible()
         assert str(digits_run.parent) not in why.text_content()

@@ -150,7 +150,7 @@ def reopen_dataset(evaluation: Evaluation) -> tuple[Dataset, list[str]]:
     entry = binding.entry_file
     if entry is None:
         raise BindingError(
-            f"Evaluation {evaluation.number} was made from a data set in Python; no file brings it back.",
+            f"The data set of evaluation {evaluation.number} existed only in memory.",
             hint=GIVE_DATASET,
         )
     if not entry.endswith(".py"):

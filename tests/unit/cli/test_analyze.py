@@ -214,7 +214,7 @@ def test_units_of_a_sample_say_when_the_model_is_not_there(cutaway: Cutaway, run
     code, out, _ = cutaway("analyze", run, "units", *SAMPLE)
     assert code == 0
     assert "most unusual" in out
-    assert "no file brings it back" in " ".join(out.split())
+    assert "existed only in memory" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_units_of_a_sample_say_when_the_model_is_not_there(cutaway: Cutaway, run
         (["similar", "--sample", "training/0", "--where", "labl = ant"], "Did you mean 'label'"),
         (["similar", "--sample", "training/0", "--where", "label"], "label"),
         (["heat-maps"], "needs `--sample`"),
-        (["heat-maps", "--sample", "training/0"], "no file brings it back"),
+        (["heat-maps", "--sample", "training/0"], "existed only in memory"),
         (["curve"], "`curve` needs `--x`"),
         (["curve", "--x", "metadata.siz"], "Did you mean 'metadata.size'"),
         (["map", "--balance-by", "label"], "needs `--count`"),
@@ -243,7 +243,7 @@ def test_units_of_a_sample_say_when_the_model_is_not_there(cutaway: Cutaway, run
         (["--space", "latnt"], "Did you mean 'latent'"),
         (["--prediction", "otput"], "Did you mean 'output'"),
         (["--evaluation", "7"], "has no evaluation 7"),
-        (["--layer", "conv1"], "no file brings it back"),
+        (["--layer", "conv1"], "existed only in memory"),
         (["batches"], "holds an evaluation only"),
     ],
 )

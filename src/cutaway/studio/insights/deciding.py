@@ -20,12 +20,11 @@ from cutaway.run.overlays import LABEL as CORRECTED
 from cutaway.run.overlays import Correction
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.populations.loaded import Loaded
+from cutaway.studio.samples.facts import row_of
 from cutaway.studio.wire.sample import DecisionRow, NewDecision
 
 __all__ = ["decide"]
 
-# Of a large evaluation, so many ids are compared with a mistyped one.
-_COMPARED = 10_000
 _WORDS: dict[str, Literal["accepted", "rejected", "undone"]] = {
     "accept": "accepted",
     "reject": "rejected",
@@ -35,7 +34,7 @@ _WORDS: dict[str, Literal["accepted", "rejected", "undone"]] = {
 
 def decide(loaded: Loaded, wanted: NewDecision) -> DecisionRow:
     """Keep a decision about the label of a sample, and return it with the overlay that carries it out."""
-    row = _known_row(loaded, wanted.sample)
+    row = row_of(loaded, wanted.sample)
     if LABEL not in loaded.own_columns or not loaded.classes:
         reason = loaded.population.answer.reason or "its samples have no label that is one of several classes"
         said = f"Labels of evaluation {loaded.number} cannot be corrected: {reason.removesuffix('.')}."
@@ -71,16 +70,6 @@ def decide(loaded: Loaded, wanted: NewDecision) -> DecisionRow:
         overlay=None if overlay is None else overlay.name,
         corrections=0 if overlay is None else len(overlay.corrections),
     )
-
-
-def _known_row(loaded: Loaded, sample: str) -> int:
-    """Return the row of a sample. Refused, with the nearest id, where there is none."""
-    row = loaded.row_of(sample)
-    if row is None:
-        near = did_you_mean(sample, loaded.ids[:_COMPARED].to_pylist()).strip()
-        said = f"Evaluation {loaded.number} has no sample {sample[:100]!r}."
-        raise Refusal(404, "no-such-sample", said, near or "Samples are named as in 'validation/12'.")
-    return row
 
 
 def _label(loaded: Loaded, wanted: NewDecision, suggestion: Mapping[str, Any] | None) -> str:

@@ -120,7 +120,7 @@ class TestAccepting:
         [
             ("training/0", "ants", 400, "Did you mean 'ant'"),
             ("training/00", "ant", 404, "or 'training/0'"),
-            ("../../etc/passwd", "ant", 404, "no sample"),
+            ("../../etc/passwd", "ant", 404, "No sample"),
             ("training/0", "bee", 409, "has the label 'bee'"),
         ],
     )

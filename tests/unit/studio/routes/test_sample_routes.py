@@ -164,7 +164,7 @@ def test_without_a_binding_the_reason_comes_in_place_of_visuals(asked: Asked) ->
     sample = str(asked.studio.populations.of(asked.id_of("arrays")).ids[0])
     answer = asked.get("arrays", "/sample/visuals", sample=sample)
     assert (answer.status_code, answer.json()["code"]) == (409, "no-binding")
-    assert "was made from a data set in Python" in answer.json()["error"]
+    assert "existed only in memory" in answer.json()["error"]
     assert "cutaway evaluate" in answer.json()["hint"]
     assert asked.data("arrays", "/sample", sample=sample)["sample"] == sample
     assert asked.data("arrays", "/sample/similar", sample=sample, count=3)["similar"]

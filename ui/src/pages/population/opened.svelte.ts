@@ -41,7 +41,7 @@ export class Opened {
       const [found] = await rowsOfSamples(this.view.run, this.view.data.loaded?.evaluation ?? null, [sample]);
       if (router.query.get("sample") !== sample) return;
       this.row = found ?? null;
-      if (!found) this.error = new ApiError(`There is no sample ${sample} in this evaluation.`, "It may be in another evaluation of the run.", 404, "no-sample", "");
+      if (!found) this.error = new ApiError(`There is no sample ${sample} in this evaluation.`, "It may be in another evaluation of the run.", 404, "sample-unavailable", "");
     } catch (cause) {
       this.error = ApiError.from(cause);
     }

@@ -157,7 +157,7 @@ class OpenedModel:
             raise error
         self._tells.doing("opening the model")
         with load(path, limits=self._limits) as model:
-            note = f"It can be looked at, but not asked, since its samples are not to be had: {error}"
+            note = f"You can inspect the model but not run it: the data set isn't available. {error}"
             return {**described(model), "uploads": [], "upload_note": "", "binding_notes": [note]}
 
     def _try(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
