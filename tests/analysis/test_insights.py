@@ -367,5 +367,6 @@ class TestCleanPopulations:
         assert not self.alarms(range(1000, 1004), 800, columns=4)
 
     @pytest.mark.slow
+    @pytest.mark.timeout(1800)  # a hundred searches, of some seconds each
     def test_a_hundred_give_five_at_most(self) -> None:
         assert len(self.alarms(range(100), 3000, columns=30)) <= 5
