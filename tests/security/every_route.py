@@ -24,6 +24,7 @@ VALUES = {
     "topic": "runs",
     "finding": "x",
     "column": "loss",
+    "metric": "x",
     "job": "x",
     "before": "x",
     "after": "y",
