@@ -399,27 +399,41 @@ class TensorUnavailable(TrialError, KeyError):
 
 
 class TensorUnavailableForStep(TrialError, KeyError):
-    """The tensor exists, but not its value at that step."""
+    """The tensor exists, but not its value at that step, or not that of the `worker` that was asked for."""
 
-    def __init__(self, tensor: str, step: int, mode: str = "GLOBAL", *, has_reductions: bool = False) -> None:
-        kept = (
-            "Statistics or reductions of it are kept: use `reduction_value`."
-            if has_reductions
-            else "`tensor.steps()` lists the steps at which it was saved."
-        )
-        super().__init__(f"The value of tensor {tensor!r} was not saved at {mode} step {step}.", hint=kept)
+    def __init__(
+        self,
+        tensor: str,
+        step: int,
+        mode: str = "GLOBAL",
+        *,
+        has_reductions: bool = False,
+        worker: str = "",
+        saved_by: Sequence[str] = (),
+    ) -> None:
+        who = f" by {worker}" if worker else ""
+        if has_reductions:
+            hint = "Statistics or reductions of it are kept: use `reduction_value`."
+        elif saved_by:
+            hint = f"It was by {', '.join(saved_by)}."
+        else:
+            hint = "`tensor.steps()` lists the steps at which it was saved."
+        super().__init__(f"The value of tensor {tensor!r} was not saved at {mode} step {step}{who}.", hint=hint)
         self.tensor, self.step, self.mode, self.has_reductions = tensor, step, mode, has_reductions
+        self.worker, self.saved_by = worker, tuple(saved_by)
 
 
 class ShapeUnavailableForStep(TrialError, KeyError):
-    """The tensor's shape was not saved at that step."""
+    """The tensor's shape was not saved at that step, or not by the `worker` that was asked for."""
 
-    def __init__(self, tensor: str, step: int, mode: str = "GLOBAL") -> None:
-        super().__init__(
-            f"The shape of tensor {tensor!r} was not saved at {mode} step {step}.",
-            hint="`tensor.steps()` lists the steps at which it was.",
-        )
+    def __init__(
+        self, tensor: str, step: int, mode: str = "GLOBAL", *, worker: str = "", saved_by: Sequence[str] = ()
+    ) -> None:
+        who = f" by {worker}" if worker else ""
+        hint = f"It was by {', '.join(saved_by)}." if saved_by else "`tensor.steps()` lists the steps at which it was."
+        super().__init__(f"The shape of tensor {tensor!r} was not saved at {mode} step {step}{who}.", hint=hint)
         self.tensor, self.step, self.mode = tensor, step, mode
+        self.worker, self.saved_by = worker, tuple(saved_by)
 
 
 class StepUnavailable(TrialError, LookupError):

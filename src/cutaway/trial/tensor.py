@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cutaway.trial.follower import Follower
     from cutaway.trial.trial import Trial
 
-__all__ = ["Tensor"]
+__all__ = ["Tensor", "checked_value"]
 
 Mode = ModeKeys | str
 
@@ -84,12 +84,7 @@ class Tensor:
             entry = self._first.get(step_num) if monotonic() < follower.fresh_until else None
         if entry is None:
             entry = self._saved(step_num, mode, worker)
-        try:
-            value = read_value(entry)
-        except RunDamaged as error:
-            reason, saved = f"tensor {self.name!r}: {error.reason}", Saved(*entry)
-            follower.name_damage([Damage(error.path, error.offset, int(saved.part.steps[saved.row]), reason)])
-            raise
+        value = checked_value(self.name, entry, follower)
         if value is None:
             raise TensorUnavailableForStep(self.name, step_num, ModeKeys.parse(mode).name, has_reductions=True)
         return value
@@ -109,12 +104,13 @@ class Tensor:
 
     def shape(self, step_num: int, mode: Mode = ModeKeys.GLOBAL, worker: str | None = None) -> tuple[int, ...]:
         """Return the shape at a step. Raises `ShapeUnavailableForStep` where the step has no row that says it."""
+        where = (self.name, step_num, ModeKeys.parse(mode).name)
         try:
             shape = self._saved(step_num, mode, worker).shape
-        except TensorUnavailableForStep:
-            shape = None
+        except TensorUnavailableForStep as error:
+            raise ShapeUnavailableForStep(*where, worker=error.worker, saved_by=error.saved_by) from None
         if shape is None:
-            raise ShapeUnavailableForStep(self.name, step_num, ModeKeys.parse(mode).name)
+            raise ShapeUnavailableForStep(*where)
         return shape
 
     def shapes(self, mode: Mode = ModeKeys.GLOBAL, worker: str | None = None) -> dict[int, tuple[int, ...]]:
@@ -212,9 +208,26 @@ class Tensor:
         parsed = ModeKeys.parse(mode)
         if worker is not None:
             workers = self._trial.workers()
-            if worker not in workers or self._find(step_num, mode, None) is not None:
+            if worker not in workers:
                 return InvalidWorker(worker, workers)
+            if self._find(step_num, mode, None) is not None:
+                return TensorUnavailableForStep(
+                    *(self.name, step_num, parsed.name),
+                    has_reductions=has_reductions,
+                    worker=worker,
+                    saved_by=self.workers(step_num, mode),
+                )
         why = self._trial.why_unavailable(step_num, parsed)
         if why is None or has_reductions:
             return TensorUnavailableForStep(self.name, step_num, parsed.name, has_reductions=has_reductions)
         return why
+
+
+def checked_value(name: str, entry: Entry, follower: Follower) -> Array | None:
+    """Read a saved value, or None where only reductions or the shape were saved; damage is named, and raised."""
+    try:
+        return read_value(entry)
+    except RunDamaged as error:
+        reason, saved = f"tensor {name!r}: {error.reason}", Saved(*entry)
+        follower.name_damage([Damage(error.path, error.offset, int(saved.part.steps[saved.row]), reason)])
+        raise

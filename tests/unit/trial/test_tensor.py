@@ -231,8 +231,20 @@ def test_each_worker_has_its_own_value_and_the_first_by_name_is_the_default(writ
     for ask in (tensor.value, tensor.shape, tensor.dtype):
         with pytest.raises(InvalidWorker, match="worker_0, worker_1, worker_2"):
             ask(0, worker="worker_9")
-        with pytest.raises(InvalidWorker):
-            ask(1, worker="worker_0")
+
+
+def test_a_worker_that_lacks_a_value_is_still_a_worker_of_the_run(write: Write) -> None:
+    writing = write(workers=("worker_0", "worker_1"))
+    writing.step(0, {NAME: _array(0)}, worker="worker_0")
+    writing.step(0, worker="worker_1")
+    tensor = _tensor(writing)
+    for ask in (tensor.value, tensor.dtype, tensor.shape):
+        with pytest.raises(KeyError, match=r"was not saved at GLOBAL step 0 by worker_1\. It was by worker_0\."):
+            ask(0, worker="worker_1")
+    with pytest.raises(TensorUnavailableForStep) as lacking:
+        tensor.value(0, worker="worker_1")
+    assert (lacking.value.worker, lacking.value.saved_by) == ("worker_1", ("worker_0",))
+    assert tensor.value(0, worker="worker_0")[0, 0] == 0
 
 
 def test_a_tensor_tells_notebooks_what_it_is_without_markup_from_names(write: Write) -> None:
