@@ -49,11 +49,12 @@ _OWN_ARGUMENTS = ("self", "base_trial", "action_str", "other_trials")
 class Rule:
     """A pair of eyes on a run. Subclasses override `judge` or `invoke_at_step`.
 
-    `judge(reader, start, stop)` looks at `start <= step < stop` and yields judgements. Windows come one after the
-    other from the first step on, so a rule may keep what it has seen; `reset` forgets it. What it says of a step may
-    depend on that step and earlier ones only: then it says the same however the run is cut into windows. Before it
-    changes anything of its own it raises `InsufficientInformationForRuleInvocation` where the run lacks what it
-    needs, and is shown as skipped with that reason until the run has it.
+    `judge(reader, start, stop)` looks at `start <= step < stop` and yields judgements of the steps that it could judge,
+    also of those where nothing is wrong: a rule that has judged none is shown as skipped, never as silent. Windows
+    come one after the other from the first step on, so a rule may keep what it has seen; `reset` forgets it. What it
+    says of a step may depend on that step and earlier ones only: then it says the same however the run is cut into
+    windows. Before it changes anything of its own it raises `InsufficientInformationForRuleInvocation` where the run
+    lacks what it needs, and is shown as skipped with that reason until the run has it.
 
     `invoke_at_step(step)` returns whether the rule fires at a step, reading `self.base_trial`, which shows one moment
     for as long as it runs. Steps without the tensors that it asks for are passed over.

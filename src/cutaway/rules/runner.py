@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from cutaway.errors import InsufficientInformationForRuleInvocation, place_of
+from cutaway.rules.documentation import sections
 from cutaway.rules.rule import Rule
 from cutaway.run.findings import Finding
 from cutaway.trial import Trial, no_refresh
@@ -37,9 +38,9 @@ class Status(StrEnum):
     """How a rule stands."""
 
     WAITING = "WAITING"  # no step has come yet
-    SILENT = "SILENT"  # it has looked, and nothing was wrong
+    SILENT = "SILENT"  # it has judged steps, and nothing was wrong
     FIRED = "FIRED"
-    SKIPPED = "SKIPPED"  # the run lacks what it needs
+    SKIPPED = "SKIPPED"  # the run lacks what it needs: it could judge no step so far
     BROKEN = "BROKEN"  # it raised
 
 
@@ -147,9 +148,9 @@ class RuleRunner:
         if fresh:
             one.status, one.message = Status.FIRED, fresh[-1].message
         elif not one.findings and one.step >= 0:
-            nothing = one.rule.unavailable and not one.rule.report["Datapoints"]
-            one.status = Status.SKIPPED if nothing else Status.SILENT
-            one.message = one.rule.unavailable if nothing else ""
+            judged = one.rule.report["Datapoints"] > 0
+            one.status = Status.SILENT if judged else Status.SKIPPED
+            one.message = "" if judged else one.rule.unavailable or _nothing_judged(one)
 
     def _broken(self, one: Watched, error: Exception) -> Finding:
         where = place_of(error)
@@ -167,6 +168,12 @@ class RuleRunner:
             evidence={"error": type(error).__name__, "place": where},
             id=hashlib.sha256(name.encode()).hexdigest()[:32],
         )
+
+
+def _nothing_judged(one: Watched) -> str:
+    """Say that a rule had nothing to judge, and what it needs."""
+    needs = " ".join(sections(type(one.rule))["Needs"])
+    return f"could judge none of the steps up to {one.step}.{' Needs: ' if needs else ''}{needs}"
 
 
 def _next_span(span: int, seconds: float) -> int:

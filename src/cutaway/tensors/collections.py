@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.tensors.collection import Collection
 
-__all__ = ["DEFAULT_PATTERNS", "Collections"]
+__all__ = ["DEFAULT_PATTERNS", "PARAMETERS", "Collections"]
 
 # Names are those of the PyTorch hook: parameters are `Net_fc1.weight`, gradients `gradient/Net_fc1.weight`, what a
 # module receives and returns `fc1_input_0` and `fc1_output_0`. A loss is a module too: what it receives are the
@@ -37,6 +37,8 @@ DEFAULT_PATTERNS: Mapping[str, tuple[str, ...]] = {
     "sigmoid_inputs": (r"(?i)(?<![a-z])sigmoid\d*_input_\d+$",),
     "sm_metrics": (),
 }
+# The collections whose tensors an optimizer changes: of these the change since the last statistics is kept.
+PARAMETERS = ("weights", "biases")
 
 
 class Collections:

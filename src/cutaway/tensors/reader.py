@@ -46,13 +46,15 @@ class TensorReader(Protocol):
         """Return the columns of a tensor's statistics for `start <= step < stop`, ascending in `step`.
 
         The columns are `step` and those of the run's statistics table: size, nonfinite, zeros, min, max, mean, std,
-        l1, l2, abs_min and change (NaN where there is none). Steps without statistics are absent.
+        l1, l2, abs_min and change (since the step before; NaN where it is not known). Where a step recorded none but
+        the tensor was saved in full, they are computed from its values; steps that have neither are absent.
         """
 
     def statistics_blocks(
         self, tensors: Collection[str], start: int, stop: int, *, before: int = 0, mode: ModeKeys = ModeKeys.GLOBAL
     ) -> Sequence[StatisticsBlock]:
-        """Return the statistics of many tensors for `start <= step < stop` as dense matrices, each tensor in one.
+        """Return what `statistics_window` says of many tensors for `start <= step < stop` as dense matrices, each
+        tensor in one.
 
         `before` adds up to so many earlier steps of each tensor in front, `mode` leaves the steps of other modes out.
         """

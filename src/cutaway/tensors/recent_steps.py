@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate, groupby
 
 import numpy as np
@@ -20,9 +21,10 @@ from cutaway.errors import (
     did_you_mean,
 )
 from cutaway.tensors.collection import Collection as TensorCollection
-from cutaway.tensors.collections import Collections
+from cutaway.tensors.collections import PARAMETERS, Collections
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.statistics_blocks import Chunks, StatisticsBlock, StatisticsChunk, columns_of_one
+from cutaway.tensors.value_statistics import change_between, chunks_of_values, statistics_of_value
 
 __all__ = ["HeldStep", "RecentSteps", "TensorRows"]
 
@@ -83,6 +85,7 @@ class RecentSteps:
         self._chunks = Chunks()
         # Statistics that nobody has read yet: steps that come together are read as one chunk.
         self._unread: list[tuple[int, Sequence[TensorRows]]] = []
+        self._unread_values: list[HeldStep] = []
         self._known: set[tuple[str, ...]] = set()
         self._named: dict[tuple[str | None, str | None], list[str]] = {}
 
@@ -93,6 +96,8 @@ class RecentSteps:
         rows = [one for one in held.statistics if one.names]
         if rows:
             self._unread.append((held.step, rows))
+        if held.values:
+            self._unread_values.append(held)
         for names in [*(one.names for one in rows), tuple(held.values)]:
             if names not in self._known:
                 self._known.add(names)
@@ -217,6 +222,23 @@ class RecentSteps:
         unread, self._unread = self._unread, []
         for _, group in groupby(unread, key=lambda step_rows: [rows.names for rows in step_rows[1]]):
             self._chunks.add(_chunk(list(group)))
+        self._compute()
+
+    def _compute(self) -> None:
+        """Make chunks of the statistics of tensors that were held in full without any."""
+        unread, self._unread_values = self._unread_values, []
+        for held in unread:
+            recorded = {name for rows in self._steps[held.step].statistics for name in rows.names}
+            missing = {name: value for name, value in held.values.items() if name not in recorded}
+            found = {name: own for name, value in missing.items() if (own := statistics_of_value(value)) is not None}
+            for chunk in chunks_of_values([(held.step, found)], partial(self._change_since_held, missing)):
+                self._chunks.add(chunk)
+
+    def _change_since_held(self, values: Mapping[str, Array], name: str, step: int) -> float:
+        if not any(self._collections.get(one).matches(name) for one in PARAMETERS if one in self._collections):
+            return math.nan
+        before = max((other for other, held in self._steps.items() if other < step and name in held.values), default=-1)
+        return math.nan if before < 0 else change_between(values[name], self._steps[before].values[name])
 
     def _let_go(self) -> None:
         """Forget the oldest steps; a chunk goes with the last of its steps."""

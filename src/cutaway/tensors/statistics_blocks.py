@@ -5,9 +5,10 @@ Knows neither files nor rules. Whoever holds statistics keeps them as chunks, an
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -28,12 +29,14 @@ class StatisticsChunk:
 
     `column` returns one statistic with a row per step and a column per tensor; `active` the share of positive values
     per channel of one tensor (by its place) at each step, None where it was not asked; a matrix where that holds all.
+    `of_values` says that nobody recorded these: they were computed from the tensors, which were saved in full.
     """
 
     names: tuple[str, ...]
     steps: Int64Array
     column: Callable[[str], Array]
     active: Callable[[int], Activity]
+    of_values: bool = False
 
     @property
     def first(self) -> int:
@@ -53,17 +56,21 @@ class StatisticsBlock:
 
     `block["l2"]` is such a matrix; the names are those of the run's statistics table (size, nonfinite, zeros, min, max,
     mean, std, l1, l2, abs_min, change). The first `fresh` steps lie before the window that was asked for: they are what
-    the window is compared with.
+    the window is compared with. `recorded` says of each step whether its statistics were recorded, or computed from
+    what was saved in full.
     """
 
     def __init__(self, names: Sequence[str], pieces: Sequence[_Piece], skipped: int, fresh: int) -> None:
         self.names = tuple(names)
         self.fresh = fresh
-        self._pieces = pieces
+        self._pieces = pieces = _ascending(pieces)
         self._skipped = skipped
         self._columns: dict[str, Float64Array] = {}
         self._places = [self._columns_of(piece.chunk) for piece in pieces]
         self.steps: Int64Array = np.concatenate([piece.chunk.steps[piece.rows] for piece in pieces])[skipped:]
+        kinds = [np.full(len(piece.rows), not piece.chunk.of_values) for piece in pieces]
+        self._recorded: BoolArray = np.concatenate(kinds)
+        self.recorded: BoolArray = self._recorded[skipped:]
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -77,6 +84,8 @@ class StatisticsBlock:
             ]
             joined = parts[0] if len(parts) == 1 else np.concatenate(parts)
             found = np.ascontiguousarray(joined[self._skipped :].T, dtype=np.float64)
+            if column == "change":
+                found[:, self._follows_another_kind()] = np.nan
             found.flags.writeable = False  # the next rule looks at the same matrix
             self._columns[column] = found
         return found
@@ -120,6 +129,12 @@ class StatisticsBlock:
             if len(rows):
                 yield piece.chunk.active(piece.chunk.names.index(name)), rows
 
+    def _follows_another_kind(self) -> BoolArray:
+        """Return the steps whose change is not one since the step before: that was not recorded, or was not saved."""
+        follows = np.zeros(len(self._recorded), bool)
+        follows[1:] = self._recorded[1:] != self._recorded[:-1]
+        return follows[self._skipped :]
+
     def _columns_of(self, chunk: StatisticsChunk) -> IndexArray:
         place = {name: i for i, name in enumerate(chunk.names)}
         return np.array([place[name] for name in self.names], np.intp)
@@ -133,11 +148,16 @@ def columns_of_one(blocks: Sequence[StatisticsBlock]) -> dict[str, Array]:
 
 
 class Chunks:
-    """The chunks of one writer, ascending in their first step."""
+    """The chunks of one writer, ascending in their first step.
+
+    Those that were recorded hardly ever overlap; those of values may lie between the steps of another.
+    """
 
     def __init__(self, chunks: Iterable[StatisticsChunk] = ()) -> None:
         self._chunks: list[StatisticsChunk] = []
         self._firsts: list[int] = []
+        self._reach: list[int] = []  # the last step of a chunk and of all before it
+        self._of_values: set[str] = set()
         for chunk in chunks:
             self.add(chunk)
 
@@ -146,15 +166,24 @@ class Chunks:
         place = bisect_right(self._firsts, chunk.first)
         self._chunks.insert(place, chunk)
         self._firsts.insert(place, chunk.first)
+        self._measure_from(place)
+        if chunk.of_values:
+            self._of_values.update(chunk.names)
 
     def drop_before(self, step: int) -> None:
         """Forget the chunks that end before a step."""
-        count = next((i for i, chunk in enumerate(self._chunks) if chunk.steps[-1] >= step), len(self._chunks))
-        del self._chunks[:count], self._firsts[:count]
+        self._chunks = [chunk for chunk in self._chunks if chunk.steps[-1] >= step]
+        self._firsts = [chunk.first for chunk in self._chunks]
+        self._measure_from(0)
 
     def names(self) -> set[str]:
         """Return the tensors that have any statistics."""
         return {name for names in {chunk.names for chunk in self._chunks} for name in names}
+
+    def holding(self, step: int) -> list[StatisticsChunk]:
+        """Return the chunks that hold a step."""
+        near = self._chunks[bisect_left(self._reach, step) : bisect_right(self._firsts, step)]
+        return [chunk for chunk in near if _holds(chunk, step)]
 
     def blocks(
         self,
@@ -170,6 +199,8 @@ class Chunks:
         count.
         """
         wanted = frozenset(names)
+        # Where both kinds are, the step before a window tells whether the change at its first one is known.
+        looks_back = before > 0 or not self._of_values.isdisjoint(wanted)
         inside = self._pieces_within(start, stop, in_mode)
         of_names: dict[str, list[_Piece]] = {}
         for piece in inside:
@@ -182,18 +213,15 @@ class Chunks:
         found = []
         for group in groups.values():
             pieces = of_names[group[0]]
-            if before:
+            if looks_back:
                 found += self._with_earlier(group, pieces, start, before, in_mode)
             else:
                 found.append(StatisticsBlock(group, pieces, 0, 0))
         return found
 
     def _pieces_within(self, start: int, stop: int, in_mode: Callable[[Int64Array], BoolArray] | None) -> list[_Piece]:
-        # A chunk that begins before the window may reach into it; those of one writer hardly ever overlap.
-        first = max(bisect_right(self._firsts, start) - 1, 0)
-        while first > 0 and self._chunks[first - 1].steps[-1] >= start:
-            first -= 1
-        last = bisect_right(self._firsts, stop - 1)
+        # A chunk that begins before the window may reach into it.
+        first, last = bisect_left(self._reach, start), bisect_right(self._firsts, stop - 1)
         pieces = (_piece(chunk, start, stop, in_mode) for chunk in self._chunks[first:last])
         return [piece for piece in pieces if len(piece.rows)]
 
@@ -207,7 +235,7 @@ class Chunks:
     ) -> list[StatisticsBlock]:
         """Put earlier steps in front; tensors that differ in these are parted."""
         earlier: dict[tuple[int, ...], tuple[list[str], list[_Piece], int]] = {}
-        for name, own in self._earlier(group, start, before, in_mode).items():
+        for name, own in self._earlier(group, start, max(before, 1), in_mode).items():
             key = tuple(id(piece.chunk) for piece in own)
             earlier.setdefault(key, ([], own, sum(len(piece.rows) for piece in own)))[0].append(name)
         return [
@@ -219,20 +247,57 @@ class Chunks:
         self, group: list[str], start: int, before: int, in_mode: Callable[[Int64Array], BoolArray] | None
     ) -> dict[str, list[_Piece]]:
         """Return for each tensor the pieces that hold its last `before` steps before `start`, oldest first."""
-        missing = dict.fromkeys(group, before)
+        missing = set(group)
         found: dict[str, list[_Piece]] = {name: [] for name in group}
-        for chunk in reversed(self._chunks[: bisect_right(self._firsts, start - 1)]):
+        for place in range(bisect_right(self._firsts, start - 1) - 1, -1, -1):
+            chunk = self._chunks[place]
             here = [name for name in chunk.names if name in missing]
             piece = _piece(chunk, -1, start, in_mode) if here else None
-            if piece is not None and len(piece.rows):
-                for name in here:
-                    found[name].insert(0, piece)
-                    missing[name] -= len(piece.rows)
-                    if missing[name] <= 0:
-                        del missing[name]
+            if piece is None or not len(piece.rows):
+                continue
+            # What all the chunks before this one reach; steps after it are the tensor's last for good.
+            reach = self._reach[place - 1] if place else -1
+            after: dict[int, int] = {}
+            for name in here:
+                found[name].insert(0, piece)
+                for own in found[name]:
+                    if id(own) not in after:
+                        after[id(own)] = _count_after(own, reach)
+                if sum(after[id(own)] for own in found[name]) >= before:
+                    missing.discard(name)
             if not missing:
                 break
         return found
+
+    def _measure_from(self, place: int) -> None:
+        """Work out anew how far the chunks reach, from one of them on."""
+        del self._reach[place:]
+        reach = self._reach[-1] if self._reach else -1
+        for chunk in self._chunks[place:]:
+            reach = max(reach, int(chunk.steps[-1]))
+            self._reach.append(reach)
+
+
+def _ascending(pieces: Sequence[_Piece]) -> Sequence[_Piece]:
+    """Divide pieces that overlap, so that the steps ascend from one to the next."""
+    if all(one.chunk.steps[one.rows[-1]] < two.chunk.steps[two.rows[0]] for one, two in pairwise(pieces)):
+        return pieces
+    owners = np.repeat(np.arange(len(pieces)), [len(piece.rows) for piece in pieces])
+    rows = np.concatenate([piece.rows for piece in pieces])
+    order = np.argsort(np.concatenate([piece.chunk.steps[piece.rows] for piece in pieces]), kind="stable")
+    cuts = np.flatnonzero(np.diff(owners[order])) + 1
+    parts = np.split(order, cuts)
+    return [_Piece(pieces[owners[part[0]]].chunk, rows[part]) for part in parts]
+
+
+def _holds(chunk: StatisticsChunk, step: int) -> bool:
+    place = int(np.searchsorted(chunk.steps, step))
+    return place < len(chunk.steps) and int(chunk.steps[place]) == step
+
+
+def _count_after(piece: _Piece, step: int) -> int:
+    """Return how many rows of a piece lie after a step."""
+    return len(piece.rows) - int(np.searchsorted(piece.chunk.steps[piece.rows], step, side="right"))
 
 
 def _piece(chunk: StatisticsChunk, start: int, stop: int, in_mode: Callable[[Int64Array], BoolArray] | None) -> _Piece:

@@ -67,6 +67,7 @@ class ScriptedRun(RecentSteps):
         *,
         tensors: Mapping[str, npt.ArrayLike] | None = None,
         save: bool = False,
+        values: Mapping[str, npt.ArrayLike] | None = None,
         active: Mapping[str, Sequence[float]] | None = None,
         scalars: Mapping[str, float] | None = None,
         samples: Sequence[str | None] | None = None,
@@ -77,9 +78,11 @@ class ScriptedRun(RecentSteps):
     ) -> int:
         """Add a step and return its number: statistics of `tensors` (and with `save` their values), and the rest.
 
-        Statistics of weights know by how much these have changed. `active` gives channels' activity by tensor.
+        `values` are tensors that are saved in full without statistics, as by `save_tensor`. Statistics of weights know
+        by how much these have changed. `active` gives channels' activity by tensor.
         """
         arrays = {name: np.asarray(value) for name, value in (tensors or {}).items()}
+        kept = {name: np.asarray(value) for name, value in (values or {}).items()}
         step = self.newest_step() + 1 if number is None else number
         mode_step = self._mode_steps.get(mode, 0)
         self._mode_steps[mode] = mode_step + 1
@@ -93,7 +96,7 @@ class ScriptedRun(RecentSteps):
             samples,
             [self._rows(arrays, active or {})] if arrays else [],
             list((scalars or {}).items()),
-            arrays if save else {},
+            {**arrays, **kept} if save else kept,
         )
         self.add(held)
         self._script.append(held)
@@ -214,8 +217,10 @@ class RuleContract:
         assert all(one.code == self.rule.__name__ for one in found)
 
     def test_it_stays_silent_on_a_healthy_run(self) -> None:
-        run = self.healthy()
-        assert findings(self.make(), run) == []
+        rule, run = self.make(), self.healthy()
+        assert findings(rule, run) == []
+        # One that judged no step would be shown as skipped.
+        assert rule.report["Datapoints"] > 0
 
     def test_it_says_what_it_saw(self) -> None:
         run, _ = self.sick()

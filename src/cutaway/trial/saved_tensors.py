@@ -5,7 +5,7 @@ Rows stay in their Arrow columns; the places of one tensor are looked up the fir
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import cached_property
 from itertools import repeat
 from typing import Any, NamedTuple, TypeVar
@@ -18,7 +18,7 @@ from cutaway.arrays import Array, IndexArray
 from cutaway.errors import RunFormatError
 from cutaway.run.raw_file import RawFile
 from cutaway.run.rows import numbers
-from cutaway.trial.listed_rows import Listed, NamedPart, NamesOfParts
+from cutaway.trial.listed_rows import Listed, NamedPart, NamesOfParts, neighbours
 
 __all__ = ["Entry", "Saved", "SavedSteps", "SavedTensors", "read_value"]
 
@@ -109,6 +109,23 @@ class SavedTensorsPart(NamedPart):
         )
         return zip(_ints(self.rows.take("step", places)), zip(*columns), strict=True)  # noqa: B905 - endless
 
+    def in_full(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Yield each step with the names of the tensors whose values were saved at it, in their order."""
+        codes, names = self.names.codes()
+        offsets = self.rows.column("offset")
+        kept = np.ones(len(codes), bool)
+        if offsets.null_count:
+            kept = offsets.is_valid().to_numpy(zero_copy_only=False)
+        if not kept.any():
+            return
+        steps, counts = neighbours(self.steps[kept])
+        known: dict[bytes, tuple[str, ...]] = {}
+        for step, own in zip(steps.tolist(), np.split(codes[kept], np.cumsum(counts)[:-1]), strict=True):
+            found = known.get(own.tobytes())
+            if found is None:
+                found = known[own.tobytes()] = tuple(names[code] for code in own.tolist())
+            yield step, found
+
     def _column(self, name: str, places: IndexArray, wanted: Callable[[Any], T]) -> list[T | None]:
         """Return a column at some places, quickly where it always holds the same."""
         always = self.rows.constant(name, places)
@@ -136,6 +153,10 @@ class SavedTensors:
         part = SavedTensorsPart(listed, file)
         self._parts.append(part)
         self.steps |= part.distinct_steps
+
+    def parts(self, start: int = 0) -> list[SavedTensorsPart]:
+        """Return the parts in the order in which they were taken in, from one of them on."""
+        return self._parts[start:]
 
     def names(self, steps: Set[int] | None = None) -> set[str]:
         """Return the names of all saved tensors, or of those saved at one of some global steps."""

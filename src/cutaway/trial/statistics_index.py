@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from functools import cached_property, partial
 from itertools import pairwise
@@ -14,10 +16,15 @@ from cutaway.run.rows import numbers
 from cutaway.run.schemas import SCHEMAS, STATISTICS
 from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 from cutaway.tensors.statistics_blocks import Activity, Chunks, StatisticsBlock, StatisticsChunk, columns_of_one
+from cutaway.tensors.value_statistics import ValueStatistics, change_between, chunks_of_values, statistics_of_value
 from cutaway.trial.listed_rows import Listed, NamedPart, NamesOfParts, neighbours
+from cutaway.trial.saved_tensors import SavedTensors
+from cutaway.trial.unrecorded import Unrecorded
 
 __all__ = ["StatisticsIndex", "StatisticsPart", "TensorStatistics"]
 
+# Reads a tensor of a step and a worker; None where that cannot be done.
+ReadsValue = Callable[[str, int, str], Array | None]
 # What a reduction can be derived from, and what belongs to no single value.
 _NUMBERS = tuple(name for name in STATISTIC_COLUMNS if name != "change")
 
@@ -130,6 +137,7 @@ class StatisticsIndex:
         self._names = NamesOfParts(self._parts)
         self._chunks: dict[str, Chunks] = {}
         self._chunked = 0
+        self._unrecorded = Unrecorded()
 
     def add(self, listed: Listed) -> None:
         """Take in rows."""
@@ -151,6 +159,22 @@ class StatisticsIndex:
             self._tensors[name] = found
         return found
 
+    def compute(
+        self, names: Collection[str], stop: int, saved: SavedTensors, value: ReadsValue, changes: Callable[[str], bool]
+    ) -> None:
+        """Compute, once, the statistics of what was saved in full before `stop` at steps that recorded none of it.
+
+        Where `value` cannot read a tensor there are no statistics either. `changes` says of which tensors the change
+        is wanted: as in a recording, of weights.
+        """
+        self._chunk_parts()
+        self._unrecorded.note(saved, self._chunks)
+        for worker, steps in self._unrecorded.take(names, stop).items():
+            of_worker = self._chunks.setdefault(worker, Chunks())
+            rows = ((step, _of_values(own, step, worker, value)) for step, own in steps.items())
+            for chunk in chunks_of_values(rows, _Changes(saved, worker, value, changes).since_saved):
+                of_worker.add(chunk)
+
     def window(self, name: str, start: int, stop: int) -> dict[str, Array]:
         """Return the columns of one tensor for `start <= step < stop`, ascending in `step`."""
         return columns_of_one(self.blocks([name], start, stop))
@@ -164,17 +188,20 @@ class StatisticsIndex:
         in_mode: Callable[[Int64Array], BoolArray] | None = None,
     ) -> list[StatisticsBlock]:
         """Return the statistics of some tensors as dense matrices: of each, those of the first worker that has any."""
-        for part in self._parts[self._chunked :]:
-            of_worker = self._chunks.setdefault(part.worker, Chunks())
-            for chunk in part.chunks():
-                of_worker.add(chunk)
-        self._chunked = len(self._parts)
+        self._chunk_parts()
         missing, found = set(names), []
         for worker in sorted(self._chunks):
             here = missing & self._chunks[worker].names()
             found += self._chunks[worker].blocks(here, start, stop, before, in_mode)
             missing -= here
         return found
+
+    def _chunk_parts(self) -> None:
+        for part in self._parts[self._chunked :]:
+            of_worker = self._chunks.setdefault(part.worker, Chunks())
+            for chunk in part.chunks():
+                of_worker.add(chunk)
+        self._chunked = len(self._parts)
 
     def table(self, names: Sequence[str] | None = None) -> pa.Table:
         """Return the rows of some tensors, or of all, with the column `worker` added."""
@@ -188,6 +215,36 @@ class StatisticsIndex:
                 tables.append(part.with_worker(np.sort(np.concatenate(places))))
         schema = SCHEMAS[STATISTICS].append(pa.field("worker", pa.string()))
         return pa.concat_tables([schema.empty_table(), *tables])
+
+
+class _Changes:
+    """How much tensors changed since a worker saved them last."""
+
+    def __init__(self, saved: SavedTensors, worker: str, value: ReadsValue, changes: Callable[[str], bool]) -> None:
+        self._saved, self._worker, self._value, self._wanted = saved, worker, value, changes
+        self._steps: dict[str, list[int]] = {}
+
+    def since_saved(self, name: str, step: int) -> float:
+        """Return the norm of a tensor's change; NaN where it is not wanted, or one of the values is not to be had."""
+        if name not in self._steps:
+            self._steps[name] = self._saved_in_full(name) if self._wanted(name) else []
+        place = bisect_left(self._steps[name], step)
+        if place == 0:
+            return math.nan
+        now, then = (self._value(name, one, self._worker) for one in (step, self._steps[name][place - 1]))
+        return math.nan if now is None or then is None else change_between(now, then)
+
+    def _saved_in_full(self, name: str) -> list[int]:
+        steps = self._saved.steps_of(name)
+        own = {} if steps is None else steps.by_worker.get(self._worker, {})
+        return sorted(step for step, (_, offset, *_) in own.items() if offset is not None)
+
+
+def _of_values(names: Sequence[str], step: int, worker: str, value: ReadsValue) -> dict[str, ValueStatistics]:
+    """Return the statistics of those tensors of a step that can be read and hold numbers."""
+    read = ((name, value(name, step, worker)) for name in names)
+    found = ((name, None if own is None else statistics_of_value(own)) for name, own in read)
+    return {name: own for name, own in found if own is not None}
 
 
 def _alike(codes: Int32Array, ends: Int64Array, counts: Int64Array) -> Iterator[tuple[int, int]]:

@@ -16,11 +16,18 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.arrays import Array
-from cutaway.errors import ConfigurationError, TensorUnavailable, TensorUnavailableForStep, did_you_mean
+from cutaway.errors import (
+    ConfigurationError,
+    RunDamaged,
+    RunFormatError,
+    TensorUnavailable,
+    TensorUnavailableForStep,
+    did_you_mean,
+)
 from cutaway.run.identity import Run
 from cutaway.run.schemas import FINDINGS, SCALARS, STEPS, VALUES
 from cutaway.tensors.collection import Collection
-from cutaway.tensors.collections import Collections
+from cutaway.tensors.collections import PARAMETERS, Collections
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.settings import compile_pattern, texts
 from cutaway.tensors.statistics_blocks import StatisticsBlock
@@ -30,11 +37,12 @@ from cutaway.trial.growing import Columns
 from cutaway.trial.html import facts_table, listed
 from cutaway.trial.overview import OverviewReader
 from cutaway.trial.scalar_series import ScalarPoints, ScalarSeries
+from cutaway.trial.statistics_index import StatisticsIndex
 from cutaway.trial.step_columns import StepColumns
 from cutaway.trial.step_index import StepRange
 from cutaway.trial.step_queries import Mode, StepQueries
 from cutaway.trial.tables import filtered, findings_table, rows_in_range, samples_at, with_modes
-from cutaway.trial.tensor import Tensor
+from cutaway.trial.tensor import Tensor, checked_value
 from cutaway.trial.windows import StepWindows, ValueWindow
 
 __all__ = ["Trial"]
@@ -183,7 +191,7 @@ class Trial(StepQueries):
         """Return the columns of a tensor's statistics for `start <= step < stop`, ascending; of the first worker."""
         self.tensor(tensor)  # raises where there is no such tensor
         self._follower.maybe_refresh()
-        return self._follower.statistics().window(tensor, start, stop)
+        return self._computed([tensor], stop).window(tensor, start, stop)
 
     def statistics_blocks(
         self, tensors: IterableCollection[str], start: int, stop: int, *, before: int = 0, mode: Mode = ModeKeys.GLOBAL
@@ -193,7 +201,7 @@ class Trial(StepQueries):
         parsed, in_mode = ModeKeys.parse(mode), None
         if parsed is not ModeKeys.GLOBAL:
             in_mode = partial(np.isin, test_elements=self._follower.steps.global_steps(parsed))
-        return self._follower.statistics().blocks(tensors, start, stop, before, in_mode)
+        return self._computed(tensors, stop).blocks(tensors, start, stop, before, in_mode)
 
     def newest_step(self) -> int:
         """Return the last recorded step that is complete, or -1."""
@@ -307,6 +315,25 @@ class Trial(StepQueries):
         found = rows_in_range(self._follower.reader(table), self._follower.steps, listed=listed)
         self._follower.note_damage(table)
         return found
+
+    def _computed(self, tensors: IterableCollection[str], stop: int) -> StatisticsIndex:
+        """Return the statistics, with those of some tensors that were saved in full before `stop` without any."""
+        found = self._follower.statistics()
+        found.compute(tensors, stop, self._follower.tensors(), self._value_of_worker, self._is_parameter)
+        return found
+
+    def _is_parameter(self, name: str) -> bool:
+        known = self.collections()
+        return any(known[one].matches(name) for one in PARAMETERS if one in known)
+
+    def _value_of_worker(self, name: str, step: int, worker: str) -> Array | None:
+        saved = self._follower.tensors().steps_of(name)
+        entry = None if saved is None else saved.by_worker.get(worker, {}).get(step)
+        try:
+            return None if entry is None else checked_value(name, entry, self._follower)
+        except (RunDamaged, RunFormatError):
+            # The damage has been named; of a type that numpy lacks nobody knows the value.
+            return None
 
     def _has(self, name: str) -> bool:
         saved = self._follower.tensors().steps_of(name) is not None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from itertools import pairwise
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
@@ -23,12 +25,26 @@ MODES = (ModeKeys.TRAIN, ModeKeys.EVAL)
 
 
 class Step(NamedTuple):
-    """A step of a made-up run: its tensors in the order in which they came, and whether somebody reads after it."""
+    """A step of a made-up run: its tensors in the order in which they came, those of them that were only saved in full
+    instead of recorded, whether the others were saved too, and whether somebody reads after it.
+    """
 
     number: int
     mode: ModeKeys
     tensors: tuple[str, ...]
+    unrecorded: frozenset[str]
+    save: bool
     read: bool
+
+    def add_to(self, run: ScriptedRun) -> None:
+        values = {name: np.full(2, value(self.number, name)) for name in self.tensors}
+        run.step(
+            self.mode,
+            number=self.number,
+            tensors={name: own for name, own in values.items() if name not in self.unrecorded},
+            values={name: own for name, own in values.items() if name in self.unrecorded},
+            save=self.save,
+        )
 
 
 class Ask(NamedTuple):
@@ -45,7 +61,12 @@ class Ask(NamedTuple):
 def scripts(draw: st.DrawFn) -> list[Step]:
     tensors = st.one_of(st.just(NAMES), st.lists(st.sampled_from(NAMES), unique=True).map(tuple))
     numbers = sorted(draw(st.sets(st.integers(0, 25), min_size=1, max_size=15)))
-    return [Step(one, draw(st.sampled_from(MODES)), draw(tensors), draw(st.booleans())) for one in numbers]
+    unrecorded = st.one_of(st.just(frozenset[str]()), st.frozensets(st.sampled_from(NAMES)))
+    flags = st.booleans()
+    return [
+        Step(one, draw(st.sampled_from(MODES)), draw(tensors), draw(unrecorded), draw(flags), draw(flags))
+        for one in numbers
+    ]
 
 
 @st.composite
@@ -85,13 +106,26 @@ def check(reader: TensorReader, script: list[Step], ask: Ask) -> None:
     assert {name: (steps, fresh) for name, steps, fresh, _ in rows} == expected(script, ask)
     for name, steps, _, means in rows:
         assert means == [value(step, name) for step in steps]
+    recorded = {(one.number, name) for one in script for name in one.tensors if name not in one.unrecorded}
+    for block in blocks:
+        for name in block.names:
+            assert block.recorded.tolist() == [(step, name) in recorded for step in block.steps.tolist()]
+
+
+def changes(script: list[Step], name: str) -> dict[int, float]:
+    """Return by step the change of a tensor since the step before; NaN where it cannot be known."""
+    own = [one for one in script if name in one.tensors]
+    found = {one.number: math.nan for one in own}
+    for before, now in pairwise(own):
+        if "weight" in name and (name in before.unrecorded) == (name in now.unrecorded):
+            found[now.number] = math.sqrt(2) * (value(now.number, name) - value(before.number, name))
+    return found
 
 
 def scripted(script: list[Step]) -> ScriptedRun:
     run = ScriptedRun()
     for one in script:
-        tensors = {name: np.full(2, value(one.number, name)) for name in one.tensors}
-        run.step(one.mode, number=one.number, tensors=tensors)
+        one.add_to(run)
         if one.read:
             run.statistics_blocks(NAMES, 0, 30)  # what was read is a chunk of its own
     return run
@@ -122,12 +156,27 @@ def test_a_run_that_grows_is_read_as_one_that_has_ended(script: list[Step], ask:
         run.begin(f"{folder}/run")
         trial = create_trial(f"{folder}/run")
         for i, one in enumerate(script):
-            tensors = {name: np.full(2, value(one.number, name)) for name in one.tensors}
-            run.step(one.mode, number=one.number, tensors=tensors)
+            one.add_to(run)
             if one.read:
                 check(trial, script[: i + 1], ask)
         run.end()
         check(trial, script, ask)
+
+
+@settings(max_examples=50, deadline=None)
+@given(script=scripts(), start=st.integers(0, 28), before=st.integers(0, 3))
+def test_a_change_is_one_since_the_step_before_or_unknown(script: list[Step], start: int, before: int) -> None:
+    run = scripted(script)
+    with TemporaryDirectory() as folder:
+        run.write(f"{folder}/run")
+        for reader in (run, create_trial(f"{folder}/run")):
+            for block in reader.statistics_blocks(NAMES, start, 30, before=before):
+                # Of the first step of all that are given nobody asks since when.
+                steps = block.steps[1 if before else 0 :].tolist()
+                for row, name in enumerate(block.names):
+                    known = changes(script, name)
+                    found = block["change"][row, len(block) - len(steps) :]
+                    assert found == pytest.approx([known[step] for step in steps], nan_ok=True)
 
 
 def rows(names: tuple[str, ...], **columns: list[float]) -> TensorRows:

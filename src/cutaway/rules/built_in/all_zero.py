@@ -37,7 +37,7 @@ class AllZero(Rule):
         purpose (the last scale of a residual block, an adapter) shows here at the first step only, and is fine.
 
     Needs:
-        Statistics of the tensors, which the hook keeps of every step.
+        Statistics of the tensors, which the hook keeps of every step, or the tensors in full.
 
     Parameters:
         collection_names: collections to look at; with neither these nor `tensor_regex`, gradients and weights.

@@ -45,9 +45,9 @@ class ExplodingTensor(Rule):
         zero in the loss. With mixed precision, use bfloat16, or keep the loss in float32.
 
     Needs:
-        Statistics of the tensors, which the hook keeps of every step; activations where they are included. Statistics
-        count NaN and infinities together: `only_nan` needs the tensors in full and judges only steps that have them,
-        as `SaveConfig(when_nan=...)` saves them.
+        Statistics of the tensors, which the hook keeps of every step, or the tensors in full; activations where they
+        are included. Statistics count NaN and infinities together: `only_nan` needs the tensors in full and judges
+        only steps that have them, as `SaveConfig(when_nan=...)` saves them.
 
     Parameters:
         collection_names: collections to look at; with neither these nor `tensor_regex`, all tensors.

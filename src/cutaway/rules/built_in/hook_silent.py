@@ -66,7 +66,9 @@ class HookSilent(Rule):
         self._recorded += len(rows["step"])
         if counted < self.patience <= self._recorded and isinstance(reader, Trial):
             yield from self._never_came(reader, int(rows["step"][self.patience - 1 - counted]))
-        steps = np.unique(np.concatenate([block.steps for block in blocks])) if blocks else np.empty(0, np.int64)
+        # What is only saved in full comes and goes as somebody asks for it.
+        recorded = [block.steps[block.recorded] for block in blocks]
+        steps = np.unique(np.concatenate([np.empty(0, np.int64), *recorded]))
         if not len(steps):
             return
         missing: dict[str, BoolArray] = {}
@@ -80,9 +82,9 @@ class HookSilent(Rule):
     def _judged(self, steps: Int64Array, missing: dict[str, BoolArray]) -> Iterator[Judgement]:
         self._fired.update(missing)
         names = sorted(self._fired)
-        if not names:
-            return
-        fires = np.stack([missing.get(name, np.zeros(len(steps), bool)) for name in names])
+        fires = np.zeros((len(names), len(steps)), bool)
+        for row, name in enumerate(names):
+            fires[row] = missing.get(name, False)
         value = np.where(fires, float(self.patience), 0.0)
 
         def message(tensor: int, step: int) -> str:
@@ -137,7 +139,7 @@ class _Attendance:
         found: dict[str, BoolArray] = {}
         absent = np.ones(len(self._names), bool)
         for block in blocks:
-            came = np.isin(steps, block.steps)
+            came = np.isin(steps, block.steps[block.recorded])
             if came.any():
                 places = self._places_of(block.names)
                 absent[places[places < len(absent)]] = False

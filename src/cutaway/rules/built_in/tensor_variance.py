@@ -37,8 +37,8 @@ class TensorVariance(Rule):
         activations, and lower the learning rate or the weight decay where the variance runs away during training.
 
     Needs:
-        Statistics of the tensors, which the hook keeps of every step, and a threshold: it has none of its own, since
-        what is much depends on the tensor.
+        Statistics of the tensors, which the hook keeps of every step, or the tensors in full; and a threshold: it has
+        none of its own, since what is much depends on the tensor.
 
     Parameters:
         collection_names: collections to look at; with neither these nor `tensor_regex`, weights.

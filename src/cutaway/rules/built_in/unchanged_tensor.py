@@ -39,9 +39,10 @@ class UnchangedTensor(Rule):
         every step. For losses and predictions: look for dead units and for a learning rate that is too low.
 
     Needs:
-        Statistics of the tensors, which the hook keeps of every step. Of weights and biases they know the exact norm
-        of the change: the rule fires where that proves every value close. Of other tensors it compares minimum,
-        maximum, mean, standard deviation and norms; the same values in another order look unchanged to it.
+        Statistics of the tensors, which the hook keeps of every step, or the tensors in full. Of weights and biases
+        the exact norm of the change is known: the rule fires where that proves every value close. Of other tensors it
+        compares minimum, maximum, mean, standard deviation and norms; the same values in another order look unchanged
+        to it.
 
     Parameters:
         collection_names: collections to look at; with neither these nor `tensor_regex`, weights that have a gradient.

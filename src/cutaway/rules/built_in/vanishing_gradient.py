@@ -33,7 +33,7 @@ class VanishingGradient(Rule):
         weights with a larger spread (He or Xavier initialisation).
 
     Needs:
-        Statistics of the collection `gradients`, which the hook keeps of every step.
+        Statistics of the collection `gradients`, which the hook keeps of every step, or its tensors in full.
 
     Parameters:
         threshold: the mean absolute gradient below which the rule fires.

@@ -40,9 +40,10 @@ class WeightUpdateRatio(Rule):
         the layer's gradients are zero (AllZero, DeadRelu, VanishingGradient say so).
 
     Needs:
-        Statistics of the collection `weights`, which the hook keeps of every step; those of `gradients` to tell frozen
-        layers. Statistics know the norm of each single change. Over several steps they bound it: the rule fires only
-        where the sum of the single changes is too small, or the difference of the weight's norms too large.
+        Statistics of the collection `weights`, which the hook keeps of every step, or its tensors in full; those of
+        `gradients` to tell frozen layers. The norm of each single change is known. Over several steps it is bounded:
+        the rule fires only where the sum of the single changes is too small, or the difference of the weight's norms
+        too large.
 
     Parameters:
         num_steps: compare with the oldest statistics that are at most so many steps back; by default with the last.
