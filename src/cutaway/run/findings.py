@@ -19,16 +19,22 @@ __all__ = [
     "BY_ANALYSIS",
     "SEVERITIES",
     "Finding",
+    "Subject",
     "append_findings",
     "findings_from_table",
+    "is_of_rule",
     "stamped",
+    "subject_of",
     "tensors_named_by",
     "worst_severity",
 ]
 
 Severity = Literal["info", "warning", "error"]
+Subject = Literal["training", "samples", "recording"]
 BY_ANALYSIS = "analyze"
-"""The source of findings about the samples of an evaluation; those of all others are about the training."""
+"""The source of findings about the samples of an evaluation."""
+BY_CAPTURE = "capture"
+"""How the source of findings begins that say what could not be recorded; those of all others are about the training."""
 SEVERITIES: tuple[Severity, ...] = ("info", "warning", "error")
 
 
@@ -60,6 +66,18 @@ def stamped(finding: Finding, run_id: str, attempt: int, source: str) -> Finding
     return replace(finding, id=key, source=source, where={**finding.where, "attempt": attempt})
 
 
+def subject_of(finding: Finding) -> Subject:
+    """Say what a finding is about: the training, the samples of an evaluation, or how the run was recorded."""
+    if finding.source == BY_ANALYSIS:
+        return "samples"
+    return "recording" if _is_by_capture(finding.source) else "training"
+
+
+def is_of_rule(finding: Finding) -> bool:
+    """Whether a rule found it: those name the parameters that the rule ran with."""
+    return "parameters" in finding.evidence
+
+
 def append_findings(writer: TableWriter, findings: Iterable[Finding]) -> None:
     """Write findings to a run; when this returns they survive the process."""
     rows = list(findings)
@@ -77,13 +95,15 @@ def append_findings(writer: TableWriter, findings: Iterable[Finding]) -> None:
 def findings_from_table(table: pa.Table) -> list[Finding]:
     """Return the findings of a `findings` table, oldest first, each once.
 
-    A run may come from anybody: what a row lacks is empty, and a severity that there is not counts as a warning.
+    A run may come from anybody: what a row lacks is empty, and a severity that there is not counts as a warning. What
+    warns that something could not be recorded is a note, wherever findings are counted: it is no warning about the
+    training.
     """
     seen: dict[str, Finding] = {}
     for row in table.to_pylist():
         found = Finding(
             row["code"] or "",
-            row["severity"] if row["severity"] in SEVERITIES else "warning",
+            _severity(row["severity"], row["source"] or ""),
             row["message"] or "",
             where=_mapping(row["where"]),
             evidence=_mapping(row["evidence"]),
@@ -93,6 +113,15 @@ def findings_from_table(table: pa.Table) -> list[Finding]:
         )
         seen[found.id] = found
     return sorted(seen.values(), key=lambda finding: finding.time)
+
+
+def _severity(text: str | None, source: str) -> Severity:
+    known = next((one for one in SEVERITIES if one == text), "warning")
+    return "info" if known == "warning" and _is_by_capture(source) else known
+
+
+def _is_by_capture(source: str) -> bool:
+    return source.split(" ", maxsplit=1)[0] == BY_CAPTURE
 
 
 def _mapping(text: str | None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from cutaway.rules.actions.action import request_id
 from cutaway.rules.documentation import sections
 from cutaway.run.asking import TrainingHolder, ask_training, checked_arguments, look_at_training
 from cutaway.run.control import Reply, Request, history
-from cutaway.run.findings import BY_ANALYSIS, Finding, findings_from_table, tensors_named_by
+from cutaway.run.findings import BY_ANALYSIS, Finding, findings_from_table, is_of_rule, tensors_named_by
 from cutaway.run.identity import Run
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.answers.plain import number_or_none, plain, text
@@ -77,6 +77,7 @@ def finding_detail(trial: Trial, finding_id: str) -> FindingDetail:
     known = {one.name for one in trial.overviews.tensors()} | trial.saved_names()
     return FindingDetail(
         finding=finding_row(finding, trial.run),
+        rule_missing=not told and is_of_rule(finding),
         sees=told.get("What it sees", ""),
         why=told.get("Why it matters", ""),
         try_this=told.get("What to try", ""),
@@ -98,7 +99,6 @@ def _documentation(code: str) -> dict[str, str]:
     try:
         rule = registry.load("rules", code)
     except ConfigurationError:
-        # Not a rule's, or of a rule that is not installed here.
         return {}
     return {name: " ".join(lines) for name, lines in sections(rule).items()}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cutaway.run import Finding, Run, WriterId
-from cutaway.run.findings import SEVERITIES, append_findings, stamped
+from cutaway.run.findings import SEVERITIES, Severity, append_findings, is_of_rule, stamped, subject_of
 from cutaway.run.schemas import FINDINGS
 
 
@@ -62,6 +62,37 @@ def test_evidence_that_json_does_not_know_becomes_text(run: Run) -> None:
     evidence = run.findings()[0].evidence
     assert evidence["path"] == "a/b"
     assert evidence["nan"] != evidence["nan"]
+
+
+@pytest.mark.parametrize(
+    ("source", "severity", "read"),
+    [
+        ("capture worker_0", "warning", "info"),
+        ("capture worker_0", "error", "error"),
+        ("capture worker_0", "info", "info"),
+        ("watch", "warning", "warning"),
+        ("captured", "warning", "warning"),
+        ("", "warning", "warning"),
+    ],
+)
+def test_what_could_not_be_recorded_is_a_note_and_no_warning_about_the_training(
+    run: Run, source: str, severity: Severity, read: Severity
+) -> None:
+    _write(run, Finding("writer-behind", severity, "Some steps are not recorded.", source=source))
+    assert [one.severity for one in run.findings()] == [read]
+
+
+@pytest.mark.parametrize(
+    ("source", "subject"),
+    [("analyze", "samples"), ("capture worker_1", "recording"), ("watch", "training"), ("hook", "training")],
+)
+def test_a_finding_is_about_the_training_its_samples_or_the_recording(source: str, subject: str) -> None:
+    assert subject_of(Finding("a", "info", "x", source=source)) == subject
+
+
+@pytest.mark.parametrize(("evidence", "said"), [({"parameters": {}}, True), ({"value": 1.0}, False)])
+def test_a_rule_names_its_parameters(evidence: dict[str, object], said: bool) -> None:
+    assert is_of_rule(Finding("DeadRelu", "warning", "x", evidence=evidence)) is said
 
 
 def test_severities_grow() -> None:

@@ -1771,6 +1771,11 @@ export interface components {
         FindingDetail: {
             finding: components["schemas"]["FindingRow"];
             /**
+             * Rule Missing
+             * @description Whether a rule found it that is not installed here.
+             */
+            rule_missing: boolean;
+            /**
              * Sees
              * @description What the rule looks at.
              */

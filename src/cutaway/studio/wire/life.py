@@ -63,6 +63,7 @@ class FindingDetail(Wire):
     """A finding with its evidence, what it means and what to try, and where to look further."""
 
     finding: FindingRow
+    rule_missing: bool = Field(description="Whether a rule found it that is not installed here.")
     sees: str = Field(description="What the rule looks at.")
     why: str
     try_this: str

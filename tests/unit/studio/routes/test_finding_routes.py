@@ -91,6 +91,22 @@ def test_a_finding_of_no_rule_and_of_a_stranger_is_shown_all_the_same(studio: As
     assert detail["finding"]["message"] == HOSTILE.message
 
 
+def test_only_a_rule_can_be_missing_here(tmp_path: Path) -> None:
+    by_rule = Finding(
+        "LopsidedGradient", "warning", "One way.", evidence={"parameters": {"share": 0.9}}, source="watch"
+    )
+    lost = Finding("writer-behind", "warning", "Some steps are not recorded.", source="capture worker_0")
+    run = ScriptedRun().write(tmp_path / "run")
+    writer = run.writer(FINDINGS, WriterId("watch", "watcher_0", 0))
+    append_findings(writer, [by_rule, lost, SPIKE])
+    writer.close()
+    with studio_of(tmp_path) as asked:
+        rows = {row["code"]: row for row in asked.data("run", "/findings")}
+        missing = {code: asked.data("run", f"/findings/{row['id']}")["rule_missing"] for code, row in rows.items()}
+    assert missing == {"LopsidedGradient": True, "writer-behind": False, "UnchangedTensor": False}
+    assert rows["writer-behind"]["severity"] == "info"
+
+
 def test_one_that_there_is_not(studio: Asked) -> None:
     answer = studio.get("watched", "/findings/nothing")
     assert (answer.status_code, answer.json()["code"]) == (404, "finding-unavailable")
