@@ -192,6 +192,8 @@ def _head(facts: Facts, source: Source, number: int | None) -> Head:
         config={name: value for name, value in flatten(facts["config"]).items() if value is not None},
         health=health["sentence"] if trained else "",
         verdict=health["verdict"],
+        errors=health["errors"],
+        warnings=health["warnings"],
     )
 
 

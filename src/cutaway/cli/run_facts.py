@@ -59,7 +59,7 @@ def show_facts(run: Run, *, verify: bool = False) -> Facts:
         "config": run.config(),
         "collections": [{"name": name, "tensors": count} for name, count in found.collections.items()],
         "findings": [{name: getattr(finding, name) for name in names} for finding in found.findings],
-        "health": health_of(run, found.findings).to_dict(),
+        "health": health_of(run, found.state, found.findings).to_dict(),
         "evaluations": [one.to_dict() for one in found.evaluations],
         **annotations_object(found.annotations),
         "damage": [one._asdict() for one in (run.verify() if verify else found.damage)],

@@ -64,7 +64,7 @@ def what_rules_say(run: Run) -> Facts:
         "path": run.path,
         "rules": len(last.watched),
         "looked": looked,
-        "health": health_of(run).to_dict(),
+        "health": health_of(run, last.state).to_dict(),
     }
 
 

@@ -1,7 +1,8 @@
 """How a run is, at a glance: what its findings come to, and what to try. Runs no rule.
 
 Reads what was recorded, also what watchers say of themselves in `watch/<watcher>.json`: how far each of their rules has
-looked and what it lacks.
+looked and what it lacks. A run of which no rule has judged a step is not checked, whatever else is known of it; what is
+known without rules, `faults` says. Counts of findings by severity come from here, wherever they are shown.
 """
 
 from __future__ import annotations
@@ -14,17 +15,32 @@ from typing import Any, Literal
 from cutaway import registry
 from cutaway.errors import ConfigurationError, RunDamaged
 from cutaway.rules.documentation import what_to_try
+from cutaway.rules.faults import Faults, ScalarCounts, faults_of
 from cutaway.run.documents import read_document, write_document
-from cutaway.run.findings import BY_ANALYSIS, SEVERITIES, Finding
+from cutaway.run.findings import SEVERITIES, Finding, subject_of
 from cutaway.run.identity import Run
 from cutaway.run.layout import WATCH
+from cutaway.run.leases import RunState
 from cutaway.run.storage import Storage
+from cutaway.trial.overview import OverviewReader
 from cutaway.wording import counted
 
-__all__ = ["FindingAdvice", "Health", "health_of", "judge_health", "read_watches", "write_watch"]
+__all__ = ["NOT_CHECKED", "FindingAdvice", "Health", "health_of", "judge_health", "read_watches", "write_watch"]
 
 Verdict = Literal["healthy", "warnings", "sick", "not watched"]
+NOT_CHECKED = "Not checked yet"
+# How a rule stands that has judged a step.
+_JUDGED = ("SILENT", "FIRED")
+# What findings of the capture say in a few words.
+_UNRECORDED = {
+    "capture-stopped": "the recording stopped early",
+    "capture-thinned": "some steps were not recorded",
+    "hook-silent": "the hook did not see all of the model",
+    "writer-behind": "some steps were not recorded",
+    "tensors-refused": "some tensors were not saved",
+}
 MOST_TELLING = 3
+NO_FAULTS = Faults()
 # Rules that name what is wrong, the nearest to the cause first. A dead ReLU makes gradients vanish, not the reverse.
 CAUSES = (
     "ExplodingTensor",
@@ -79,58 +95,116 @@ class Health:
         return asdict(self)
 
 
-def health_of(run: Run, findings: Sequence[Finding] | None = None, *, most_telling: int = MOST_TELLING) -> Health:
-    """Return how a run is, from its findings (read from it, unless given) and from what its watchers looked at.
+def health_of(
+    run: Run,
+    state: RunState,
+    findings: Sequence[Finding] | None = None,
+    *,
+    scalars: ScalarCounts | None = None,
+    overviews: OverviewReader | None = None,
+    most_telling: int = MOST_TELLING,
+) -> Health:
+    """Return how a run in a state is, from its findings, from what its watchers looked at, and from its faults.
 
-    `most_telling` is how many findings are told in plain words; a list of many runs needs none.
+    What has been read of it already may be given. `most_telling` is how many findings are told in plain words; a list
+    of many runs needs none.
     """
     current = _current(run, run.findings() if findings is None else findings)
-    return judge_health(current, read_watches(run.storage), most_telling=most_telling)
+    faults = faults_of(run, state, scalars, overviews)
+    return judge_health(current, read_watches(run.storage), faults, most_telling=most_telling)
 
 
 def judge_health(
-    findings: Sequence[Finding], watches: Sequence[dict[str, Any]], *, most_telling: int = MOST_TELLING
+    findings: Sequence[Finding],
+    watches: Sequence[dict[str, Any]],
+    faults: Faults = NO_FAULTS,
+    *,
+    most_telling: int = MOST_TELLING,
 ) -> Health:
-    """Return how a run is that has these findings, and these documents of its watchers."""
+    """Return how a run is that has these findings, these documents of its watchers, and these faults."""
     bad = [finding for finding in findings if finding.severity != "info"]
-    errors = [finding for finding in bad if finding.severity == "error"]
-    warnings = len(bad) - len(errors)
+    errors = sum(finding.severity == "error" for finding in bad)
+    # That a training failed may be a finding already.
+    known = [faults.losses, "" if any(map(_says_the_end, bad)) else faults.end]
+    known = [one for one in known if one]
+    verdict, headline, since = _verdict(bad, watches, sound=not known)
+    # Where rules have found nothing, what is known without them comes first.
+    parts = [*known, headline] if verdict == "warnings" and not bad else [headline, *known]
     telling = [_telling(finding) for finding in _most_telling(bad)[:most_telling]]
+    sentence = "; ".join([*parts, *_notes(findings)])
+    return Health(verdict, sentence, since, len(bad) - errors, errors, telling)
+
+
+def _verdict(
+    bad: Sequence[Finding], watches: Sequence[dict[str, Any]], *, sound: bool
+) -> tuple[Verdict, str, int | None]:
+    """Return the verdict, what findings and rules say, and since which step; `sound` where no fault is known."""
+    training = [finding for finding in bad if subject_of(finding) == "training"]
+    errors = [finding for finding in training if finding.severity == "error"]
     if errors:
         since = _first_step(errors)
         at = "" if since is None else f" since step {since}"
-        more = f", and {counted(warnings, 'warning')}" if warnings else ""
-        return Health("sick", f"sick{at}: {counted(len(errors), 'error')}{more}", since, warnings, len(errors), telling)
+        return "sick", f"sick{at}: {_counts(bad, ', and ')}", since
     if bad:
-        since = _first_step(bad)
+        since = _first_step(training)
         at = "" if since is None else f", the first at step {since}"
-        return Health("warnings", f"{counted(warnings, 'warning')}{at}", since, warnings, 0, telling)
-    if not watches:
-        return Health("not watched", "no rule has looked at it yet", None, 0, 0, [])
-    return Health("healthy", f"healthy: {_looked(watches)}", None, 0, 0, [])
+        return "warnings", f"{_counts(bad, ' and ')}{at}", since
+    judged = [rule for rule in _rules(watches) if rule["status"] in _JUDGED and rule["step"] >= 0]
+    if not judged:
+        tried = len({rule["rule"] for rule in _rules(watches)})
+        why = f": {counted(tried, 'rule')} looked, and none could judge a step" if tried else ""
+        return "not watched", f"{NOT_CHECKED}{why}", None
+    looked = _looked(judged, watches)
+    return ("healthy", f"healthy: {looked}", None) if sound else ("warnings", looked, None)
+
+
+def _counts(bad: Sequence[Finding], between: str) -> str:
+    errors = sum(finding.severity == "error" for finding in bad)
+    counts = ((errors, "error"), (len(bad) - errors, "warning"))
+    return between.join(counted(count, noun) for count, noun in counts if count)
 
 
 def _current(run: Run, findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings of the steps as they are shown: not those of steps that a later attempt replaced."""
     found = []
     for finding in findings:
-        if finding.source == BY_ANALYSIS:
+        if subject_of(finding) == "samples":
             # Insights are about samples: a training is not sick because a class is hard.
             continue
         step, attempt = finding.where.get("step"), finding.where.get("attempt")
         replaced = isinstance(step, int) and attempt is not None and run.attempt_of(step) != attempt
-        if not replaced or finding.code.startswith("training-"):
+        if not replaced or _says_the_end(finding):
             found.append(finding)
     return found
 
 
+def _says_the_end(finding: Finding) -> bool:
+    return finding.code.startswith("training-")
+
+
+def _notes(findings: Iterable[Finding]) -> list[str]:
+    """Say what was not recorded: that is no sickness of the training, but what nobody has seen."""
+    # What follows a colon says of which part.
+    codes = [finding.code.partition(":")[0] for finding in findings if subject_of(finding) == "recording"]
+    return list(dict.fromkeys(_UNRECORDED[code] for code in codes if code in _UNRECORDED))
+
+
 def _most_telling(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the first finding of each kind: errors before warnings, causes before symptoms, then the earliest."""
+    """Return the first finding of each kind: errors before warnings, causes before symptoms, then the earliest.
+
+    What was not recorded comes last.
+    """
     first: dict[str, Finding] = {}
     for finding in sorted(findings, key=_step_key):
         first.setdefault(finding.code, finding)
     return sorted(
-        first.values(), key=lambda one: (-SEVERITIES.index(one.severity), _distance(one.code), _step_key(one))
+        first.values(),
+        key=lambda one: (
+            subject_of(one) == "recording",
+            -SEVERITIES.index(one.severity),
+            _distance(one.code),
+            _step_key(one),
+        ),
     )
 
 
@@ -150,13 +224,16 @@ def _telling(finding: Finding) -> FindingAdvice:
     return FindingAdvice(finding.code, finding.severity, _step(finding), finding.message, advice)
 
 
-def _looked(watches: Sequence[dict[str, Any]]) -> str:
-    rules = [rule for watch in watches for rule in watch.get("rules", ())]
-    silent = {rule["rule"] for rule in rules if rule["status"] in ("SILENT", "FIRED")}
-    skipped = {rule["rule"] for rule in rules if rule["status"] == "SKIPPED"} - silent
-    last = max((rule["step"] for rule in rules if rule["rule"] in silent), default=-1)
-    more = f", {len(skipped)} could not look" if skipped else ""
-    return f"{counted(len(silent), 'rule')} looked at it up to step {last} and found nothing{more}"
+def _looked(judged: Sequence[dict[str, Any]], watches: Sequence[dict[str, Any]]) -> str:
+    names = {rule["rule"] for rule in judged}
+    others = {rule["rule"] for rule in _rules(watches)} - names
+    last = max(rule["step"] for rule in judged)
+    more = f", {len(others)} could not look" if others else ""
+    return f"{counted(len(names), 'rule')} looked at it up to step {last} and found nothing{more}"
+
+
+def _rules(watches: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [rule for watch in watches for rule in watch.get("rules", ())]
 
 
 def _step(finding: Finding) -> int | None:

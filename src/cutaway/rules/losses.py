@@ -18,7 +18,16 @@ from cutaway.rules.selecting import in_collection, lacking
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
 
-__all__ = ["LossCurve", "LossCurves", "TrainingSteps", "loss_names", "losses", "needs_loss", "training"]
+__all__ = [
+    "LossCurve",
+    "LossCurves",
+    "TrainingSteps",
+    "is_loss_scalar",
+    "loss_names",
+    "losses",
+    "needs_loss",
+    "training",
+]
 
 _PARTED = (ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT)
 # What people call a loss that they save with `hook.save_scalar`.
@@ -58,7 +67,16 @@ class LossCurve(NamedTuple):
 def loss_names(reader: TensorReader) -> tuple[list[str], list[str]]:
     """Return the tensors and, where there are none, the scalars that are losses."""
     tensors = in_collection(reader, "losses")
-    return tensors, [] if tensors else [name for name in reader.scalar_names() if _SCALAR.search(name)]
+    return tensors, [] if tensors else [name for name in reader.scalar_names() if is_loss_scalar(name)]
+
+
+def is_loss_scalar(name: str) -> bool:
+    """Whether a scalar is called a loss.
+
+    >>> is_loss_scalar("val/loss"), is_loss_scalar("loss_scale")
+    (True, False)
+    """
+    return _SCALAR.search(name) is not None
 
 
 def losses(

@@ -54,7 +54,7 @@ def test_a_table_names_rule_status_step_and_finding(sick: Run, cutaway: Cutaway)
 
 
 def test_findings_are_recorded_and_shown_by_runs_show_with_what_to_try(sick: Run, cutaway: Cutaway) -> None:
-    assert "no rule has looked at it yet" in cutaway("runs", "show", "sick")[1]
+    assert "Not checked yet" in cutaway("runs", "show", "sick")[1]
     cutaway("watch", "sick", *ONE)
     _, out, _ = cutaway("runs", "show", "sick")
     assert "1 warning, the first at step 30" in out

@@ -93,15 +93,10 @@ def _key_figures(content: ReportContent) -> str:
     if count is not None:
         of = sum(one.samples for one in content.scores)
         tiles.append((f"{count:,}", "labels suspected", f"{percent(count / of)} of all" if of else ""))
-    bad = {kind: sum(one.severity == kind for one in content.findings) for kind in ("error", "warning")}
-    if content.findings:
-        tiles.append(
-            (
-                f"{sum(bad.values()):,}",
-                "findings",
-                f"{counted(bad['error'], 'error')}, {counted(bad['warning'], 'warning')}",
-            )
-        )
+    errors, warnings = content.head.errors, content.head.warnings
+    if errors or warnings:
+        told = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}"
+        tiles.append((f"{errors + warnings:,}", "findings about the training", told))
     shown = "".join(
         f"<div><b>{html(value, 40)}</b><span>{html(what, 80)}</span><small>{html(more, 60)}</small></div>"
         for value, what, more in tiles

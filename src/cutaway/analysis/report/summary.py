@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from cutaway.analysis.figures.words import number, sentence
 from cutaway.analysis.report.texts import cells, visible
 from cutaway.analysis.report.values import ReportContent, Score
-from cutaway.run.findings import SEVERITIES, Finding
+from cutaway.run.findings import SEVERITIES, Finding, subject_of
 from cutaway.wording import counted
 
 __all__ = [
@@ -52,8 +52,8 @@ def findings_of(content: ReportContent) -> list[Finding]:
 
 
 def ranked_findings(findings: Sequence[Finding]) -> list[Finding]:
-    """Return findings with the worst first, and of one severity the oldest."""
-    return sorted(findings, key=lambda one: (-_rank(one), one.time))
+    """Return findings with the worst first, of one severity the oldest; what was not recorded comes last."""
+    return sorted(findings, key=lambda one: (subject_of(one) == "recording", -_rank(one), one.time))
 
 
 def suspected(content: ReportContent) -> int | None:
@@ -173,8 +173,8 @@ def _health(content: ReportContent) -> str:
     health = content.head.health
     if not health:
         return ""
-    if health.startswith(("healthy", "sick")):
-        return sentence(f"The training is {health}")
+    if health.startswith(("healthy", "sick", "Not checked")):
+        return sentence(f"The training is {health[0].lower()}{health[1:]}")
     return sentence(f"The training has {health}" if health[0].isdigit() else f"Training: {health}")
 
 

@@ -16,7 +16,10 @@ __all__ = ["Drawn", "Fix", "Head", "ReportContent", "ReportSeries", "ReportTest"
 
 @dataclass(frozen=True)
 class Head:
-    """What stands at the top: the name of the run, a word for its state, and facts in the order of their interest."""
+    """What stands at the top: the name of the run, a word for its state, and facts in the order of their interest.
+
+    `health` is a sentence about the training; `errors` and `warnings` are how many findings it counts.
+    """
 
     name: str
     state: str = ""
@@ -24,6 +27,8 @@ class Head:
     config: Mapping[str, Any] = field(default_factory=dict)
     health: str = ""
     verdict: str = ""
+    errors: int = 0
+    warnings: int = 0
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from cutaway.errors import RunDamaged, RunError, RunNotFound
-from cutaway.rules.health import health_of
+from cutaway.rules.health import NOT_CHECKED, health_of
 from cutaway.run.annotations import Annotations, readable_annotations
 from cutaway.run.evaluations import evaluations
 from cutaway.run.identity import Run
@@ -25,6 +25,7 @@ from cutaway.studio.answers.secrets import hidden
 from cutaway.studio.index.looking import changed, size_of, time_of
 from cutaway.studio.index.places import Place
 from cutaway.studio.index.values import Value, cells_of
+from cutaway.trial.overview import OverviewReader
 from cutaway.trial.scalar_totals import LossFacts, ScalarTotals, glance_at_loss
 from cutaway.trial.summary import StepsGlance, glance_at_steps, in_order
 
@@ -46,7 +47,7 @@ class HealthFacts(NamedTuple):
     """What the findings come to, as `rules.health` has it."""
 
     verdict: str = "not watched"
-    sentence: str = "no rule has looked at it yet"
+    sentence: str = NOT_CHECKED
     since: int | None = None
     warnings: int = 0
     errors: int = 0
@@ -93,6 +94,12 @@ class Memory:
         self.totals = ScalarTotals()
         self.config_mark: tuple[int, int] | None = None
         self.config: _Config = _Config({}, 0, "")
+        self._overviews: OverviewReader | None = None
+
+    def overviews_of(self, run: Run) -> OverviewReader:
+        """Return the reader of the run's statistics, which reads only what is new."""
+        self._overviews = self._overviews or OverviewReader(run)
+        return self._overviews
 
 
 class _Config(NamedTuple):
@@ -148,7 +155,15 @@ def _facts(place: Place, run: Run, memory: Memory) -> IndexedRun:
     cells = {**config.cells, **_scalar_cells(memory.totals, shown), **identity_cells}
     findings = run.findings()
     glance = glance_at_steps(run)
-    health = health_of(run, findings, most_telling=0)
+    state = _said_state(identity.get("state"))
+    health = health_of(
+        run,
+        RunState(state),
+        findings,
+        scalars={key: (one.nonfinite, one.count) for key, one in memory.totals.series.items()},
+        overviews=memory.overviews_of(run),
+        most_telling=0,
+    )
     notes, unread = readable_annotations(run)
     damage = [f"{one.path}: {one.reason}" for one in run.damage]
     wrong = "; ".join(filter(None, [*damage, config.wrong, f"{unread.path}: {unread.reason}" if unread else ""]))
@@ -159,7 +174,7 @@ def _facts(place: Place, run: Run, memory: Memory) -> IndexedRun:
         folder=place.folder,
         project=plain_text(str(identity.get("project") or ""), 300),
         kind="evaluation" if identity.get("kind") == "evaluation" else "training",
-        state=_said_state(identity.get("state")),
+        state=state,
         created=_time(identity.get("created")) or changed(f"{place.path}/{RUN_FILE}"),
         updated=_updated(place.path),
         seconds=_seconds(run, glance),

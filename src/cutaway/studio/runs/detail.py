@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
 from cutaway.errors import CutawayError, RunDamaged
 from cutaway.rules.health import Health, health_of
 from cutaway.run.identity import Run
@@ -53,8 +55,9 @@ def run_detail(trial: Trial, row: RunRow) -> RunDetail:
     command = _command(run.path)
     words = run_words(run, state, command, steps.last)
     findings = findings_of(trial)
-    health = health_of(run, findings)
-    trial.scalar_series()  # so that what is damaged of it is known
+    scalars = trial.scalar_series()  # what is damaged of it is known from here on
+    counts = {key: (int((~np.isfinite(one.value)).sum()), len(one.value)) for key, one in scalars.items()}
+    health = health_of(run, state, findings, scalars=counts, overviews=trial.overviews)
     trial.values_window(0, 0)
     attempts = _attempts(run, state, steps.last)
     return RunDetail(
@@ -86,10 +89,10 @@ def run_detail(trial: Trial, row: RunRow) -> RunDetail:
 def _row_now(row: RunRow, steps: StepsFacts, attempts: list[AttemptRow], health: Health, findings: int) -> RunRow:
     """Return the row with what was looked at just now: the table says how a run was when it looked last."""
     now = {name: getattr(health, name) for name in ("verdict", "since", "warnings", "errors")}
-    known = row.health
-    if now != known.model_dump(include=set(now)):
+    known, sentence = row.health, text(health.sentence)
+    if now != known.model_dump(include=set(now)) or not known.sentence.startswith(sentence):
         # Otherwise the table's sentence stays, which says too what of the run is damaged.
-        known = HealthRow(**now, sentence=text(health.sentence))
+        known = HealthRow(**now, sentence=sentence)
     state = attempts[-1].state if attempts else row.state
     so_far = row.steps if steps.last is None else steps.last + 1
     return row.model_copy(update={"state": state, "health": known, "findings": findings, "steps": so_far})

@@ -16,6 +16,19 @@ from cutaway.run import Finding
 from tests.unit.analysis.report.made import content, ranked
 
 
+@pytest.mark.parametrize(
+    ("health", "said"),
+    [
+        ("healthy: 12 rules looked", "The training is healthy: 12 rules looked."),
+        ("Not checked yet; the training failed", "The training is not checked yet; the training failed."),
+        ("2 warnings, the first at step 4", "The training has 2 warnings, the first at step 4."),
+        ("loss was NaN at 3 of 9 steps", "Training: loss was NaN at 3 of 9 steps."),
+    ],
+)
+def test_health_is_told_as_a_sentence(health: str, said: str) -> None:
+    assert summary_of(ReportContent(Head("run", health=health))) == [said]
+
+
 def test_a_rich_run_is_told_in_three_to_six_sentences() -> None:
     assert 3 <= len(summary_of(content())) <= 6
 

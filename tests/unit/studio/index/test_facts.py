@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cutaway.cli.run_facts import list_facts
+from cutaway.cli.run_facts import list_facts, show_facts
 from cutaway.run import Finding, Run, RunState
 from cutaway.run.annotations import annotate
 from cutaway.studio.index import facts as facts_module
@@ -49,6 +49,26 @@ def test_health_and_findings_are_counted(tmp_path: Path) -> None:
     healthy = make_run(tmp_path / "b")
     assert (facts_of(sick).findings, facts_of(sick).health.verdict, facts_of(sick).health.since) == (1, "sick", 1)
     assert (facts_of(healthy).findings, facts_of(healthy).health.verdict) == (0, "not watched")
+
+
+def test_a_run_that_no_rule_has_judged_is_not_checked_and_its_faults_are_named(tmp_path: Path) -> None:
+    losses = [1.0] * 21 + [float("nan")] * 39
+    diverged = make_run(tmp_path / "a", steps=60, losses=losses)
+    diverged.identity["state"] = "failed"
+    diverged.save_identity()
+    sound = make_run(tmp_path / "b", steps=60)
+    said = "Not checked yet; loss was NaN or infinite at 39 of 60 TRAIN steps; the training failed"
+    assert facts_of(diverged).health[:2] == ("not watched", said)
+    assert facts_of(sound).health[:2] == ("not watched", "Not checked yet")
+
+
+def test_the_row_and_the_command_say_the_same_of_health(tmp_path: Path) -> None:
+    lost = Finding("writer-behind", "warning", "Some steps.", where={"step": 2}, source="capture worker_0")
+    spike = Finding("LossSpike", "warning", "A spike.", where={"step": 3, "attempt": 0})
+    run = make_run(tmp_path / "a", findings=[lost, spike])
+    health, said = facts_of(run).health, show_facts(run)["health"]
+    assert health.sentence == said["sentence"] == "1 warning, the first at step 3; some steps were not recorded"
+    assert [one["code"] for one in said["telling"]] == ["LossSpike"]
 
 
 def test_a_long_loss_is_a_glance_and_what_is_not_finite_leaves_a_gap(tmp_path: Path) -> None:
