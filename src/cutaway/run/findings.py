@@ -116,7 +116,7 @@ def findings_from_table(table: pa.Table) -> list[Finding]:
 
 
 def _severity(text: str | None, source: str) -> Severity:
-    known = next((one for one in SEVERITIES if one == text), "warning")
+    known: Severity = next((one for one in SEVERITIES if one == text), "warning")
     return "info" if known == "warning" and _is_by_capture(source) else known
 
 
