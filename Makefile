@@ -3,8 +3,8 @@
 # CUTAWAY_BROWSER=/path/to/chrome the browser of the tests; BROWSER=skip leaves those that need one out; WORKERS=2 how
 # many processes run tests side by side.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo ui test check .check-types .check-others test-faults test-all docs bench-capture bench-evaluate \
-	bench-labels bench-population bench-rules bench-studio ui-types screenshots pin clean
+.PHONY: help setup demo ui test check .check-types .check-others test-faults test-all docs check-numbers bench-capture \
+	bench-evaluate bench-labels bench-population bench-rules bench-studio ui-types screenshots pin clean
 
 PYTHON ?=
 WORKERS ?= 4
@@ -63,6 +63,12 @@ test-all:  ## Find a browser, check, then run every test: slow ones, whole table
 docs:  ## Run the examples in the documentation and look for pages that are missing
 	$(install) test
 	@$(pytest) tests/docs
+
+# DATA=mnist.npz is a file as Keras has it, SAMPLES=12000 how many of its images are trained on, or `all`.
+check-numbers:  ## Hold every number that a session on DATA=mnist.npz shows against plain numpy
+	@test -n '$(DATA)' || { echo 'Name the file: make check-numbers DATA=path/to/mnist.npz' >&2; exit 2; }
+	$(install) test
+	@.venv/bin/python -m scripts.check_numbers '$(DATA)' $(if $(SAMPLES),--samples $(SAMPLES))
 
 bench-capture:  ## Measure what capturing costs, beside its peers
 	$(install) test
