@@ -47,7 +47,7 @@ class Prepared:
     @property
     def planted(self) -> npt.NDArray[np.bool_]:
         """Which labels were made wrong."""
-        return self.labels != self.truth
+        return np.asarray(self.labels != self.truth)
 
     def save(self, path: Path) -> None:
         """Write everything into one npz."""

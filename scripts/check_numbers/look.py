@@ -41,7 +41,7 @@ class Look:
         """Return columns of the run."""
         return self.studio.columns(self._route(path), **query)
 
-    def show(self, tab: str, ready: str, **query: Any) -> Any:
+    def show(self, tab: str, ready: str, /, **query: Any) -> Any:
         """Open a tab of the run, wait for what says that it is there, and return the page; no tab is that of curves."""
         return self.studio.show(self._route(tab), ready, **query)
 

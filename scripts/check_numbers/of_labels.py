@@ -37,7 +37,8 @@ def _on_the_list(look: Look, ranked: list[dict[str, Any]]) -> tuple[Decided, int
     """Press the keys; return the label that each sample was given, None where its own stays, and where that ended."""
     look.show("insights", LIST, tab="labels").wait_for_selector(".progress")
     wanted: Decided = {}
-    place, order = 0, []
+    order: list[int] = []
+    place = 0
     for key in KEYS:
         row = ranked[place]
         if key == "j":

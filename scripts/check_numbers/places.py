@@ -183,8 +183,8 @@ def open_studio(runs: Path) -> Iterator[Studio]:
     with serve_in_thread(Served.open(runs)) as served, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(find_or_install()), args=["--no-sandbox"])
         try:
-            size = {"width": 1600, "height": 1400}
-            page = browser.new_context(viewport=size, reduced_motion="reduce").new_page()
+            context = browser.new_context(viewport={"width": 1600, "height": 1400}, reduced_motion="reduce")
+            page = context.new_page()
             page.set_default_timeout(PATIENCE_MS)
             yield Studio(served.url, page)
         finally:

@@ -150,7 +150,7 @@ def newcombe_paired(both: int, worse: int, better: int, neither: int) -> tuple[f
 def mcnemar(worse: int, better: int) -> float:
     """Return the exact two-sided p of McNemar's test."""
     count, fewer = worse + better, min(worse, better)
-    tail = sum(math.comb(count, one) for one in range(fewer + 1)) / 2**count
+    tail = float(sum(math.comb(count, one) for one in range(fewer + 1)) / 2**count)
     return min(1.0, 2 * tail)
 
 

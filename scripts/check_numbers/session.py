@@ -19,7 +19,6 @@ __all__ = ["FIRST", "MEAN", "SECOND", "Session", "Trained", "begin", "train_agai
 
 # The first training, the one after correcting labels, and one whose loss is a single number.
 FIRST, SECOND, MEAN = "first", "second", "mean"
-ANALYSES = ("map", "clusters", "class-distances", "mislabeled", "duplicates", "leakage", "insights")
 
 
 @dataclass(frozen=True)
@@ -91,9 +90,8 @@ def begin(folder: Path, data: Prepared, epochs: int, say: Callable[[str], None])
     data.save(folder / "data.npz")
     _train(session, FIRST, seed=0)
     _train(session, MEAN, seed=1, reduction="mean", evaluated=False)
-    for what in ANALYSES:
-        say(f"Analyzing {what} ...")
-        session.commands.text("analyze", FIRST, what)
+    say("Analyzing ...")
+    session.commands.text("analyze", FIRST)
     say("Looking for what went wrong in training ...")
     session.commands.text("watch", FIRST, "--fail-on", "never")
     return session

@@ -49,7 +49,8 @@ class OwnRecord:
 
     def save(self, path: Path, **more: Any) -> None:
         """Write all lists, and more, as arrays."""
-        np.savez(path, **{name: np.array(values) for name, values in self.rows.items()}, **more)
+        held: dict[str, Any] = {name: np.array(values) for name, values in self.rows.items()}
+        np.savez(path, **held, **more)
 
 
 def network(height: int, width: int, units: int) -> Any:
@@ -89,7 +90,8 @@ class Loop:
         self.labels = data.labels.copy()
         self.labels[training] = corrected(self.labels[training])
         self.weights = torch.tensor(sample_weights(len(training)))
-        self.model = network(*data.images.shape[1:], units=64)
+        height, width = data.images.shape[1:]
+        self.model = network(height, width, units=64)
         self.criterion = torch.nn.CrossEntropyLoss(reduction=reduction)
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=1e-3)
 

@@ -17,6 +17,9 @@ from scripts.check_numbers.places import open_studio
 from scripts.check_numbers.session import FIRST, Session
 from scripts.find_browser import browser_tests_are_skipped, find_installed
 
+# As many as it takes until the network tells right labels from wrong ones.
+EPOCHS = 20
+
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(900)]
 pytest.importorskip("torch")
 pytest.importorskip("sklearn")
@@ -39,7 +42,7 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session,
     ledger = Ledger()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
-        yield check_session(folder, prepare(read_npz(file), 1400, 0), 6, ledger), ledger
+        yield check_session(folder, prepare(read_npz(file), 1400, 0), EPOCHS, ledger), ledger
 
 
 def test_every_number_of_a_session_is_the_one_that_numpy_computes(checked: tuple[Session, Ledger]) -> None:

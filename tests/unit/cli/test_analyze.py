@@ -258,6 +258,23 @@ def test_what_is_wrong_is_said_in_words(cutaway: Cutaway, run: str, words: list[
     assert json.loads(out)["ok"] is False
 
 
+@pytest.mark.parametrize("what", ["clusters", "class-distances"])
+def test_the_command_that_a_page_names_makes_what_the_page_misses(
+    cutaway: Cutaway, run: str, home: Path, what: str
+) -> None:
+    kept = home / "runs" / run / "samples" / "0" / f"joint.{what.replace('-', '_')}.latent.parquet"
+    assert not kept.exists()
+    code, out, err = cutaway("analyze", run, what)
+    assert code == 0, err
+    assert kept.exists()
+    assert cutaway("analyze", run, what)[1] == out
+
+
+def test_clusters_of_another_method_are_not_kept_as_those_of_the_map(cutaway: Cutaway, run: str, home: Path) -> None:
+    assert cutaway("analyze", run, "clusters", "--method", "kmeans", "--count", "3")[0] == 0
+    assert not (home / "runs" / run / "samples" / "0" / "joint.clusters.latent.parquet").exists()
+
+
 def test_a_run_that_is_not_there_is_said(cutaway: Cutaway) -> None:
     code, _, err = cutaway("analyze", "nowhere")
     assert code == 2

@@ -2,6 +2,7 @@
 // selection, or null for all.
 
 import type { Binned } from "./binning";
+import { student95 } from "./student";
 
 export type Chosen = Uint32Array | null;
 type Numbers = Float32Array | Float64Array;
@@ -69,7 +70,7 @@ export function meansOf({ of, bins }: Binned, values: Numbers, chosen: Chosen): 
     const n = count[bin]!;
     const mean = sum[bin]! / n;
     const spread = n > 1 ? Math.max(0, (squares[bin]! - n * mean * mean) / (n - 1)) : NaN;
-    return { count: n, mean, half: 1.96 * Math.sqrt(spread / n) };
+    return { count: n, mean, half: student95(n - 1) * Math.sqrt(spread / n) };
   });
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -52,17 +52,20 @@ class DistancesToClasses(Analysis):
     def answer(
         self, population: Population, options: DistanceOptions, seed: int, progress: Listener | None
     ) -> AnalysisResult:
-        """Return the same, or the distances of single samples in words and pictures."""
+        """Return the same, which the run keeps, or the distances of single samples in words and pictures."""
         from cutaway.analysis.population.plotting import plot_distances
 
+        title = "distances to the classes"
+        if not options.sample:
+            return replace(super().answer(population, options, seed, progress), shown=None, title=title)
         found = population.distances()
         rows = [population.row(one) for one in options.sample]
         return AnalysisResult(
             self.name,
-            tuple(f"{population.ids[row]}: {found.in_words(row)}" for row in rows) or (found.said,),
+            tuple(f"{population.ids[row]}: {found.in_words(row)}" for row in rows),
             {self.name: found.table},
             found.notes,
-            title="distances to the classes",
+            title=title,
             figures={population.ids[row]: partial(plot_distances, population, found, row) for row in rows},
         )
 

@@ -51,9 +51,14 @@ class ClustersOfMap(Analysis):
     def answer(
         self, population: Population, options: ClusterOptions, seed: int, progress: Listener | None
     ) -> AnalysisResult:
-        """Return clusters by the method that was asked for, each in words."""
+        """Return clusters by the method that was asked for, each in words; those of the map are kept in the run."""
         from cutaway.analysis.population.plotting import plot_clusters
 
+        if options == ClusterOptions():
+            part = super().answer(population, options, seed, progress)
+            told = (part.tables["words"][name].to_pylist() for name in ("cluster", "words"))
+            words = tuple(f"cluster {cluster}: {said}" for cluster, said in zip(*told, strict=True))
+            return replace(part, words=words, title=part.words[0], shown=None)
         found = population.clusters(options.method or "hdbscan", count=options.count, seed=seed, progress=progress)
         figures = {"clusters": lambda: plot_clusters(population, found, seed=seed)}
         return replace(self._part(population, found), figures=figures)
