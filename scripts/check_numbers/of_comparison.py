@@ -44,9 +44,8 @@ def check_comparison(first: Look, second: Look) -> None:
     ids = {"before": first.studio.id_of(first.run), "after": second.studio.id_of(second.run)}
     first.studio.start({"kind": "compare", "run": ids["before"], "other": ids["after"]})
     answer = first.studio.ask("compare/samples", **ids)
-    everything = _Flips(first.session, first.run, second.run, np.ones(len(held_out), np.bool_))
-    _told_by_api(first, second, answer, everything)
-    _on_one_map(first, second, answer, everything, ids)
+    _told_by_api(first, second, answer, held_out)
+    _on_one_map(first, second, answer, held_out, ids)
 
 
 class _Flips:
@@ -96,8 +95,8 @@ def _slices(first: Look, second: Look, slices: list[dict[str, Any]], rows: Bools
             first.number(f"{one['slice']}: {name}", where, one[name], value, Figures(6))
 
 
-def _told_by_api(first: Look, second: Look, answer: dict[str, Any], true: _Flips) -> None:
-    where = "GET compare/samples"
+def _told_by_api(first: Look, second: Look, answer: dict[str, Any], rows: Bools) -> None:
+    true, where = _Flips(first.session, first.run, second.run, rows), "GET compare/samples"
     counts = {"both right": true.both, "worse": true.worse, "better": true.better, "both wrong": true.neither}
     for name, count in counts.items():
         first.number(f"samples {name}", where, answer["counts"][name], count)
@@ -106,12 +105,12 @@ def _told_by_api(first: Look, second: Look, answer: dict[str, Any], true: _Flips
     for name, value in true.loss.items():
         first.number(f"mean loss, {name}", where, answer["loss"][name], value, Figures(5, 1e-6))
     _words(first, answer["words"], true, where)
-    _slices(first, second, answer["slices"], np.ones(true.count, np.bool_), where)
+    _slices(first, second, answer["slices"], rows, where)
 
 
-def _on_one_map(first: Look, second: Look, answer: dict[str, Any], true: _Flips, ids: dict[str, str]) -> None:
+def _on_one_map(first: Look, second: Look, answer: dict[str, Any], rows: Bools, ids: dict[str, str]) -> None:
     """Compare the page that shows both networks on the same samples."""
-    where, studio = "page compare, samples", first.studio
+    true, where, studio = _Flips(first.session, first.run, second.run, rows), "page compare, samples", first.studio
     page = studio.show("compare", ".words dl", run=list(ids.values()), view="samples", **ids)
     shown = studio.texts(".words dl dd")
     first.series("samples right and wrong with both", where, shown, [true.both, true.worse, true.better, true.neither])
@@ -122,8 +121,8 @@ def _on_one_map(first: Look, second: Look, answer: dict[str, Any], true: _Flips,
     for one in answer["slices"]:
         if one["column"] in _NOT_OURS:
             continue
-        rows = first.session.answers(second.run).where([one["slice"]])
-        of, cells = _Flips(first.session, first.run, second.run, rows), table.rows.get(one["slice"], {})
+        inside = rows & first.session.answers(second.run).where([one["slice"]])
+        of, cells = _Flips(first.session, first.run, second.run, inside), table.rows.get(one["slice"], {})
         wanted = {"Samples": of.count, "Worse": of.worse, "Better": of.better}
         for name, count in wanted.items():
             first.number(f"{one['slice']}: {name}", where, cells.get(name), count)

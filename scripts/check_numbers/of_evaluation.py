@@ -225,8 +225,12 @@ def _clusters(look: Look, true: Answers) -> None:
     for one in found:
         own, what = members == one["cluster"], f"cluster {one['cluster']}"
         look.number(f"{what}, samples", where, one["count"], int(own.sum()))
-        look.number(f"{what}, accuracy", where, one["accuracy"], float(true.right[own].mean()), Figures(6))
-        look.number(f"{what}, mean loss", where, one["loss"], float(true.losses[own].mean()), Figures(5, LOSS))
+        judged = own & true.of(HELD_OUT)
+        accuracy, loss = (
+            float(values[judged].mean()) if judged.any() else None for values in (true.right, true.losses)
+        )
+        look.number(f"{what}, accuracy", where, one["accuracy"], accuracy, Figures(6))
+        look.number(f"{what}, mean loss", where, one["loss"], loss, Figures(5, LOSS))
     shown = look.studio.page.locator("h3", has_text="Clusters").count()
     look.number("clusters are shown", "page population", int(bool(shown)), int(bool(found)))
 
