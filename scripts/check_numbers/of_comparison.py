@@ -15,8 +15,6 @@ from scripts.check_numbers.session import Session
 __all__ = ["check_comparison", "check_overlay"]
 
 SLICES = "[aria-labelledby=slices-title] table"
-# Which samples have these is the run's own finding, or no column of the data.
-_NOT_OURS = ("cluster", "subset")
 
 
 def check_overlay(first: Look, second: Look) -> None:
@@ -83,10 +81,15 @@ def _difference(true: dict[str, float]) -> list[str]:
     return [f"{true['before']:.4f}", f"{true['after']:.4f}", f"{true['change']:+.4f}", interval]
 
 
+def _not_ours(condition: str) -> bool:
+    """Whether a slice is of clusters: which samples are in one is the run's own finding."""
+    return "cluster" in condition
+
+
 def _slices(first: Look, second: Look, slices: list[dict[str, Any]], rows: Bools, where: str) -> None:
     """Compare the figures of each slice."""
     for one in slices:
-        if one["column"] in _NOT_OURS:
+        if _not_ours(one["slice"]):
             continue
         inside = rows & first.session.answers(second.run).where([one["slice"]])
         true = _Flips(first.session, first.run, second.run, inside)
@@ -119,7 +122,7 @@ def _on_one_map(first: Look, second: Look, answer: dict[str, Any], rows: Bools, 
         page.get_by_role("button", name="Show all slices").click()
     table = studio.table(SLICES)
     for one in answer["slices"]:
-        if one["column"] in _NOT_OURS:
+        if _not_ours(one["slice"]):
             continue
         inside = rows & first.session.answers(second.run).where([one["slice"]])
         of, cells = _Flips(first.session, first.run, second.run, inside), table.rows.get(one["slice"], {})

@@ -240,7 +240,7 @@ def clusters_of(look: Look, true: Answers) -> np.ndarray:
     points = look.columns("population/points.arrow")["row"].to_numpy()
     told = look.columns("population/columns.arrow", column="cluster")["cluster"].to_pylist()
     members = np.full(len(true.ids), -1)
-    members[np.asarray(points)] = [-1 if one is None else int(one) for one in told]
+    members[np.asarray(points)] = [int(one) if one is not None and one.lstrip("-").isdigit() else -1 for one in told]
     return members
 
 

@@ -121,5 +121,5 @@ def _elsewhere(look: Look, wanted: Decided) -> None:
     for sample, label in wanted.items():
         look.text(f"decided label of {sample}", where, str(kept.get(sample, "not decided")), str(label))
     listed = {one["name"]: one for one in look.json("fix", look.run, "--list")["overlays"]}
-    count = listed.get("studio", {}).get("counts", {}).get("label")
+    count = listed.get("studio", {}).get("corrections", {}).get("label")
     look.number("corrections", "cutaway fix --list --json", count, len(look.session.kept["corrected"]))

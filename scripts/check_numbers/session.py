@@ -101,6 +101,8 @@ def train_again(session: Session, overlay: Path) -> None:
     """Train once more, with corrected labels, and compare both samples by sample."""
     _train(session, SECOND, seed=0, overlay=str(overlay))
     session.__dict__.pop("trained", None)
+    for what in ("map", "clusters", "class-distances"):
+        session.commands.text("analyze", SECOND, what)
 
 
 def _train(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,8 @@ from scripts.check_numbers.data import DataError, prepare, read_npz
 from scripts.check_numbers.ledger import Decimals, Figures, Ledger, agrees, number_of, numbers_in
 from scripts.check_numbers.places import Table
 from scripts.check_numbers.reckoning import Answers, mcnemar, newcombe_paired, percent, wilson
+from scripts.make_reference import make_targets
+from scripts.requirements import ROOT
 
 
 def npz(path: Path, count: int = 120, **replaced: object) -> Path:
@@ -129,6 +133,24 @@ class TestDefinitions:
         assert given.losses[1] == pytest.approx(math.log(math.exp(2) + 9))
         assert given.confusion(given.of("a"))[9, 4] == 1
         assert given.where(["label = 9", "metadata.ink between 0.15 0.3"]).tolist() == [False, True, True]
+
+
+class TestThePageOfDefinitions:
+    def test_every_module_that_it_names_is_there(self) -> None:
+        text = (ROOT / "docs" / "reference" / "numbers.md").read_text(encoding="utf-8")
+        named = {
+            one
+            for cell in re.findall(r"\| (`[^|]+`) \|$", text, re.MULTILINE)
+            for one in re.findall(r"`([^`]+)`", cell)
+        }
+        of_page = {one.removeprefix("ui: ") for one in named if one.startswith("ui: ")}
+        assert len(named) > 20
+        assert [one for one in sorted(of_page) if not list((ROOT / "ui" / "src").rglob(one))] == []
+        ours = sorted(named - {f"ui: {one}" for one in of_page})
+        assert [one for one in ours if importlib.util.find_spec(f"cutaway.{one}") is None] == []
+
+    def test_it_says_what_make_check_numbers_does(self) -> None:
+        assert "check-numbers" in make_targets()
 
 
 class TestData:
