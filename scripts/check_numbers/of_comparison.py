@@ -14,6 +14,8 @@ from scripts.check_numbers.session import Session
 
 __all__ = ["check_comparison", "check_overlay"]
 
+# What both the command and the API tell of a slice.
+OF_SLICE = ("count", "worse", "better", "before", "after", "change", "p")
 SLICES = "[aria-labelledby=slices-title] table"
 
 
@@ -38,7 +40,7 @@ def check_comparison(first: Look, second: Look) -> None:
     words = ("analyze", first.run, "compare", "--with", second.run, "--subset", "validation")
     told, where = first.json(*words)["analyses"][0], "cutaway analyze compare"
     _words(first, told["words"], _Flips(first.session, first.run, second.run, held_out), where)
-    _slices(first, second, told["tables"]["slices"]["first"], held_out, f"{where} --json")
+    _slices(first, second, told["tables"]["slices"]["first"], held_out, f"{where} --json", (*OF_SLICE, "low", "high"))
     ids = {"before": first.studio.id_of(first.run), "after": second.studio.id_of(second.run)}
     first.studio.start({"kind": "compare", "run": ids["before"], "other": ids["after"]})
     answer = first.studio.ask("compare/samples", **ids)
@@ -86,7 +88,9 @@ def _not_ours(condition: str) -> bool:
     return "cluster" in condition
 
 
-def _slices(first: Look, second: Look, slices: list[dict[str, Any]], rows: Bools, where: str) -> None:
+def _slices(
+    first: Look, second: Look, slices: list[dict[str, Any]], rows: Bools, where: str, names: tuple[str, ...] = OF_SLICE
+) -> None:
     """Compare the figures of each slice."""
     for one in slices:
         if _not_ours(one["slice"]):
@@ -94,8 +98,8 @@ def _slices(first: Look, second: Look, slices: list[dict[str, Any]], rows: Bools
         inside = rows & first.session.answers(second.run).where([one["slice"]])
         true = _Flips(first.session, first.run, second.run, inside)
         wanted = {"count": true.count, "worse": true.worse, "better": true.better, **true.accuracy}
-        for name, value in wanted.items():
-            first.number(f"{one['slice']}: {name}", where, one[name], value, Figures(6))
+        for name in names:
+            first.number(f"{one['slice']}: {name}", where, one[name], wanted[name], Figures(6))
 
 
 def _told_by_api(first: Look, second: Look, answer: dict[str, Any], rows: Bools) -> None:
