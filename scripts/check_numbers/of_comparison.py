@@ -40,7 +40,7 @@ def check_comparison(first: Look, second: Look) -> None:
     words = ("analyze", first.run, "compare", "--with", second.run, "--subset", "validation")
     told, where = first.json(*words)["analyses"][0], "cutaway analyze compare"
     _words(first, told["words"], _Flips(first.session, first.run, second.run, held_out), where)
-    _slices(first, second, told["tables"]["slices"]["first"], held_out, f"{where} --json", (*OF_SLICE, "low", "high"))
+    _slices((first, second), told["tables"]["slices"]["first"], held_out, f"{where} --json", "low", "high")
     ids = {"before": first.studio.id_of(first.run), "after": second.studio.id_of(second.run)}
     first.studio.start({"kind": "compare", "run": ids["before"], "other": ids["after"]})
     answer = first.studio.ask("compare/samples", **ids)
@@ -88,17 +88,16 @@ def _not_ours(condition: str) -> bool:
     return "cluster" in condition
 
 
-def _slices(
-    first: Look, second: Look, slices: list[dict[str, Any]], rows: Bools, where: str, names: tuple[str, ...] = OF_SLICE
-) -> None:
-    """Compare the figures of each slice."""
+def _slices(looks: tuple[Look, Look], slices: list[dict[str, Any]], rows: Bools, where: str, *more: str) -> None:
+    """Compare the figures of each slice; `more` are those that not every place tells."""
+    first, second = looks
     for one in slices:
         if _not_ours(one["slice"]):
             continue
         inside = rows & first.session.answers(second.run).where([one["slice"]])
         true = _Flips(first.session, first.run, second.run, inside)
         wanted = {"count": true.count, "worse": true.worse, "better": true.better, **true.accuracy}
-        for name in names:
+        for name in (*OF_SLICE, *more):
             first.number(f"{one['slice']}: {name}", where, one[name], wanted[name], Figures(6))
 
 
@@ -112,7 +111,7 @@ def _told_by_api(first: Look, second: Look, answer: dict[str, Any], rows: Bools)
     for name, value in true.loss.items():
         first.number(f"mean loss, {name}", where, answer["loss"][name], value, Figures(5, 1e-6))
     _words(first, answer["words"], true, where)
-    _slices(first, second, answer["slices"], rows, where)
+    _slices((first, second), answer["slices"], rows, where)
 
 
 def _on_one_map(first: Look, second: Look, answer: dict[str, Any], rows: Bools, ids: dict[str, str]) -> None:

@@ -24,7 +24,7 @@ __all__ = ["Commands", "Studio", "Table", "open_studio"]
 # So long a loaded machine may take for one page; nobody waits for it on a quiet one.
 PATIENCE_MS = 90_000
 _TABLE = """table => [...table.querySelectorAll("tr")].map(row => ({head: row.closest("thead") !== null,
-  cells: [...row.children].map(cell => ({text: cell.innerText.trim(), names: cell.tagName === "TH", wide: cell.colSpan,
+  cells: [...row.children].map(cell => ({text: cell.innerText.trim(), names: cell.tagName === "TH", title: cell.title, wide: cell.colSpan,
     tall: cell.rowSpan}))}))"""
 
 Cells = dict[str, str]
@@ -39,7 +39,8 @@ class Table:
         for cells in (row["cells"] for row in rows if not row["head"]):
             if len(cells) == len(self.titles):
                 texts = [cell["text"] for cell in cells]
-                name = next((cell["text"] for cell in cells if cell["names"]), texts[0])
+                # A name that is cut off is whole under the pointer.
+                name = next((cell["title"] or cell["text"] for cell in cells if cell["names"]), texts[0])
                 self.rows[name.split("\n")[0]] = dict(zip(self.titles, texts, strict=True))
 
     def cell(self, row: str, column: str) -> str | None:

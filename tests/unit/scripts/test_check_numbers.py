@@ -49,7 +49,7 @@ class TestReadingNumbers:
 
     def test_a_table_with_two_rows_of_titles_is_read_by_both(self) -> None:
         def cell(text: str, *, names: bool = False, wide: int = 1, tall: int = 1) -> dict[str, object]:
-            return {"text": text, "names": names, "wide": wide, "tall": tall}
+            return {"text": text, "title": "", "names": names, "wide": wide, "tall": tall}
 
         heads = [
             {"head": True, "cells": [cell("Run", tall=2), cell("loss TRAIN", wide=2)]},
