@@ -24,8 +24,8 @@ __all__ = ["Commands", "Studio", "Table", "open_studio"]
 # So long a loaded machine may take for one page; nobody waits for it on a quiet one.
 PATIENCE_MS = 90_000
 _TABLE = """table => [...table.querySelectorAll("tr")].map(row => ({head: row.closest("thead") !== null,
-  cells: [...row.children].map(cell => ({text: cell.innerText.trim(), names: cell.tagName === "TH", title: cell.title, wide: cell.colSpan,
-    tall: cell.rowSpan}))}))"""
+  cells: [...row.children].map(cell => ({text: cell.innerText.trim(), title: cell.title,
+    names: cell.tagName === "TH", wide: cell.colSpan, tall: cell.rowSpan}))}))"""
 
 Cells = dict[str, str]
 
