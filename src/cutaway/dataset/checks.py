@@ -49,13 +49,14 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True)
 class Summary:
-    """What is kept of an encoded sample, so that large ones need not be."""
+    """What is kept of an encoded sample, so that large ones need not be. `several_labels` is about a ground truth."""
 
     shape: tuple[int, ...]
     dtype: str
     digest: bytes
     largest: float = math.nan
     constant: bool = False
+    several_labels: bool = False
     problems: tuple[Problem, ...] = field(default=())
 
 
@@ -78,6 +79,7 @@ def summary(values: Array, declared: Field) -> Summary:
         digest.digest(),
         largest=max(abs(lowest), abs(highest)),
         constant=values.size > 1 and lowest == highest,
+        several_labels=has_several_labels(values),
         problems=(*_not_finite(values, finite.size), *_range(values, declared, lowest, highest)),
     )
 

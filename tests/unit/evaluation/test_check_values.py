@@ -150,6 +150,7 @@ def test_a_sick_label_has_its_finding(case: str) -> None:
 
 HEALTHY_LABELS: dict[str, Encode] = {
     "numbers of classes": lambda s, i: np.int64(label(s, i)),
+    "several labels, or none": lambda s, i: np.float32(((i % 5) >> np.arange(3)) & 1),
     "numbers of classes as floats": lambda s, i: np.float32(label(s, i)),
     "numbers in a row of one": lambda s, i: np.array([label(s, i)], np.float32),
     "probabilities": lambda s, i: one_hot(s, i) * 0.7 + 0.1,
