@@ -96,8 +96,8 @@ def permissions_count() -> Iterator[None]:
 def _writer_may_be_slow() -> Iterator[None]:
     """Wait for the writer of a hook however long: no step is lost because the machine is busy."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cutaway.capture.recorder.STATISTICS_PATIENCE", 60.0)
-        patch.setattr("cutaway.capture.recorder.TENSOR_PATIENCE", 60.0)
+        for name in ("STATISTICS_PATIENCE", "TENSOR_PATIENCE", "FREE_SECONDS"):
+            patch.setattr(f"cutaway.capture.patience.{name}", 60.0)
         yield
 
 

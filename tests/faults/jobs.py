@@ -107,6 +107,13 @@ def hold(report: Report, path: str, end: str = "", role: str = "train", worker: 
         lease.release(RunState(end))
 
 
+def start(report: Report, path: str) -> None:
+    """Make a run that starts, and never be ready."""
+    _, lease = Run.start(path)
+    report(lease.writer.attempt)
+    time.sleep(60)
+
+
 def claim(report: Report, path: str, at: float) -> None:
     """Try to open the next attempt at a given moment, and stay alive if that succeeded."""
     run = Run.open(path)

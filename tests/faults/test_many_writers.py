@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cutaway.errors import RunLocked
+from cutaway.errors import RunExists, RunLocked
 from cutaway.run import Run, RunState
 from tests.faults.jobs import LOST, WON
 from tests.nursery import Child, Nursery
@@ -72,6 +72,19 @@ def test_a_second_process_is_refused_until_the_first_is_killed(nursery: Nursery,
     assert number == 1
     worker.kill()
     run.join_attempt("worker_1", 1)
+
+
+def test_a_training_killed_while_it_started_does_not_start_for_ever(nursery: Nursery, tmp_path: Path) -> None:
+    child = nursery.start("start", path=str(tmp_path / "young"))
+    assert child.report() == 0
+    run = Run.open(tmp_path / "young")
+    assert run.state() is RunState.STARTING
+    with pytest.raises(RunExists):
+        Run.start(tmp_path / "young")
+    child.kill()
+    assert run.state() is RunState.CRASHED
+    assert run.claim_attempt().writer.attempt == 1
+    assert run.state() is RunState.STARTING
 
 
 def test_a_process_killed_while_it_started_does_not_lock_the_run(nursery: Nursery, run: Run, kills: int) -> None:

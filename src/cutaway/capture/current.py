@@ -47,6 +47,8 @@ class _Current:
         self.collections = Collections()
         # What is prepared for a hook that is made while another is the current one.
         self.next_collections: Collections | None = None
+        # Asked for by name since the first step of the current hook: what is said there comes too late for that one.
+        self.asked: set[str] = set()
         self.hook: weakref.ref[LiveHook] | None = None
         self.live: weakref.WeakSet[LiveHook] = weakref.WeakSet()
         self.shared = 0
@@ -67,18 +69,40 @@ os.register_at_fork(after_in_child=_forget_hooks_after_fork)
 
 
 def prepare() -> Collections:
-    """Return the collections that the next hook will have; those of the current hook stay its own."""
+    """Return the collections that the next hook will have; those of the current hook stay its own.
+
+    What was asked for by name when the current hook had begun its first step is meant for the next one: a cell that is
+    run again after its training failed says the same once more, and nobody has closed the hook before.
+    """
     before = get_hook()
-    if before is not None and _current.collections is before.collections:
-        _current.next_collections = _current.next_collections or Collections()
-        return _current.next_collections
-    return _current.collections
+    if before is None or _current.collections is not before.collections:
+        return _current.collections
+    following = _current.next_collections = _current.next_collections or Collections()
+    for name in _current.asked:
+        _hand_over(before.collections.get(name), following.get(name))
+    _current.asked.clear()
+    return following
+
+
+def _hand_over(old: Collection, new: Collection) -> None:
+    new.include(old.include_regex)
+    new.add([*old.tensor_names, *old.pending])
+    new.save_config = old.save_config if new.save_config is None else new.save_config
+    new.reduction_config = old.reduction_config if new.reduction_config is None else new.reduction_config
+    new.save_histogram = old.save_histogram
+
+
+def settle(hook: LiveHook) -> None:
+    """Note that a hook begins its first step: from now on nothing changes what it saves."""
+    if get_hook() is hook:
+        _current.asked.clear()
 
 
 def adopt(hook: LiveHook, collections: Collections) -> None:
     """Make a hook the current one, with its collections, once nothing can go wrong with it any more."""
     _current.collections, _current.next_collections = collections, None
     _current.hook = weakref.ref(hook)
+    _current.asked.clear()
     _current.live.add(hook)
 
 
@@ -88,6 +112,7 @@ def retire(hook: LiveHook) -> None:
     if get_hook() is hook:
         _current.hook = None
         _current.collections = Collections()
+        _current.asked.clear()
 
 
 def count_shared() -> int:
@@ -115,6 +140,7 @@ def del_hook() -> None:
 
 def get_collection(name: str) -> Collection:
     """Return a collection of the current hook, or of the next one, created if it does not exist."""
+    _current.asked.add(name)
     return _current.collections.get(name)
 
 
@@ -125,14 +151,15 @@ def get_collections() -> dict[str, Collection]:
 
 def add_to_collection(name: str, item: object) -> None:
     """Add a tensor's name, a parameter or a module to a collection."""
-    _current.collections.add_to(name, item)
+    get_collection(name).add(item)
 
 
 def add_to_default_collection(item: object) -> None:
     """Add a tensor's name, a parameter or a module to the collection `default`."""
-    _current.collections.add_to("default", item)
+    get_collection("default").add(item)
 
 
 def reset_collections() -> None:
     """Forget every custom collection and every change to the others."""
+    _current.asked.clear()
     _current.collections.reset()

@@ -10,6 +10,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar, final
@@ -19,9 +20,9 @@ import numpy as np
 from cutaway.capture import current
 from cutaway.capture.adapter import Adapter
 from cutaway.capture.given import check_subset, number, sample_id
-from cutaway.capture.opening import open_recorder
-from cutaway.capture.recorder import TENSOR_PATIENCE, Recorder
-from cutaway.capture.records import Offer
+from cutaway.capture.opening import in_notebook, open_recorder
+from cutaway.capture.recorder import Recorder
+from cutaway.capture.records import Offer, StepRecord
 from cutaway.capture.requests import Requests
 from cutaway.capture.run_documents import RunDocuments
 from cutaway.capture.selection import ALWAYS_INCLUDED, Selection, StepSchedule
@@ -36,6 +37,9 @@ from cutaway.tensors.modes import ModeKeys
 __all__ = ["AdaptedHook"]
 
 log = logging.getLogger("cutaway.capture")
+
+# Where the capture fails, the steps before it get so long to be written.
+FAILED_SECONDS = 1.0
 
 SavesCheckpoint = TypeVar("SavesCheckpoint", bound=Callable[[int], object])
 
@@ -74,13 +78,22 @@ class AdaptedHook:
         self.steps = StepLife(adapter, queue, counter, self._plan)
         self.steps.epochs = EpochCounter(epoch)
         self.steps.may_idle = not settings.dry_run
-        chiefs_run = self.run if worker.rank == 0 else None
-        self.documents = RunDocuments(chiefs_run, self.collections, self._included, config, self._stop)
+        self.documents = RunDocuments(
+            self.run, worker, self.collections, included=self._included, config=config, stop=self._stop
+        )
         if self.recorder is not None and self.recorder.mail is not None:
             self.requests = self.steps.requests = Requests(self.recorder, self.recorder.mail, self.steps, adapter)
-        adapter.attach(self)
+        try:
+            adapter.attach(self)
+        except BaseException as error:
+            if self.recorder is not None:
+                # Nobody will ever hold this hook who could close it.
+                self.recorder.close(RunState.FAILED, error)
+            raise
         self._front = front or self
         current.adopt(self._front, self.collections)
+        if self.recorder is not None:
+            self.recorder.show_running()
         # Closes at exit what the user did not close; the reference keeps the hook alive until then.
         atexit.register(self._close_at_exit)
 
@@ -110,7 +123,7 @@ class AdaptedHook:
         """Record a number at the current step; when this returns it survives a kill."""
         plain_value = number(name, value)
         if sm_metric:
-            self.collections.add_to("sm_metrics", f"scalar/{name}")
+            self.documents.add_members(["sm_metrics"], [f"scalar/{name}"])
         if self.recorder is not None:
             when = time.time() if timestamp is None else timestamp
             self.recorder.save_scalar(name, plain_value, self.step, self.mode.name, when)
@@ -144,8 +157,8 @@ class AdaptedHook:
             self.steps.begin(trains=self.steps.may_train)
         array = tensor_value.array if isinstance(tensor_value, Offer) else np.asarray(tensor_value)
         dtype = tensor_value.dtype if isinstance(tensor_value, Offer) else str(array.dtype)
-        for name in [collections_to_write] if isinstance(collections_to_write, str) else collections_to_write:
-            self.collections.add_to(name, tensor_name)
+        into = [collections_to_write] if isinstance(collections_to_write, str) else collections_to_write
+        self.documents.add_members(into, [tensor_name])
         if self.recorder is not None:
             self.recorder.save_tensor(self.step, Offer(tensor_name, array, dtype))
 
@@ -205,7 +218,13 @@ class AdaptedHook:
         return self.recorder is None or self.recorder.flush()
 
     def close(self, state: RunState = RunState.FINISHED) -> None:
-        """Detach from everything, write what waits and close the run; closing twice is allowed."""
+        """Detach from everything, write what waits and close the run; closing twice is allowed.
+
+        Where it failed, the run keeps the exception that is being handled.
+        """
+        self._close(state, sys.exception() if state is RunState.FAILED else None)
+
+    def _close(self, state: RunState, error: BaseException | None) -> None:
         atexit.unregister(self._close_at_exit)
         if self.requests is not None:
             self.requests.end()
@@ -216,7 +235,7 @@ class AdaptedHook:
         if self.recorder is not None:
             self.documents.write()
             recorder, self.recorder = self.recorder, None
-            recorder.close(state)
+            recorder.close(state, error)
 
     def abandon(self) -> None:
         """Forget everything without writing: in a forked child the run belongs to the parent."""
@@ -256,7 +275,7 @@ class AdaptedHook:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close(RunState.FINISHED if kind is None else RunState.FAILED)
+        self._close(RunState.FINISHED if kind is None else RunState.FAILED, error)
 
     def __repr__(self) -> str:
         where = "off" if not self.active else "dry run" if self.run is None else str(self.run.path)
@@ -273,6 +292,7 @@ class AdaptedHook:
                 self.collections.get(name).check()
             config, reductions = self.settings.save_config, self.settings.reduction_config
             self._selection = Selection(self.collections, self._included, config, reductions)  # type: ignore[arg-type]  # parsed by HookSettings
+            current.settle(self._front)
             if self.recorder is not None:
                 self.recorder.begin(self._selection)
                 self.documents.write()
@@ -285,7 +305,7 @@ class AdaptedHook:
         self.active = False
         if self.recorder is not None:
             # The steps before this one are good; a moment is enough for them, and a stalled disk gets no more.
-            self.recorder.flush(TENSOR_PATIENCE)
+            self.recorder.flush(FAILED_SECONDS)
             self.recorder.stop(f"{type(error).__name__} in {where}: {error}.")
         else:
             log.warning("Capture stopped: %s in %s: %s. Training goes on.", type(error).__name__, where, error)
@@ -297,6 +317,10 @@ class AdaptedHook:
         elif self.active and code not in self._said:
             self._said.add(code)
             log.warning("%s", message)
+
+    def wait_for_writer(self, record: StepRecord) -> AbstractContextManager[float]:
+        """Give the seconds that a step may wait for the writer, and count those that it takes."""
+        return nullcontext(0.0) if self.recorder is None else self.recorder.patience.wait(record)
 
     def say_behind(self, step: int) -> None:
         """Say that the writer could not take a step in time."""
@@ -328,9 +352,18 @@ class AdaptedHook:
             self.recorder.stop(reason)
 
     def _close_at_exit(self) -> None:
-        # The interpreter leaves an uncaught exception here before it runs exit handlers.
-        failed = getattr(sys, "last_exc", None) is not None or getattr(sys, "last_value", None) is not None
-        self.close(RunState.FAILED if failed else RunState.ENDED)
+        error = _uncaught()
+        self._close(RunState.ENDED if error is None else RunState.FAILED, error)
+
+
+def _uncaught() -> BaseException | None:
+    """Return the exception that ends this process: the interpreter leaves it here before it runs exit handlers.
+
+    In a notebook it may be that of any cell, long ago: nothing of what is raised there ends the process.
+    """
+    if in_notebook():
+        return None
+    return getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
 
 
 def _included(settings: HookSettings, collections: Any) -> tuple[str, ...]:

@@ -5,10 +5,11 @@ Of several workers the chief opens it, and the others find the run that it has o
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from cutaway.capture.recorder import Recorder
 from cutaway.capture.settings import HookSettings
 from cutaway.capture.step_life import StepCounter
 from cutaway.capture.tensorboard import EventWriter
-from cutaway.errors import CutawayError, RunDamaged, RunError, RunExists, RunNotFound
+from cutaway.errors import CutawayError, RunDamaged, RunExists, RunNotFound
 from cutaway.run.catalog import list_runs, run_sizes
 from cutaway.run.identity import Run
 from cutaway.run.layout import LOGS
@@ -30,7 +31,7 @@ from cutaway.run.schemas import SCALARS, STEPS, TENSORS, VALUES
 from cutaway.run.segments import WriterId
 from cutaway.tensors.collections import Collections
 
-__all__ = ["ChiefMissing", "open_recorder", "open_run"]
+__all__ = ["ChiefMissing", "in_notebook", "open_recorder", "open_run"]
 
 log = logging.getLogger("cutaway.capture")
 
@@ -51,13 +52,9 @@ def open_recorder(
     Beside what writes to it, return where its earlier attempts left off: the counter, the epoch, the configuration.
     """
     run, who, lease = open_run(settings, worker, framework=adapter.framework, versions=dict(adapter.versions))
-    try:
+    with _given_up_on_failure(lease):
         counter, epoch = StepCounter.after(run) if settings.resume else (StepCounter(), None)
         config = run.config() if who.attempt > 0 else {}
-    except RunError:
-        # Nobody will ever write to this attempt; the next one must not find it alive.
-        lease.release(RunState.FAILED)
-        raise
     config.setdefault("command", sys.argv)
     events = None
     if settings.export_tensorboard:
@@ -69,6 +66,13 @@ def open_recorder(
         recorder.observe(settings.rules, collections)  # type: ignore[arg-type]  # resolved by HookSettings
     if events is not None:
         recorder.say("tensorboard-scalars-only", "info", "TensorBoard gets scalars; histograms come later.")
+    elif settings.tensorboard_dir is not None:
+        recorder.say(
+            "tensorboard-off",
+            "warning",
+            f"Nothing is written to {str(settings.tensorboard_dir)!r}: `tensorboard_dir` says where to, and only "
+            "`export_tensorboard=True` that event files are written.",
+        )
     return recorder, counter, epoch, config
 
 
@@ -86,13 +90,33 @@ class ChiefMissing(CutawayError, TimeoutError):
 
 
 def open_run(settings: HookSettings, worker: Worker, **identity: Any) -> tuple[Run, WriterId, Lease]:
-    """Open the run that this worker writes to: a new one, the next attempt of an old one, or the chief's."""
+    """Open the run that this worker writes to: a new one, the next attempt of an old one, or the chief's.
+
+    Its lease says that it starts, and is claimed before anything that takes long.
+    """
     if worker.rank != 0:
         return _join(settings, worker)
-    run = Run.open(settings.folder or "") if settings.resume else _absolute(_create(settings, **identity))
-    first = settings.from_step if settings.from_step is not None else _next_step(run)
-    number, lease = run.begin_attempt(from_step=first, launch=worker.launch, process=this_process())
-    return run, WriterId("train", worker.name, number), lease
+    if settings.resume:
+        run = Run.open(settings.folder or "")
+        lease = run.claim_attempt()
+    else:
+        run, lease = _start(settings, **identity)
+    with _given_up_on_failure(lease):
+        first = settings.from_step if settings.from_step is not None else _next_step(run)
+        run.list_attempt(lease.writer.attempt, first, launch=worker.launch, process=this_process())
+    return run, lease.writer, lease
+
+
+@contextlib.contextmanager
+def _given_up_on_failure(lease: Lease) -> Iterator[None]:
+    """Keep a lease alive. Where something goes wrong nobody will ever write: the next one must not find it alive."""
+    try:
+        with lease.kept_alive():
+            yield
+    except BaseException:
+        with contextlib.suppress(OSError):
+            lease.release(RunState.FAILED)
+        raise
 
 
 def _next_step(run: Run) -> int:
@@ -112,20 +136,26 @@ def _absolute(run: Run) -> Run:
     return run if run.path.is_absolute() else Run.open(run.path.absolute())
 
 
-def _create(settings: HookSettings, **identity: Any) -> Run:
+def _start(settings: HookSettings, **identity: Any) -> tuple[Run, Lease]:
+    run, lease = _made(settings, **identity)
+    return _absolute(run), lease
+
+
+def _made(settings: HookSettings, **identity: Any) -> tuple[Run, Lease]:
     try:
-        return Run.create(settings.folder, name=settings.name, **identity)
+        return Run.start(settings.folder, name=settings.name, **identity)
     except RunExists:
-        if not (_in_notebook() and settings.folder and _made_here(settings.folder)):
+        if not (in_notebook() and settings.folder and _made_here(settings.folder)):
             raise
     folder, number = settings.folder, 2
     while (again := folder.with_name(f"{folder.name}-{number}")).exists():
         number += 1
     log.warning("%s already holds a run of this notebook; this one goes to %s.", folder, again)
-    return Run.create(again, name=settings.name, **identity)
+    return Run.start(again, name=settings.name, **identity)
 
 
-def _in_notebook() -> bool:
+def in_notebook() -> bool:
+    """Whether this process runs cells: what one of them raises does not end it."""
     ipython = sys.modules.get("IPython")
     return ipython is not None and ipython.get_ipython() is not None
 

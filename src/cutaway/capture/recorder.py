@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,12 @@ from cutaway.capture.background import GROUP, BackgroundWriter
 from cutaway.capture.budget import DiskBudget
 from cutaway.capture.mailbox import Mailbox
 from cutaway.capture.observing import Observer, Observing
+from cutaway.capture.patience import Patience
 from cutaway.capture.records import Offer, Slab, StepRecord
 from cutaway.capture.selection import Selection
 from cutaway.capture.step_writer import StepWriter
 from cutaway.capture.tensorboard import EventWriter
+from cutaway.run.failure import Failure
 from cutaway.run.findings import Finding, Severity, append_findings
 from cutaway.run.identity import Run
 from cutaway.run.leases import CHIEF, Lease, RunState
@@ -30,7 +33,7 @@ from cutaway.run.segments import TableWriter, WriterId
 from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
 
-__all__ = ["STATISTICS_PATIENCE", "TENSOR_PATIENCE", "Recorder", "patience_for"]
+__all__ = ["Recorder"]
 
 log = logging.getLogger("cutaway.capture")
 
@@ -38,16 +41,6 @@ log = logging.getLogger("cutaway.capture")
 CLOSE_SECONDS = 60.0
 # About what one row that comes by itself takes on disk, with the head of its batch.
 SCALAR_BYTES = 1_000
-
-
-# How long a step waits for the writer: a breath for statistics, longer for tensors that were asked for by schedule.
-STATISTICS_PATIENCE = 0.25
-TENSOR_PATIENCE = 1.0
-
-
-def patience_for(record: StepRecord) -> float:
-    """Return how many seconds a step may wait for the writer."""
-    return TENSOR_PATIENCE if record.due else STATISTICS_PATIENCE
 
 
 class Recorder:
@@ -70,6 +63,7 @@ class Recorder:
         self.who = who
         self.budget = budget
         self.stopped = False
+        self.patience = Patience()
         # The chief alone takes requests: what it does the others follow, or cannot be asked for.
         self.mail = Mailbox(run.storage, who.attempt) if who.worker == CHIEF else None
         self.stopped_by: dict[str, Any] | None = None  # who asked the training to stop, and why
@@ -100,7 +94,9 @@ class Recorder:
     def put(self, record: StepRecord) -> None:
         """Take a step that has ended."""
         record.thinned = self._lost
-        if self.submit(record, patience_for(record)):
+        with self.patience.wait(record) as seconds:
+            taken = self.submit(record, seconds)
+        if taken:
             self._lost = 0
             self._last_listed = record.step
             return
@@ -112,13 +108,13 @@ class Recorder:
 
     def add(self, late: StepRecord) -> None:
         """Take what belongs to a step that was put before."""
-        self.submit(late, TENSOR_PATIENCE)
+        self.submit(late, self.patience.for_tensors)
 
     def list_counted(self, newest: tuple[int, ModeKeys, int] | None, epoch: int | None) -> None:
         """List the last of the steps that were only counted."""
         if newest is not None and self._last_listed < newest[0]:
             record = StepRecord(*newest, time.time(), epoch)
-            if self.submit(record, TENSOR_PATIENCE):
+            if self.submit(record, self.patience.for_tensors):
                 self._last_listed = record.step
 
     def submit(self, record: StepRecord, patience: float) -> bool:
@@ -239,8 +235,8 @@ class Recorder:
         self._observe(settled=True)
         return written and not self.stopped
 
-    def close(self, state: RunState) -> None:
-        """Write what waits, close every file, and say how it ended."""
+    def close(self, state: RunState, error: BaseException | None = None) -> None:
+        """Write what waits, close every file, and say how it ended: of a failure with which exception."""
         if not self._writer.close(CLOSE_SECONDS):
             self.stop(f"the disk did not take what was left within {CLOSE_SECONDS:.0f} s.")
         elif self._steps is not None and not self.stopped:
@@ -252,21 +248,21 @@ class Recorder:
         for table in self._tables.values():
             try:
                 table.close()
-            except OSError as error:
-                self.stop(str(error))
+            except OSError as trouble:
+                self.stop(str(trouble))
         if self._events is not None:
             self._events.close()
         try:
-            self._lease.release(state)
+            self._lease.release(state, None if error is None else Failure.of(error))
             if self.who.worker == CHIEF:
                 self.run.identity["state"] = state
                 if self.stopped_by is not None:
                     self.run.identity["stopped_by"] = self.stopped_by
                 self.run.save_identity()
-        except OSError as error:
+        except OSError as trouble:
             # Where the capture has stopped, the user knows already that this storage fails.
             level = logging.DEBUG if self.stopped else logging.WARNING
-            log.log(level, "Could not record that run %r is %s: %s", self.run.name, state, error)
+            log.log(level, "Could not record that run %r is %s: %s", self.run.name, state, trouble)
 
     def _table(self, name: str) -> TableWriter:
         with self._tables_lock:
@@ -327,13 +323,20 @@ class Recorder:
     def _say_refused(self) -> None:
         self.say("tensors-refused", "warning", "Full tensors no longer fit the disk budget and are not saved.")
 
+    def show_running(self) -> None:
+        """Let readers see that the hook is ready: the training no longer starts."""
+        self._show(self._lease.show_running)
+
     def show_paused(self, *, paused: bool) -> None:
         """Let readers see that the training waits, or that it goes on."""
+        self._show(partial(self._lease.show_paused, paused=paused))
+
+    def _show(self, write: Callable[[], None]) -> None:
         try:
-            self._lease.show_paused(paused=paused)
+            write()
         except OSError as error:
             # The next beat says so again, or ends the capture.
-            log.debug("Could not show the pause: %s", error)
+            log.debug("Could not show how the training stands: %s", error)
 
     def _look(self) -> None:
         if self.mail is not None:

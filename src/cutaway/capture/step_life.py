@@ -24,8 +24,6 @@ __all__ = ["DryRun", "EpochCounter", "StepCounter", "StepLife", "StepMeasures", 
 
 log = logging.getLogger("cutaway.capture")
 
-_WITHOUT_GRADIENTS = (ModeKeys.EVAL, ModeKeys.PREDICT)
-
 
 class StepMeasures:
     """What is measured from one step to the next."""
@@ -241,7 +239,7 @@ class StepLife:
     def set_mode(self, mode: ModeKeys) -> None:
         """End the open step; those that follow are of this mode."""
         self.end()
-        self.mode, self.may_train = mode, mode not in _WITHOUT_GRADIENTS
+        self.mode, self.may_train = mode, not mode.evaluates
         self.look_ahead()
 
     def set_samples(self, samples: list[str | None] | None) -> None:

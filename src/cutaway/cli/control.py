@@ -111,7 +111,6 @@ def _leave_request(run: Run, action: str, arguments: dict[str, float], why: str)
 def _wait(run: Run, request: Request, seconds: float) -> tuple[str, Reply | None]:
     """Wait for the answer: done, refused, waiting still, or ended where nobody is left who could give it."""
     from cutaway.run.control import answer_to
-    from cutaway.run.leases import RunState
 
     deadline = time.monotonic() + seconds
     next_look, ended = time.monotonic() + ALIVE_SECONDS, False
@@ -119,7 +118,7 @@ def _wait(run: Run, request: Request, seconds: float) -> tuple[str, Reply | None
         time.sleep(POLL_SECONDS)
         if time.monotonic() >= next_look:
             # Where it has ended, one more look for the answer: it may have come with the end.
-            ended = run.state() is not RunState.RUNNING
+            ended = run.state().has_ended
             next_look = time.monotonic() + ALIVE_SECONDS
     if reply is not None:
         return reply.state, reply

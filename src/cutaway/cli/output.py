@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 STATE_STYLES = {
+    "starting": "bold cyan",
     "running": "bold green",
     "finished": "green",
     "failed": "bold red",

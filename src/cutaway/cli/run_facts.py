@@ -51,6 +51,7 @@ def show_facts(run: Run, *, verify: bool = False) -> Facts:
         "age_seconds": seconds_since(run.identity.get("created"), datetime.now(UTC)),
         "state": str(found.state),
         "stopped_by": words.stopped_by,
+        "failure": None if words.failure is None else words.failure._asdict(),
         "meaning": words.meaning,
         "next": words.following,
         "attempts": run.identity.get("attempts", []),

@@ -84,6 +84,8 @@ def print_show(facts: Facts) -> None:
     screen = Screen()
     screen.line(Text(printable(facts["name"]), style="bold"), "  ", _state(facts["state"]))
     screen.pairs(_identity(facts))
+    if facts["failure"] is not None:
+        _print_failure(screen, facts["failure"])
     trained = facts.get("kind") != "evaluation"
     if trained:
         _print_health(screen, facts["health"], facts["path"])
@@ -102,6 +104,14 @@ def print_show(facts: Facts) -> None:
     _print_damage(screen, facts["damage"], verified=facts["verified"])
     screen.line()
     screen.line(Text("Next: ", style="dim"), facts["next"])
+
+
+def _print_failure(screen: Screen, failure: Facts) -> None:
+    """Print the traceback of the exception that ended the training."""
+    screen.line()
+    screen.line(heading("Failed with", failure["type"]))
+    for line in failure["traceback"].splitlines():
+        screen.line(f"  {line}", style="red")
 
 
 def _print_health(screen: Screen, health: Facts, path: str) -> None:

@@ -160,21 +160,18 @@ def prune(
 ) -> None:
     """Remove all but the newest runs of a folder; one that is being written always stays."""
     from cutaway.run.catalog import run_states
-    from cutaway.run.leases import RunState
 
     _not_negative("--keep", keep)
     older = _catalog(root)[keep:]
-    old = [run for run, state in zip(older, run_states(older), strict=True) if state is not RunState.RUNNING]
+    old = [run for run, state in zip(older, run_states(older), strict=True) if state.has_ended]
     _remove(old, yes=yes, as_json=as_json)
 
 
 @app.command()
 def rm(run: RunText, *, yes: Yes = False, as_json: AsJson = False) -> None:
     """Remove one run."""
-    from cutaway.run.leases import RunState
-
     found = open_run(run)
-    if found.state() is RunState.RUNNING:
+    if not found.state().has_ended:
         raise RunLocked(shown_path(found.path), "train", "worker_0", "a live training")
     _remove([found], yes=yes, as_json=as_json)
 

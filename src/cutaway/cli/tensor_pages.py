@@ -10,6 +10,7 @@ from rich.text import Text
 from cutaway.cli.grid import Cell, GridColumn, fit
 from cutaway.cli.output import STATE_STYLES, Screen, heading, number_cell
 from cutaway.cli.words import number, printable, share
+from cutaway.run.leases import RunState
 from cutaway.wording import counted
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _recorded(snapshot: Snapshot) -> Text:
 
 
 def _why_nothing(snapshot: Snapshot) -> str:
-    if snapshot.state == "running":
+    if not RunState(snapshot.state).has_ended:
         return "No statistics yet: they appear with the first step. `--follow` waits for them."
     return "No statistics: the run ended before its first step, or its hook watched no module."
 

@@ -70,17 +70,17 @@ def tensors(
 
 def snapshots(view: TensorView) -> Iterator[Snapshot]:
     """Yield what there is whenever it has grown, until the run ends; the last one is complete."""
-    state, seen = str(view.run.state()), -1
-    snapshot = view.look(state)
+    state, seen = view.run.state(), -1
+    snapshot = view.look(str(state))
     yield snapshot
-    while state == "running":
+    while not state.has_ended:
         time.sleep(REFRESH_SECONDS)
         if snapshot.last_step == seen:
             # Asked only when no step came: for a run on another machine the answer takes a lease's time.
-            state = str(view.run.state())
+            state = view.run.state()
         seen = -1 if snapshot.last_step is None else snapshot.last_step
-        snapshot = view.look(state)
-        if state != "running" or snapshot.last_step not in (None, seen):
+        snapshot = view.look(str(state))
+        if state.has_ended or snapshot.last_step not in (None, seen):
             yield snapshot
 
 

@@ -110,14 +110,11 @@ def _is_bad(watcher: Watcher, least: Severity | None) -> bool:
 
 
 def _open_run_to_watch(text: str, *, follow: bool) -> Run:
-    """Open the run; with `follow` wait for one that does not exist yet, or in which nobody writes yet."""
+    """Open the run; with `follow` wait for one that does not exist yet."""
     said = False
     while True:
         try:
-            run = open_run(text)
-            # A run that has not begun is not running either, and the watch would end at once.
-            if not follow or run.has_begun():
-                return run
+            return open_run(text)
         except RunNotFound:
             if not follow:
                 raise

@@ -97,7 +97,7 @@ class Watcher:
         while True:
             # The state first: where it says that the training had ended, the look that follows sees all of it.
             state = self._trial.state()
-            over = state is not RunState.RUNNING
+            over = state.has_ended
             yield self.look(state)
             if not self._runner.is_behind:
                 if over or not follow:
@@ -107,7 +107,7 @@ class Watcher:
     def look(self, state: RunState) -> WatchStatus:
         """Let every rule look once, record what is new, and ask for what is to be done about it."""
         fresh: list[Finding] = []
-        for one, bare in self._runner.look(over=state is not RunState.RUNNING):
+        for one, bare in self._runner.look(over=state.has_ended):
             finding = self._stamped(bare)
             self.worst = _worse(self.worst, finding.severity)
             if finding.id not in self._known:
@@ -179,7 +179,7 @@ class Watcher:
         if self._unrecorded or finding.code == "rule-broken":
             return
         newest = max((attempt.number for attempt in self.run.attempts()), default=0)
-        trains = state is RunState.RUNNING and finding.where.get("attempt") == newest
+        trains = not state.has_ended and finding.where.get("attempt") == newest
         self._unasked += [(action, self.run, finding) for action in rule.actions if trains or not action.needs_training]
 
     def _say_end(self, state: RunState) -> list[Finding]:
@@ -230,7 +230,7 @@ class Watcher:
         self._next_beat = self._clock() + BEAT_SECONDS
         try:
             self._lease.beat()
-            self._write_status(ended=state is not RunState.RUNNING)
+            self._write_status(ended=state.has_ended)
         except OSError as error:
             self._unrecorded = str(error)
 

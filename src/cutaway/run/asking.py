@@ -27,7 +27,7 @@ class TrainingHolder(NamedTuple):
     @property
     def runs(self) -> bool:
         """Whether somebody is there who could carry a request out."""
-        return self.state is RunState.RUNNING and "attempt" in self.chief
+        return not self.state.has_ended and "attempt" in self.chief
 
     @property
     def paused(self) -> bool:

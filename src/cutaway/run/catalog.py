@@ -68,7 +68,7 @@ def run_sizes(run: Run) -> dict[str, int]:
 
 def remove_run(run: Run) -> None:
     """Delete a run folder. Raises `RunLocked` while it is being written."""
-    if run.state() is RunState.RUNNING:
+    if not run.state().has_ended:
         raise RunLocked(str(run.path), "train", "a live worker", "a running training")
     _delete(run)
 
@@ -79,7 +79,7 @@ def prune_runs(root: Path | str | None = None, *, keep: int) -> list[Run]:
         message = f"`keep >= 0` must hold, but got {keep=}."
         raise ConfigurationError(message)
     old = list_runs(root)[keep:]
-    pruned = [run for run, state in zip(old, run_states(old), strict=True) if state is not RunState.RUNNING]
+    pruned = [run for run, state in zip(old, run_states(old), strict=True) if state.has_ended]
     for run in pruned:
         _delete(run)
     return pruned

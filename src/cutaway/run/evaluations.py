@@ -18,7 +18,7 @@ from cutaway.errors import EvaluationError, RunDamaged, did_you_mean
 from cutaway.run.catalog import list_runs
 from cutaway.run.identity import Run
 from cutaway.run.layout import PARTS, SAMPLES, SOURCE_FILE, SPACES_FILE, evaluation_key
-from cutaway.run.leases import Lease, RunState, next_lease
+from cutaway.run.leases import Lease, next_lease
 from cutaway.run.sample_columns import shape_of
 from cutaway.run.sources import Source, read_source
 
@@ -240,7 +240,7 @@ def find_unfinished(key: str, root: Path | None = None) -> Run | None:
         if run.identity.get("kind") == "evaluation" and any(
             one.source.key == key and not one.finished for one in evaluations(run)
         ):
-            return run if run.state() is not RunState.RUNNING else None
+            return run if run.state().has_ended else None
     return None
 
 

@@ -14,12 +14,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from cutaway.errors import ConfigurationError, RunDamaged, RunExists, RunFormatError, RunNotFound, StorageError
+from cutaway.errors import (
+    ConfigurationError,
+    RunDamaged,
+    RunExists,
+    RunFormatError,
+    RunLocked,
+    RunNotFound,
+    StorageError,
+)
 from cutaway.run.documents import read_config, read_document, write_document, write_yaml
 from cutaway.run.file_stamp import FileStamp
 from cutaway.run.findings import Finding, findings_from_table
 from cutaway.run.layout import CONFIG_FILE, CONTROL, LEASES, OVERLAY_FILE, RUN_FILE, SAMPLES, SOURCE_FILE, TRACE, WATCH
-from cutaway.run.leases import CHIEF, Lease, RunState, free_attempt, refuse_live_writer, training_states
+from cutaway.run.leases import CHIEF, Lease, RunState, next_lease, refuse_live_writer, training_states
 from cutaway.run.schemas import FINDINGS, SCHEMAS, STEPS
 from cutaway.run.segments import SegmentName, TableWriter, WriterId
 from cutaway.run.storage import LocalStorage, UnmappedStorage
@@ -65,6 +73,35 @@ class Run:
         **identity: Any,
     ) -> Run:
         """Make a new run, exactly at `path` or at `runs/<name>-<UTC time>`. Raises `RunExists` where there is one."""
+        return cls._make(path, name, versions, identity, starting=False)[0]
+
+    @classmethod
+    def start(
+        cls,
+        path: Path | str | None = None,
+        *,
+        name: str = "",
+        versions: Mapping[str, str] | None = None,
+        **identity: Any,
+    ) -> tuple[Run, Lease]:
+        """Make a new run as `create` does, for a training that starts, with the lease of its chief.
+
+        The lease is claimed before `run.json` is written: whoever finds the run finds that it starts.
+        """
+        run, lease = cls._make(path, name, versions, identity, starting=True)
+        assert lease is not None
+        return run, lease
+
+    @classmethod
+    def _make(
+        cls,
+        path: Path | str | None,
+        name: str,
+        versions: Mapping[str, str] | None,
+        identity: Mapping[str, Any],
+        *,
+        starting: bool,
+    ) -> tuple[Run, Lease | None]:
         about = {
             "project": Path.cwd().name,
             "versions": {"python": platform.python_version(), **(versions or {})},
@@ -73,21 +110,29 @@ class Run:
             **identity,
         }
         if path is not None:
-            return cls._create(Path(path).expanduser(), about)
+            return cls._create(Path(path).expanduser(), about, starting=starting)
         while True:
             # Two that start within a second look for a free name at the same time: the slower one looks again.
             with contextlib.suppress(RunExists):
-                return cls._create(_free_folder(name or _default_name()), about)
+                return cls._create(_free_folder(name or _default_name()), about, starting=starting)
 
     @classmethod
-    def _create(cls, folder: Path, about: dict[str, Any]) -> Run:
+    def _create(cls, folder: Path, about: dict[str, Any], *, starting: bool) -> tuple[Run, Lease | None]:
         created = datetime.now(UTC).isoformat(timespec="seconds")
-        run = cls(folder, {"format": FORMAT, "id": uuid.uuid4().hex, "name": folder.name, "created": created, **about})
+        identity = {"format": FORMAT, "id": uuid.uuid4().hex, "name": folder.name, "created": created, **about}
+        # A lease is renewed wherever the training goes: its place stays right when that changes its folder.
+        run = cls(folder, identity, storage=LocalStorage(folder.absolute()))
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            # Exclusive, so that of two processes that start at once only one owns the folder.
-            write_document(run.storage, RUN_FILE, run.identity, exclusive=True)
-        except FileExistsError:
+            lease = _claim_new(run) if starting else None
+            try:
+                # Exclusive, so that of two processes that start at once only one owns the folder.
+                write_document(run.storage, RUN_FILE, run.identity, exclusive=True)
+            except OSError:
+                if lease is not None:
+                    lease.withdraw()
+                raise
+        except (FileExistsError, RunLocked):
             if not folder.is_dir():
                 message = f"`out_dir` must be a folder, but {str(folder)!r} is a file."
                 raise ConfigurationError(message, hint="Give another `out_dir`.", path=folder) from None
@@ -97,7 +142,7 @@ class Run:
             hint = "Give an `out_dir` that can be written, or set CUTAWAY_HOME."
             message = f"Cannot make the run folder {str(folder)!r}: {reason} {hint}"
             raise ConfigurationError(message, path=folder) from error
-        return run
+        return run, lease
 
     @classmethod
     def open(cls, path: Path | str, *, mapped: bool = True) -> Run:
@@ -172,28 +217,34 @@ class Run:
         return max((attempt.number for attempt in self.attempts() if attempt.from_step <= step), default=0)
 
     def begin_attempt(self, *, worker: str = CHIEF, from_step: int | None = None, **about: Any) -> tuple[int, Lease]:
-        """Open the next attempt as the chief of a training: claims the lease, then lists the attempt.
+        """Open the next attempt as the chief of a training that is ready at once: claims the lease and lists it.
 
         `from_step` is the first step that this attempt writes; by default the one after the last that is there.
         """
-        so_far = self.attempts()
-        least = max((attempt.number for attempt in so_far), default=-1) + 1
-        # A process that was killed between its lease and its line in `run.json` has used its number up all the same.
-        number = free_attempt(self.storage, str(self.path), WriterId("train", worker, least))
-        first = self.next_step() if from_step is None else from_step
-        lease = Lease(self.storage, str(self.path), WriterId("train", worker, number))
-        # From the attempts as they are shown, which `run.json` may have lost.
-        listed = {a.number: {"attempt": a.number, "from_step": a.from_step} for a in so_far}
-        listed |= {a["attempt"]: a for a in self.identity.get("attempts", [])}
-        listed[number] = {"attempt": number, "from_step": first, **about}
-        self.identity = {"format": FORMAT, **self.identity, "attempts": list(listed.values())}
+        lease = self.claim_attempt(worker)
         try:
-            self.save_identity()
+            self.list_attempt(lease.writer.attempt, self.next_step() if from_step is None else from_step, **about)
+            lease.show_running()
         except StorageError:
             with contextlib.suppress(StorageError):
                 lease.release(RunState.FAILED)
             raise
-        return number, lease
+        return lease.writer.attempt, lease
+
+    def claim_attempt(self, worker: str = CHIEF) -> Lease:
+        """Claim the next attempt for the chief of a training that starts: before anything that takes long."""
+        # A process that was killed between its lease and its line in `run.json` has used its number up all the same.
+        least = max((attempt.number for attempt in self.attempts()), default=-1) + 1
+        return next_lease(self.storage, str(self.path), "train", worker, least=least, starting=True)
+
+    def list_attempt(self, number: int, from_step: int, **about: Any) -> None:
+        """List an attempt that was claimed in `run.json`, with the first step that it writes."""
+        # From the attempts as they are shown, which `run.json` may have lost.
+        listed = {a.number: {"attempt": a.number, "from_step": a.from_step} for a in self.attempts()}
+        listed |= {a["attempt"]: a for a in self.identity.get("attempts", [])}
+        listed[number] = {"attempt": number, "from_step": from_step, **about}
+        self.identity = {"format": FORMAT, **self.identity, "attempts": list(listed.values())}
+        self.save_identity()
 
     def join_attempt(self, worker: str, number: int) -> Lease:
         """Claim the lease of another worker of an attempt that the chief has opened."""
@@ -204,10 +255,6 @@ class Run:
         """Return the step after the last one written."""
         steps = self.table(STEPS).read(columns=["step"])["step"]
         return 0 if len(steps) == 0 else max(steps.to_pylist()) + 1
-
-    def has_begun(self) -> bool:
-        """Say whether anybody wrote in it yet: a moment passes between the folder and the first lease in it."""
-        return "state" in self.identity or bool(self.attempts()) or any(True for _ in self.storage.list(LEASES))
 
     def state(self) -> RunState:
         """Say what became of the training of this run, or where there was none, of its evaluation."""
@@ -256,7 +303,7 @@ class Run:
 
     def verify(self) -> list[Damage]:
         """Check every byte that has a checksum, and return what is damaged."""
-        ended = self.state() is not RunState.RUNNING
+        ended = self.state().has_ended
         found = []
         for key in self._sealed_documents():
             try:
@@ -289,6 +336,13 @@ class Run:
             if parsed is not None:
                 first.setdefault(parsed.attempt, after)
         return [Attempt(number, step) for number, step in sorted(first.items())]
+
+
+def _claim_new(run: Run) -> Lease:
+    """Claim the lease of a run that is about to be made, unless there is one already."""
+    if (run.path / RUN_FILE).exists():
+        raise FileExistsError(run.path)
+    return next_lease(run.storage, str(run.path), "train", starting=True)
 
 
 def _is_attempt(one: Any) -> bool:

@@ -10,12 +10,13 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
 from cutaway.errors import RunDamaged, RunFormatError, RunLocked
 from cutaway.run.documents import read_document, write_document
+from cutaway.run.failure import Failure
 from cutaway.run.layout import LEASES
 from cutaway.run.process import is_alive, is_here, this_process
 from cutaway.run.segments import WriterId
@@ -47,12 +48,21 @@ CHIEF = "worker_0"
 class RunState(StrEnum):
     """What became of a run, or of one of its writers."""
 
+    STARTING = "starting"  # it is claimed, and nothing of it is ready to be written yet
     RUNNING = "running"
     FINISHED = "finished"  # it was closed
     FAILED = "failed"  # an exception was seen
     ENDED = "ended"  # the process exited without closing it
     LOST = "lost"  # its lease stopped moving, on a machine that we cannot see
     CRASHED = "crashed"  # its process is gone
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nobody writes any more, as far as can be seen: neither a training that runs nor one that starts."""
+        return self not in _ALIVE
+
+
+_ALIVE = (RunState.STARTING, RunState.RUNNING)
 
 
 class Lease:
@@ -61,11 +71,12 @@ class Lease:
     Belongs to the process that made it: in a forked child, beats and releases do nothing.
     """
 
-    def __init__(self, storage: Storage, path: str, writer: WriterId) -> None:
+    def __init__(self, storage: Storage, path: str, writer: WriterId, *, starting: bool = False) -> None:
         self.writer = writer
         self._storage = storage
         self._key = lease_key(writer)
-        self._content: dict[str, Any] = {**writer._asdict(), **this_process(), "beat": 0, "state": RunState.RUNNING}
+        state = RunState.STARTING if starting else RunState.RUNNING
+        self._content: dict[str, Any] = {**writer._asdict(), **this_process(), "beat": 0, "state": state}
         self._process = os.getpid()
         # A beat of the writer thread must not overtake the release of the main thread.
         self._lock = threading.Lock()
@@ -79,13 +90,39 @@ class Lease:
         """Show that this writer lives; called about every `BEAT_SECONDS`."""
         self._write(beat=self._content["beat"] + 1)
 
+    def show_running(self) -> None:
+        """Show that this writer is ready: it no longer starts."""
+        self._write(state=RunState.RUNNING)
+
     def show_paused(self, *, paused: bool) -> None:
         """Show that this writer waits for somebody to let it go on, or that it no longer does."""
         self._write(paused=paused)
 
-    def release(self, state: RunState) -> None:
-        """Say how it ended."""
-        self._write(state=state)
+    @contextlib.contextmanager
+    def kept_alive(self) -> Iterator[None]:
+        """Beat from a thread meanwhile: what takes long before the writer thread exists must not look like an end."""
+        done = threading.Event()
+
+        def beat() -> None:
+            while not done.wait(BEAT_SECONDS):
+                with contextlib.suppress(OSError):
+                    self.beat()
+
+        thread = threading.Thread(target=beat, name="cutaway-lease", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+    def release(self, state: RunState, failure: Failure | None = None) -> None:
+        """Say how it ended, and of a failure with which exception."""
+        self._write(state=state, **({} if failure is None else {"error": failure._asdict()}))
+
+    def withdraw(self) -> None:
+        """Take the claim back, as if it had never been: nothing was begun with it."""
+        self._storage.remove(self._key)
 
     def _write(self, **changes: Any) -> None:
         if os.getpid() != self._process:
@@ -95,10 +132,15 @@ class Lease:
             write_document(self._storage, self._key, self._content, durable=False)
 
 
-def next_lease(storage: Storage, path: str, role: str, worker: str = CHIEF) -> Lease:
-    """Claim the next attempt of a role and worker. Raises `RunLocked` while another process holds the last one."""
-    first = WriterId(role, worker, 0)
-    return Lease(storage, path, first._replace(attempt=free_attempt(storage, path, first)))
+def next_lease(
+    storage: Storage, path: str, role: str, worker: str = CHIEF, *, least: int = 0, starting: bool = False
+) -> Lease:
+    """Claim the next attempt of a role and worker, of a number that is at least so large.
+
+    Raises `RunLocked` while another process holds the last one.
+    """
+    number = free_attempt(storage, path, WriterId(role, worker, least))
+    return Lease(storage, path, WriterId(role, worker, number), starting=starting)
 
 
 def lease_key(writer: WriterId) -> str:
@@ -138,8 +180,8 @@ def training_states(
 ) -> list[RunState | None]:
     """Say what became of the training of each run, or of those who wrote in another role; None where nobody did.
 
-    It is that of the newest attempt: running while any worker is, else as its chief ended. Trainings on other machines
-    are waited for together, at most one lease for all of them.
+    It is that of the newest attempt: running while any worker is, starting while one does, else as its chief ended.
+    Trainings on other machines are waited for together, at most one lease for all of them.
     """
     watches = [state_watch(storage, role) for storage in storages]
     _wait(watches, sleep)
@@ -162,7 +204,7 @@ class StateWatch:
     @property
     def is_decided(self) -> bool:
         """Whether looking again can tell nothing more."""
-        return RunState.RUNNING in self.states or None not in self.states
+        return None not in self.states or any(state in _ALIVE for state in self.states)
 
     @property
     def is_paused(self) -> bool:
@@ -181,8 +223,8 @@ class StateWatch:
         """Return the state; what has not moved until now is lost. None where nobody wrote in this role."""
         if not self._leases:
             return None
-        if RunState.RUNNING in self.states:
-            return RunState.RUNNING
+        if any(state in _ALIVE for state in self.states):
+            return RunState.RUNNING if RunState.RUNNING in self.states else RunState.STARTING
         workers = [lease["worker"] for lease in self._leases]
         return self.states[workers.index(CHIEF) if CHIEF in workers else 0] or RunState.LOST
 
@@ -234,14 +276,14 @@ def _of_newest_attempt(leases: Sequence[dict[str, Any]]) -> list[dict[str, Any]]
 
 def _refuse_live(storage: Storage, path: str, role: str, worker: str, leases: Iterable[dict[str, Any]]) -> None:
     for lease in leases:
-        if lease["worker"] == worker and lease_state(storage, lease) is RunState.RUNNING:
+        if lease["worker"] == worker and not lease_state(storage, lease).has_ended:
             raise RunLocked(path, role, worker, f"process {lease['pid']} on {lease['host']}")
 
 
 def _state_at_once(storage: Storage, lease: dict[str, Any]) -> RunState | None:
     """Return a state that needs no waiting: it was released, or its process can be looked up here."""
     state = RunState(lease["state"])
-    if state is not RunState.RUNNING or (is_here(lease) and is_alive(lease)):
+    if state.has_ended or (is_here(lease) and is_alive(lease)):
         return state
     return last_word(storage, lease) if is_here(lease) else None
 
@@ -249,7 +291,7 @@ def _state_at_once(storage: Storage, lease: dict[str, Any]) -> RunState | None:
 def last_word(storage: Storage, lease: dict[str, Any]) -> RunState:
     """A process that is gone may have written its end between our two looks."""
     state = RunState(_read_lease_again(storage, lease)["state"])
-    return RunState.CRASHED if state is RunState.RUNNING else state
+    return state if state.has_ended else RunState.CRASHED
 
 
 def _read_lease_again(storage: Storage, lease: dict[str, Any]) -> dict[str, Any]:

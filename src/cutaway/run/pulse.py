@@ -119,7 +119,7 @@ class Pulse:
             except (FileNotFoundError, RunDamaged, RunFormatError):
                 continue
             state, paused = str(lease.get("state")), bool(lease.get("paused"))
-            found.append((name, state, paused, state == "running" and self._is_alive(name, lease)))
+            found.append((name, state, paused, state in ("starting", "running") and self._is_alive(name, lease)))
         return found
 
     def _is_alive(self, name: str, lease: dict[str, Any]) -> bool:

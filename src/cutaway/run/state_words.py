@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from cutaway.run.failure import Failure
 from cutaway.run.identity import Run
 from cutaway.run.leases import RunState, read_leases
 
@@ -13,41 +14,60 @@ __all__ = ["RunWords", "run_words", "state_words"]
 
 
 class RunWords(NamedTuple):
-    """What became of a run in words, what comes next, and who stopped its last attempt, where somebody did."""
+    """What became of a run in words, what comes next, who stopped its last attempt, and the exception that ended it.
+
+    The last two are None where nobody did, and where none is known.
+    """
 
     meaning: str
     following: str
     stopped_by: Mapping[str, Any] | None = None
+    failure: Failure | None = None
 
 
 def run_words(run: Run, state: RunState, path: str, last_step: int | None) -> RunWords:
     """Say what became of a run, whose folder a command takes as `path`."""
-    holder = next(iter(read_leases(run.storage, "train")), {})
+    holder, failure = _chief(run)
     words = state_words(state, path, last_step, holder)
     if run.identity.get("kind") == "evaluation":
         # Nobody trained here: there are no tensors to look at, and nothing to resume.
-        words = RunWords("a run of evaluations only", "cutaway runs list")
+        words = RunWords("A run of evaluations only", "cutaway runs list")
     by = run.identity.get("stopped_by")
     # What an earlier attempt was stopped by no longer says how the run ended.
     last = isinstance(by, dict) and by.get("attempt") == holder.get("attempt")
+    if failure is not None and state is RunState.FAILED:
+        words = words._replace(meaning=f"{failure.headline}; {_upto(last_step)}", failure=failure)
     return words._replace(stopped_by=by if last else None)
+
+
+def _chief(run: Run) -> tuple[Mapping[str, Any], Failure | None]:
+    """Return the lease of the newest attempt's first worker, and the exception of the first that tells one."""
+    leases = read_leases(run.storage, "train")
+    newest = max((lease["attempt"] for lease in leases), default=0)
+    told = [Failure.in_lease(lease) for lease in leases if lease["attempt"] == newest]
+    return next(iter(leases), {}), next((one for one in told if one is not None), None)
+
+
+def _upto(last_step: int | None) -> str:
+    return f"everything up to step {last_step} is here" if last_step is not None else "no step was written"
 
 
 def state_words(state: RunState, path: str, last_step: int | None, holder: Mapping[str, Any]) -> RunWords:
     """Explain a state; `holder` is the lease of the process that wrote the run, where there is one."""
-    who = f"process {holder['pid']} on {holder['host']}" if "pid" in holder else "its process"
-    upto = f"everything up to step {last_step} is here" if last_step is not None else "no step was written"
+    who = f"Process {holder['pid']} on {holder['host']}" if "pid" in holder else "Its process"
+    upto = _upto(last_step)
     resume = f"Hook(out_dir={path!r}, resume=True) continues it"
     named = _shell_word(path)
     look = f"cutaway tensors {named}"
     words = {
+        RunState.STARTING: RunWords(f"{who} is starting and has not begun a step yet", f"{look} --follow"),
         RunState.RUNNING: RunWords(f"{who} is writing it now", f"{look} --follow")
         if not holder.get("paused")
         else RunWords(f"{who} is paused", f"cutaway control {named} resume"),
-        RunState.FINISHED: RunWords("the training closed it", look),
-        RunState.FAILED: RunWords(f"an exception ended the training; {upto}", look),
+        RunState.FINISHED: RunWords("Completed normally", look),
+        RunState.FAILED: RunWords(f"An exception ended the training; {upto}", look),
         RunState.ENDED: RunWords(
-            f"its process ended without closing the hook; {upto}",
+            f"Its process ended without closing the hook; {upto}",
             f"{look} (and `with Hook(...)` closes the next one)",
         ),
         RunState.LOST: RunWords(f"{who} gives no sign of life and cannot be seen from here; {upto}", resume),

@@ -56,6 +56,7 @@ class Collection:
         self.builtin = builtin
         self.tensor_names: set[str] = set()
         self.pending: list[object] = []
+        self.apart_from: Collection | None = None  # whose tensors no pattern of this one means
         self._patterns: list[re.Pattern[str]] = []
         self._matched: dict[str, bool] = {}
         self._save_histogram = save_histogram
@@ -131,6 +132,8 @@ class Collection:
         """Say whether a tensor belongs here, by its exact name or by a pattern."""
         if tensor_name in self.tensor_names:
             return True
+        if self.apart_from is not None and self.apart_from.matches(tensor_name):
+            return False
         matched = self._matched.get(tensor_name)
         if matched is None:
             matched = any(pattern.search(tensor_name) for pattern in self._patterns)

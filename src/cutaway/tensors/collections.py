@@ -85,6 +85,7 @@ class Collections:
         self._collections = {
             name: Collection(name, include_regex=patterns, builtin=True) for name, patterns in self._defaults.items()
         }
+        self._keep_apart()
 
     def resolve(self, tensor_name: str) -> list[Collection]:
         """Return every collection that the tensor belongs to."""
@@ -115,4 +116,12 @@ class Collections:
         found._collections = {
             name: Collection.from_dict(name, item, builtin=name in DEFAULT_PATTERNS) for name, item in value.items()
         }
+        found._keep_apart()
         return found
+
+    def _keep_apart(self) -> None:
+        """What an optimizer keeps of a weight is named after it (`Adam_Net_fc.weight_exp_avg`), and is none."""
+        variables = self._collections.get("optimizer_variables")
+        for name in ("weights", "biases"):
+            if name in self._collections:
+                self._collections[name].apart_from = variables

@@ -26,6 +26,11 @@ class ModeKeys(Enum):
     # Every step of a training looks its mode up; Enum's own hash is a call of Python each time.
     __hash__ = object.__hash__
 
+    @property
+    def evaluates(self) -> bool:
+        """Whether a step of this mode only looks at the model, and never trains it."""
+        return self in (ModeKeys.EVAL, ModeKeys.PREDICT)
+
     @classmethod
     def parse(cls, mode: str | ModeKeys) -> ModeKeys:
         """Return the mode of that name, in any case; a ModeKeys comes back as it is."""

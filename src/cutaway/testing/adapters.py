@@ -60,8 +60,8 @@ class AdapterContract:
         for name in ("CUTAWAY", "USE_SMDEBUG"):
             monkeypatch.delenv(name, raising=False)
         # A busy machine may be slow, but no step is lost by chance.
-        for name in ("STATISTICS_PATIENCE", "TENSOR_PATIENCE"):
-            monkeypatch.setattr(f"cutaway.capture.recorder.{name}", 60.0)
+        for name in ("STATISTICS_PATIENCE", "TENSOR_PATIENCE", "FREE_SECONDS"):
+            monkeypatch.setattr(f"cutaway.capture.patience.{name}", 60.0)
         yield
         for hook in current.live_hooks():
             hook.close()

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from cutaway.errors import MissingCollectionFiles, RunDamaged
 from cutaway.run.identity import Run
 from cutaway.run.layout import TRACE
-from cutaway.run.leases import RunState
 from cutaway.run.schemas import STEPS
 from cutaway.run.tables import Damage
 from cutaway.tensors.collections import Collections
@@ -17,8 +16,6 @@ from cutaway.trial.liveness import Liveness
 __all__ = ["collections_of", "read_collections", "wait_for_collections"]
 
 POLL_SECONDS = 0.05
-# Between the making of a run folder and the claim of its training lies a moment.
-UNCLAIMED_SECONDS = 2.0
 
 
 def read_collections(run: Run) -> tuple[Collections | None, list[Damage]]:
@@ -57,15 +54,14 @@ def wait_for_collections(run: Run, sleep: Callable[[float], None] = time.sleep) 
     """
     if _documents(run):
         return
-    liveness, waited = Liveness(run), 0.0
+    liveness = Liveness(run)
     while True:
         state = liveness.look()  # before the look for the file: what an ended training has not written never comes
         if _documents(run):
             return
-        if state is not RunState.RUNNING and not (state is None and waited < UNCLAIMED_SECONDS):
+        if state is None or state.has_ended:
             break
         sleep(POLL_SECONDS)
-        waited += POLL_SECONDS
     if not run.table(STEPS).poll():
         raise MissingCollectionFiles(run.name)
 

@@ -40,7 +40,7 @@ class Follower:
         self.run = run
         self.steps = StepIndex(within, _window())
         self.dynamic = True  # whether queries look for what is new
-        self.looks = 0  # how often it has looked for what is new
+        self.looks = 0  # how often it has looked for what is new, as long as something new may come
         self.loaded_all = False
         self.damage: list[Damage] = []
         self.attempts = list(run.attempts())
@@ -76,10 +76,10 @@ class Follower:
 
     def refresh(self) -> None:
         """Look for what is new. Once the run has ended and all is read, only for another attempt."""
-        self.looks += 1
         if self.loaded_all and self._state is not RunState.LOST and self.run.attempts() == self.attempts:
             self.fresh_until = time.monotonic() + STALE_SECONDS
             return
+        self.looks += 1
         state = self.state()
         reader = self.reader(STEPS)
         fresh = reader.poll()
@@ -92,7 +92,7 @@ class Follower:
             for batch in fresh:
                 self.steps.add(batch, reader.limit(batch.segment))
         # The state was looked at before the rows were: where it says that the run had ended, these are all.
-        self._judge(ended=state is not RunState.RUNNING)
+        self._judge(ended=state.has_ended)
         self.note_damage(STEPS)
         self.fresh_until = time.monotonic() + STALE_SECONDS
 
@@ -107,12 +107,12 @@ class Follower:
         return self.steps.workers() | self._liveness.workers
 
     def tensors(self) -> SavedTensors:
-        """Return the saved tensors of all listed steps."""
-        if self._tensors_at != self.steps.version:
+        """Return the saved tensors of all listed steps; of such a step more may be saved after it was listed."""
+        if self._tensors_at != self.looks:
             reader = self.reader(TENSORS)
             for listed in self._tensor_rows.poll():
                 self._tensors.add(listed, reader.raw_file(listed.batch.segment))
-            self._tensors_at = self.steps.version
+            self._tensors_at = self.looks
             if self.loaded_all and self._state is not RunState.LOST:
                 reader.settle()
                 # What `save_tensor` has acknowledged is there, also where a kill came before the end of its step.

@@ -33,19 +33,21 @@ class Liveness:
         self.closed: set[WriterId] = set()  # that closed their files
 
     def look(self) -> RunState | None:
-        """Return what the training is doing, or None where nobody has claimed the run yet."""
+        """Return what the training is doing, or None where nobody has ever claimed the run."""
         leases = read_leases(self._run.storage, "train")
         self.attempt = max((lease["attempt"] for lease in leases), default=-1)
         states = {lease["worker"]: self._state(lease) for lease in leases if lease["attempt"] == self.attempt}
-        self.workers = {worker for worker, state in states.items() if state is RunState.RUNNING}
+        self.workers = {worker for worker, state in states.items() if not state.has_ended}
         self.closed = {WriterId("train", worker, self.attempt) for worker, state in states.items() if state in CLOSED}
         if not states:
             return None
-        return RunState.RUNNING if self.workers else states.get(CHIEF, next(iter(states.values())))
+        if self.workers:
+            return RunState.RUNNING if RunState.RUNNING in states.values() else RunState.STARTING
+        return states.get(CHIEF, next(iter(states.values())))
 
     def _state(self, lease: dict[str, Any]) -> RunState:
         state = RunState(lease["state"])
-        if state is not RunState.RUNNING:
+        if state.has_ended:
             return state
         if is_here(lease):
             return state if is_alive(lease) else last_word(self._run.storage, lease)

@@ -55,7 +55,7 @@ class StepQueries:
         return self.loaded_all_steps
 
     def state(self) -> RunState:
-        """Say what became of the training: running, finished, failed, ended, lost or crashed."""
+        """Say what became of the training: starting, running, finished, failed, ended, lost or crashed."""
         return self._follower.state()
 
     def workers(self) -> list[str]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Literal
 
-__all__ = ["EVERYWHERE", "Kind", "kind_of", "layer_of", "model_prefix"]
+__all__ = ["EVERYWHERE", "GRADIENT", "Kind", "is_passed", "kind_of", "layer_of", "model_prefix"]
 
 Kind = Literal["weight", "bias", "gradient", "output", "input", "loss", "other"]
 
@@ -32,6 +32,9 @@ def kind_of(name: str, collections: Collection[str]) -> Kind:
     """
     if name.startswith(GRADIENT) or "gradients" in collections:
         return "gradient"
+    if "optimizer_variables" in collections:
+        # Named after the weight that it belongs to.
+        return "other"
     for collection, kind in _BY_COLLECTION.items():
         if collection in collections:
             return kind
@@ -42,6 +45,11 @@ def kind_of(name: str, collections: Collection[str]) -> Kind:
     if leaf.startswith(_WEIGHTS) or leaf.endswith(_WEIGHTS):
         return "weight"
     return "bias" if leaf.startswith(_BIASES) or leaf.endswith(_BIASES) else "other"
+
+
+def is_passed(name: str) -> bool:
+    """Whether a tensor is what a layer receives or returns, by its name."""
+    return _PASSED.search(name) is not None
 
 
 _BY_COLLECTION: dict[str, Kind] = {

@@ -19,6 +19,9 @@ from torch import nn
 import cutaway.frameworks.torch.loss_taps
 import cutaway.torch as smd
 from cutaway.capture.background import QUEUE
+
+# As users have them: imported before the tests are given longer ones.
+from cutaway.capture.patience import FREE_SECONDS, STATISTICS_PATIENCE
 from cutaway.capture.records import MOST_SLABS
 from cutaway.capture.step_writer import StepWriter
 from cutaway.capture.tensorboard import EventWriter
@@ -269,8 +272,8 @@ def test_a_tensorboard_file_that_cannot_be_written_does_not_end_the_loop(
 def test_a_slow_writer_thins_the_record_and_not_the_training(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("cutaway.capture.recorder.STATISTICS_PATIENCE", 0.002)
-    monkeypatch.setattr("cutaway.capture.recorder.TENSOR_PATIENCE", 0.002)
+    monkeypatch.setattr("cutaway.capture.patience.STATISTICS_PATIENCE", 0.002)
+    monkeypatch.setattr("cutaway.capture.patience.TENSOR_PATIENCE", 0.002)
     write, groups = StepWriter.write, list[int]()
 
     def slowly(self: StepWriter, records: Any) -> None:
@@ -301,8 +304,8 @@ def test_a_slow_writer_thins_the_record_and_not_the_training(
 
 def test_a_stalled_writer_costs_one_wait_and_not_one_a_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     patience = 0.0625
-    monkeypatch.setattr("cutaway.capture.recorder.STATISTICS_PATIENCE", patience)
-    monkeypatch.setattr("cutaway.capture.recorder.TENSOR_PATIENCE", patience)
+    monkeypatch.setattr("cutaway.capture.patience.STATISTICS_PATIENCE", patience)
+    monkeypatch.setattr("cutaway.capture.patience.TENSOR_PATIENCE", patience)
     go_on = threading.Event()
     write, wait_for = StepWriter.write, threading.Condition.wait_for
     in_vain: list[threading.Condition] = []
@@ -325,6 +328,29 @@ def test_a_stalled_writer_costs_one_wait_and_not_one_a_step(tmp_path: Path, monk
         train(model, optimizer, loss, 40)
         go_on.set()
     assert len(in_vain) == len(set(in_vain)) > 0, "no queue and no pool is waited for twice"
+
+
+def test_a_writer_that_a_busy_machine_holds_up_for_a_second_loses_no_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("cutaway.capture.patience.STATISTICS_PATIENCE", STATISTICS_PATIENCE)
+    monkeypatch.setattr("cutaway.capture.patience.FREE_SECONDS", FREE_SECONDS)
+    write, held = StepWriter.write, list[int]()
+
+    def held_up(self: StepWriter, records: Any) -> None:
+        if len(held) < 2:
+            held.append(len(records))
+            time.sleep(1.0)
+        write(self, records)
+
+    monkeypatch.setattr(StepWriter, "write", held_up)
+    model, loss = net(), nn.CrossEntropyLoss()
+    optimizer = sgd(model)
+    with watch(tmp_path / "run", model, optimizer, loss, include_collections=None):
+        train(model, optimizer, loss, 60)
+    assert len(held) == 2
+    assert [row["step"] for row in Recorded(tmp_path / "run").steps] == list(range(60))
+    assert warnings_of(caplog) == []
 
 
 def test_a_writer_that_keeps_up_thins_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -12,6 +12,7 @@ from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
 import cutaway.torch as smd
+from cutaway.trial import create_trial
 from tests.frameworks.torch.models import Net, batches, net, plain_loss, sgd, train
 from tests.frameworks.torch.test_statistics import Seen, assert_recorded, gradients_of, weights_of
 from tests.recording import Recorded, assert_statistics
@@ -500,6 +501,20 @@ def test_optimizer_variables_are_recorded_when_asked_for(tmp_path: Path) -> None
         array = saved[1, f"Adam_Net_{name}_exp_avg"].array
         assert array is not None
         assert array.tolist() == moment.tolist()
+
+
+def test_optimizer_variables_are_in_their_collection_while_the_training_still_runs(tmp_path: Path) -> None:
+    model = net()
+    optimizer = torch.optim.Adam(model.parameters())
+    settings = {"include_collections": ["optimizer_variables"], "save_config": {"save_interval": 1}}
+    with watch(tmp_path / "run", model, optimizer, **settings) as hook:
+        train(model, optimizer, nn.CrossEntropyLoss(), steps=2)
+        hook.flush()
+        trial = create_trial(tmp_path / "run")
+        parameters = [name for name, _ in model.named_parameters()]
+        assert trial.tensor_names(collection="weights") == sorted(f"Net_{n}" for n in parameters if "weight" in n)
+        kept = trial.tensor_names(collection="optimizer_variables")
+        assert {f"Adam_Net_{name}_exp_avg" for name in parameters} <= set(kept)
 
 
 def test_the_configuration_notes_model_optimizer_batch_size_and_command(tmp_path: Path) -> None:

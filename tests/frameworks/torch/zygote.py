@@ -87,11 +87,11 @@ def _serve() -> str | None:
     """Answer requests until there are no more, and return None; in a child, return its script."""
     import torch
 
-    import cutaway.capture.recorder
+    import cutaway.capture.patience
     import cutaway.torch
 
     # As in the tests' own process: no step is thinned because the machine is busy.
-    vars(cutaway.capture.recorder).update(STATISTICS_PATIENCE=60.0, TENSOR_PATIENCE=60.0)
+    vars(cutaway.capture.patience).update(STATISTICS_PATIENCE=60.0, TENSOR_PATIENCE=60.0, FREE_SECONDS=60.0)
     torch.set_num_threads(1)
     # The first optimizer imports as much again.
     torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=0.1).step()

@@ -10,6 +10,7 @@ import pytest
 
 from cutaway.capture import current
 from cutaway.errors import RunExists
+from cutaway.tensors.save_config import SaveConfig
 
 
 def test_before_a_hook_exists_collections_are_those_of_the_next(tmp_path: Path, array_hook: type) -> None:
@@ -40,6 +41,47 @@ def test_the_newest_hook_is_the_current_one(tmp_path: Path, array_hook: type) ->
     current.del_hook()
     assert current.get_hook() is None
     assert current.live_hooks() == []
+
+
+@pytest.mark.parametrize("steps", [0, 3])
+def test_a_cell_that_is_run_again_after_its_training_failed_has_its_collections(
+    tmp_path: Path, array_hook: type, steps: int
+) -> None:
+    def cell(path: Path) -> None:
+        current.get_collection("mine").include("relu")
+        current.get_collection("mine").save_config = {"save_interval": 7}
+        current.add_to_collection("mine", "extra")
+        hook = array_hook(path, include_collections=["mine"])
+        for _ in range(steps):
+            hook.take(x=[1.0])
+        raise ValueError("the training failed")
+
+    for number in range(3):
+        with pytest.raises(ValueError, match="the training failed"):
+            cell(tmp_path / f"run-{number}")
+        hook = current.get_hook()
+        assert hook is not None
+        mine = hook.collections.get("mine")
+        assert (mine.include_regex, mine.tensor_names) == (["relu"], {"extra"})
+        assert mine.save_config == SaveConfig(save_interval=7)
+
+
+def test_a_hook_whose_capture_failed_keeps_nothing_from_the_next(tmp_path: Path, array_hook: type) -> None:
+    failed = array_hook(tmp_path / "failed")
+    failed.take(x=[1.0])
+    failed.fail(OSError("gone"), "a test")
+    current.get_collection("mine").include("relu")
+    healthy = array_hook(tmp_path / "healthy", include_collections=["mine"])
+    assert healthy.get_collection("mine").include_regex == ["relu"]
+
+
+def test_what_a_hook_was_given_before_its_first_step_is_its_own(tmp_path: Path, array_hook: type) -> None:
+    one = array_hook(tmp_path / "one")
+    current.get_collection("weights").save_config = {"save_interval": 5}
+    one.take(x=[1.0])
+    two = array_hook(tmp_path / "two")
+    assert one.get_collection("weights").save_config is not None
+    assert two.get_collection("weights").save_config is None
 
 
 def test_a_hook_that_could_not_be_made_is_never_the_current_one(tmp_path: Path, array_hook: type) -> None:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from cutaway.capture import current
 from cutaway.capture.adapter import Worker
 from cutaway.errors import ConfigurationError, RunExists, RunFormatError
 from cutaway.run import Run, RunState
+from cutaway.run.failure import Failure
+from cutaway.run.leases import read_leases
+from cutaway.trial import create_trial
 from tests.recording import Recorded, assert_statistics
 
 WEIGHTS = {"include_collections": ["weights"], "save_config": {"save_interval": 2}}
@@ -47,6 +54,101 @@ def test_the_state_that_it_is_closed_with_is_told(tmp_path: Path, array_hook: ty
     run = Run.open(tmp_path / "run")
     assert run.state() is state
     assert run.identity["state"] == state
+
+
+def test_where_a_saved_tensor_belongs_is_written_with_it(tmp_path: Path, array_hook: type) -> None:
+    with array_hook(tmp_path / "run") as hook:
+        hook.take(x=[1.0])
+        hook.flush()
+        trial = create_trial(tmp_path / "run")
+        hook.save_tensor("attention", np.ones(3), collections_to_write=["maps", "mine"])
+        assert trial.tensor_names(collection="maps") == ["attention"]
+        assert trial.tensor_names(collection="mine") == ["attention"]
+        assert trial.tensor_names(collection="weights") == []
+
+
+def test_where_a_tensor_of_another_worker_belongs_is_written_too(
+    tmp_path: Path, array_hook: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As in two processes, each of which makes its first hook.
+    monkeypatch.setattr(current, "count_shared", lambda: 1)
+    with array_hook(tmp_path / "run", Worker(0, "launch", 2), include_workers="all") as chief:
+        other = array_hook(tmp_path / "run", Worker(1, "launch", 2), include_workers="all")
+        for hook in (chief, other):
+            hook.take(x=[1.0])
+        other.save_tensor("attention", np.ones(3), collections_to_write="maps")
+        assert "attention" in create_trial(tmp_path / "run").collection("maps").tensor_names
+        other.close()
+
+
+def test_a_kill_loses_no_membership_of_what_was_saved(tmp_path: Path) -> None:
+    script = (
+        "import os, sys\nimport numpy as np\nfrom tests.unit.capture.conftest import ArrayHook\n"
+        "hook = ArrayHook(sys.argv[1])\nhook.take(x=[1.0])\nhook.flush()\n"
+        "hook.save_tensor('attention', np.ones(3), collections_to_write='maps')\nos.kill(os.getpid(), 9)\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "run")], check=False, timeout=60)
+    trial = create_trial(tmp_path / "run")
+    assert trial.state() is RunState.CRASHED
+    assert trial.tensor_names(collection="maps") == ["attention"]
+
+
+def _failure(path: Path) -> Failure | None:
+    return Failure.in_lease(read_leases(Run.open(path).storage, "train")[0])
+
+
+def _fails_in(hook: Any) -> None:
+    with hook:
+        raise ValueError("shapes differ")
+
+
+def test_a_training_that_fails_leaves_its_traceback(tmp_path: Path, array_hook: type) -> None:
+    with pytest.raises(ValueError, match="shapes differ"):
+        _fails_in(array_hook(tmp_path / "failed"))
+    found = _failure(tmp_path / "failed")
+    assert found is not None
+    assert found.headline == "ValueError: shapes differ"
+    assert "_fails_in" in found.traceback
+    with array_hook(tmp_path / "healthy"):
+        pass
+    assert _failure(tmp_path / "healthy") is None
+
+
+def test_whoever_closes_a_hook_as_failed_in_a_handler_leaves_the_exception(tmp_path: Path, array_hook: type) -> None:
+    hook = array_hook(tmp_path / "run")
+    try:
+        {}["gone"]
+    except KeyError:
+        hook.close(RunState.FAILED)
+    found = _failure(tmp_path / "run")
+    assert found is not None
+    assert found.type == "KeyError"
+
+
+@pytest.mark.parametrize(
+    ("end", "state", "kind"),
+    [("raise OSError('no data')", RunState.FAILED, "OSError"), ("pass", RunState.ENDED, None)],
+)
+def test_a_script_that_ends_with_an_exception_leaves_it(
+    tmp_path: Path, end: str, state: RunState, kind: str | None
+) -> None:
+    script = (
+        "import sys\nfrom tests.unit.capture.conftest import ArrayHook\n"
+        f"hook = ArrayHook(sys.argv[1])\nhook.take(x=[1.0])\n{end}\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "run")], check=False, timeout=60, capture_output=True)
+    assert Run.open(tmp_path / "run").state() is state
+    found = _failure(tmp_path / "run")
+    assert (None if found is None else found.type) == kind
+
+
+def test_what_a_cell_of_a_notebook_once_raised_did_not_end_its_training(
+    tmp_path: Path, array_hook: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "last_exc", NameError("a typo in another cell"), raising=False)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=object))
+    array_hook(tmp_path / "run").adapted._close_at_exit()
+    assert Run.open(tmp_path / "run").state() is RunState.ENDED
 
 
 def test_scalars_carry_step_mode_and_time(tmp_path: Path, array_hook: type) -> None:

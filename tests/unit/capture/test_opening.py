@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +19,8 @@ from cutaway.capture.settings import HookSettings
 from cutaway.errors import RunExists, RunLocked
 from cutaway.run import Run
 from cutaway.run.leases import RunState
+from cutaway.trial import Trial, create_trial
+from tests.unit.capture.conftest import ArrayAdapter
 
 
 def settings(path: Path | None, **others: Any) -> HookSettings:
@@ -89,6 +92,97 @@ def test_a_second_live_chief_is_refused(tmp_path: Path) -> None:
         open_run(settings(tmp_path / "run"), Worker(0, "launch"))
     with pytest.raises(RunLocked):
         open_run(settings(tmp_path / "run", resume=True), Worker(0, "launch"))
+
+
+# -- starting ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def slow_start(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowStart]:
+    """Opening takes long where it looks for the first step: that is where pandas may be imported."""
+    slow = SlowStart(opening._next_step)
+    monkeypatch.setattr(opening, "_next_step", slow)
+    yield slow
+    slow.go_on.set()
+
+
+class SlowStart:
+    def __init__(self, look: Callable[[Run], int]) -> None:
+        self.reached, self.go_on = threading.Event(), threading.Event()
+        self._look = look
+
+    def __call__(self, run: Run) -> int:
+        self.reached.set()
+        assert self.go_on.wait(60)
+        return self._look(run)
+
+
+def _in_background(work: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]:
+    done: list[Any] = []
+    thread = threading.Thread(target=lambda: done.append(work()), daemon=True)
+    thread.start()
+    return thread, done
+
+
+def test_a_run_that_is_being_opened_starts_and_has_not_ended(tmp_path: Path, slow_start: SlowStart) -> None:
+    opened, _ = _in_background(lambda: open_run(settings(tmp_path / "run"), Worker()))
+    assert slow_start.reached.wait(60)
+    run = Run.open(tmp_path / "run")
+    trial = Trial(run)
+    assert run.state() is trial.state() is RunState.STARTING
+    assert not trial.job_finished()
+    waiting, trials = _in_background(lambda: create_trial(run.path))
+    opened.join(0.2)
+    assert waiting.is_alive()
+    slow_start.go_on.set()
+    opened.join(60)
+    run.write_document("trace/collections.json", {"collections": {}})
+    waiting.join(60)
+    assert not trials[0].job_finished()
+
+
+def test_a_run_that_is_resumed_starts_before_anything_of_it_is_read(tmp_path: Path, slow_start: SlowStart) -> None:
+    slow_start.go_on.set()
+    open_run(settings(tmp_path / "run"), Worker())[2].release(RunState.FINISHED)
+    assert Run.open(tmp_path / "run").state() is RunState.FINISHED
+    slow_start.go_on.clear()
+    slow_start.reached.clear()
+    opened, _ = _in_background(lambda: open_run(settings(tmp_path / "run", resume=True), Worker()))
+    assert slow_start.reached.wait(60)
+    assert Run.open(tmp_path / "run").state() is RunState.STARTING
+    assert not Trial(Run.open(tmp_path / "run")).job_finished()
+    slow_start.go_on.set()
+    opened.join(60)
+
+
+def test_one_that_was_interrupted_while_it_started_does_not_start_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(run: Run) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(opening, "_next_step", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        open_run(settings(tmp_path / "run"), Worker())
+    assert Run.open(tmp_path / "run").state() is RunState.FAILED
+
+
+def test_a_hook_that_is_ready_no_longer_starts(tmp_path: Path, array_hook: type) -> None:
+    with array_hook(tmp_path / "run") as hook:
+        assert hook.run.state() is RunState.RUNNING
+    assert hook.run.state() is RunState.FINISHED
+
+
+def test_a_hook_whose_adapter_refuses_leaves_a_run_that_failed(
+    tmp_path: Path, array_hook: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(adapter: ArrayAdapter, hook: Any) -> None:
+        raise ValueError("no such thing")
+
+    monkeypatch.setattr(ArrayAdapter, "attach", refuses)
+    with pytest.raises(ValueError, match="no such thing"):
+        array_hook(tmp_path / "run")
+    assert Run.open(tmp_path / "run").state() is RunState.FAILED
 
 
 # -- notebooks -------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cutaway.capture.tensorboard import EventWriter
+from cutaway.run import Run
 
 accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
 
@@ -106,6 +107,15 @@ def test_a_hook_exports_its_scalars_beside_its_run(tmp_path: Path, array_hook: t
             hook.take(weight=[1.0])
             hook.save_scalar("accuracy", i / 4)
     assert scalars(tmp_path / "run" / "logs" / "TRAIN", "accuracy") == [(0, 0.0), (1, 0.25), (2, 0.5)]
+
+
+def test_a_folder_that_nothing_is_exported_to_is_said(tmp_path: Path, array_hook: type) -> None:
+    with array_hook(tmp_path / "run", tensorboard_dir=tmp_path / "board") as hook:
+        hook.save_scalar("accuracy", 1.0)
+    [finding] = Run.open(tmp_path / "run").findings()
+    assert (finding.code, finding.severity) == ("tensorboard-off", "warning")
+    assert "`export_tensorboard=True`" in finding.message
+    assert not (tmp_path / "board").exists()
 
 
 def test_a_hook_exports_to_the_folder_that_it_is_given(tmp_path: Path, array_hook: type) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from cutaway.run import Finding, Run, RunState, WriterId
+from cutaway.run.documents import read_document, write_document
+from cutaway.run.failure import Failure
 from tests.unit.cli.run_folders import write_steps
 
 MakeRun = Callable[..., Run]
@@ -164,7 +166,7 @@ def test_show_tells_the_run_on_one_page(make_run: MakeRun, cutaway: Cutaway) -> 
     make_run("mnist-1", modes=lambda step: "EVAL" if step % 10 == 9 else "TRAIN", thinned=lambda step: int(step == 7))
     _, out, _ = cutaway("runs", "show", "mnist-1", columns=100)
     for words in (
-        "the training closed it",
+        "Completed normally",
         "TRAIN 18 · EVAL 2 in 2 epochs · 1 step thinned out",
         "optimizer.lr",
         "weights 2",
@@ -188,8 +190,8 @@ def test_show_tells_the_run_on_one_page(make_run: MakeRun, cutaway: Cutaway) -> 
 
 
 STATES = [
-    (RunState.FINISHED, "the training closed it", "cutaway tensors runs/mnist-1"),
-    (RunState.FAILED, "an exception ended the training; everything up to step 19 is here", "cutaway tensors"),
+    (RunState.FINISHED, "Completed normally", "cutaway tensors runs/mnist-1"),
+    (RunState.FAILED, "An exception ended the training; everything up to step 19 is here", "cutaway tensors"),
     (RunState.ENDED, "ended without closing the hook", "`with Hook(...)`"),
     (RunState.LOST, "no sign of life", "resume=True"),
     (RunState.CRASHED, "gone without a word", "Hook(out_dir='runs/mnist-1', resume=True)"),
@@ -208,11 +210,23 @@ def test_every_ending_is_explained_with_what_comes_next(
     assert cutaway("runs", "show", "mnist-1")[0] == 0
 
 
+def test_a_failed_run_shows_its_traceback(make_run: MakeRun, cutaway: Cutaway) -> None:
+    run = make_run("mnist-1", running=True)
+    lease = read_document(run.storage, "leases/train-worker_0-0.json")
+    failure = Failure("ValueError", "shapes differ", "Traceback\n  File x\nValueError: shapes differ")
+    ended = {**lease, "state": "failed", "error": failure._asdict()}
+    write_document(run.storage, "leases/train-worker_0-0.json", ended)
+    _, out, _ = cutaway("runs", "show", "mnist-1", columns=100)
+    assert "ValueError: shapes differ; everything up to step 19 is here" in out
+    assert "  Traceback\n    File x\n  ValueError: shapes differ\n" in out
+    assert answer(cutaway, "runs", "show", "mnist-1")["failure"] == failure._asdict()
+
+
 def test_a_live_run_names_its_process(make_run: MakeRun, cutaway: Cutaway) -> None:
     make_run("mnist-1", running=True)
     facts = answer(cutaway, "runs", "show", "mnist-1")
     assert facts["state"] == "running"
-    assert f"process {os.getpid()} on " in facts["meaning"]
+    assert f"Process {os.getpid()} on " in facts["meaning"]
     assert facts["next"].endswith("--follow")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pty
-import shutil
 import subprocess
 import sys
 import threading
@@ -16,7 +15,7 @@ from typing import Any
 import pytest
 
 from cutaway.cli.options import open_run
-from cutaway.run import Run
+from cutaway.run import Run, RunState
 from cutaway.run.control import Inbox
 from tests.rules.sickness import sick_run, train
 
@@ -156,26 +155,23 @@ def test_follow_waits_for_the_run_and_ends_with_it(
     assert json.loads("\n".join(rest))["state"] == "finished"
 
 
-def test_follow_waits_where_the_run_is_there_but_its_training_has_not_begun(
-    home: Path, cutaway: Cutaway, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    script, folder, opened = sick_run(healthy=5, sick=5), home / "runs" / "late", list[Run]()
+def test_follow_waits_where_the_run_is_there_but_its_training_only_starts(home: Path, cutaway: Cutaway) -> None:
+    _, lease = Run.start(home / "runs" / "late")
+    threading.Timer(0.5, lease.release, [RunState.FINISHED]).start()
+    _, out, _ = cutaway("watch", "runs/late", *ONE, "--follow", "--json")
+    assert json.loads(out)["state"] == "finished"
 
-    def made_and_then_begun(text: str) -> Run:
-        if not opened:
-            opened.append(Run.create(folder))
-        elif len(opened) == 1:
-            shutil.rmtree(folder)
-            script.begin(folder)
-            script.end()
-            opened.append(open_run(text))
-        return opened[-1]
 
-    monkeypatch.setattr("cutaway.cli.watch.open_run", made_and_then_begun)
-    monkeypatch.setattr("cutaway.cli.watch.WAIT_SECONDS", 0.01)
-    _, out, err = cutaway("watch", "runs/late", *ONE, "--follow", "--json")
-    assert "Waiting for the run" in err
-    assert json.loads(out.splitlines()[0])["code"] == "VanishingGradient"
+def test_a_run_that_only_starts_is_told_so(home: Path, cutaway: Cutaway) -> None:
+    Run.start(home / "runs" / "late")
+    _, out, _ = cutaway("watch", "runs/late", *ONE)
+    assert "late  starting  no step yet" in out
+
+
+def test_follow_does_not_wait_for_a_run_that_nobody_trains(home: Path, cutaway: Cutaway) -> None:
+    Run.create(home / "runs" / "measured", kind="evaluation")
+    _, out, _ = cutaway("watch", "runs/measured", *ONE, "--follow", "--json")
+    assert json.loads(out)["state"] == "ended"
 
 
 def test_in_a_log_each_finding_is_a_line_at_once(home: Path, cutaway: Cutaway) -> None:

@@ -7,14 +7,16 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
+from typing import Any
 
 import pytest
 
 from cutaway.errors import ConfigurationError, RunExists, RunFormatError, RunLocked, RunNotFound, StorageError
-from cutaway.run import Attempt, Run, RunState, WriterId, runs_folder
+from cutaway.run import Attempt, Run, RunState, WriterId, identity, runs_folder
 from cutaway.run.control import Request, ask
 from cutaway.run.documents import write_document
 from cutaway.run.schemas import STEPS
+from cutaway.run.storage import LocalStorage
 from tests.faulty_storage import Fault, FaultyStorage
 
 
@@ -89,6 +91,62 @@ def test_of_many_that_create_one_run_at_once_one_does(tmp_path: Path) -> None:
     with ThreadPoolExecutor(6) as pool:
         made = [run for run in pool.map(create, range(6)) if run is not None]
     assert [run.id for run in made] == [Run.open(tmp_path / "deep" / "run").id]
+
+
+def test_whoever_finds_a_run_that_starts_finds_its_lease(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    leases: list[list[str]] = []
+
+    def written(storage: LocalStorage, key: str, *args: Any, **settings: Any) -> None:
+        if key == "run.json":
+            leases.append(storage.list("leases"))
+        write_document(storage, key, *args, **settings)
+
+    monkeypatch.setattr(identity, "write_document", written)
+    run, _ = Run.start(tmp_path / "run")
+    assert leases == [["train-worker_0-0.json"]]
+    assert run.state() is Run.open(run.path).state() is RunState.STARTING
+
+
+def test_where_there_is_a_run_nothing_starts(run: Run) -> None:
+    with pytest.raises(RunExists):
+        Run.start(run.path)
+    assert run.storage.list("leases") == []
+
+
+def test_of_many_that_start_one_run_at_once_one_does(tmp_path: Path) -> None:
+    start = Barrier(6)
+
+    def begin(_: int) -> Run | None:
+        start.wait()
+        try:
+            return Run.start(tmp_path / "deep" / "run")[0]
+        except RunExists:
+            return None
+
+    with ThreadPoolExecutor(6) as pool:
+        made = [run for run in pool.map(begin, range(6)) if run is not None]
+    assert [run.id for run in made] == [Run.open(tmp_path / "deep" / "run").id]
+    assert made[0].storage.list("leases") == ["train-worker_0-0.json"]
+
+
+def test_a_run_that_could_not_be_made_leaves_no_lease(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(storage: LocalStorage, key: str, *_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(identity, "write_document", full)
+    with pytest.raises(ConfigurationError, match="No space left"):
+        Run.start(tmp_path / "run")
+    assert LocalStorage(tmp_path / "run").list("leases") == []
+
+
+def test_an_attempt_starts_until_its_writer_is_ready(run: Run) -> None:
+    _train(run, range(3))
+    lease = Run.open(run.path).claim_attempt()
+    assert run.state() is RunState.STARTING
+    run.list_attempt(lease.writer.attempt, 3)
+    lease.show_running()
+    assert run.state() is RunState.RUNNING
+    assert run.attempts() == [Attempt(0, 0), Attempt(1, 3)]
 
 
 def test_a_folder_with_other_things_in_it_can_become_a_run(tmp_path: Path) -> None:

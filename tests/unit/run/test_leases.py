@@ -68,6 +68,49 @@ def test_a_held_lease_is_running(storage: MemoryStorage) -> None:
     assert lease_state(storage, lease, sleep=_never) is RunState.RUNNING
 
 
+def test_a_writer_that_starts_is_no_writer_that_has_ended(storage: MemoryStorage) -> None:
+    lease = Lease(storage, "run", CHIEF, starting=True)
+    assert training_states([storage], sleep=_never) == [RunState.STARTING]
+    assert not RunState.STARTING.has_ended
+    lease.show_running()
+    assert training_states([storage], sleep=_never) == [RunState.RUNNING]
+
+
+def test_a_process_that_is_gone_while_it_started_has_crashed(storage: MemoryStorage) -> None:
+    Lease(storage, "run", CHIEF, starting=True)
+    _change(storage, pid=2**22 + 1)
+    assert training_states([storage], sleep=_never) == [RunState.CRASHED]
+
+
+def test_one_that_starts_elsewhere_is_alive_as_long_as_its_counter_moves(storage: MemoryStorage) -> None:
+    Lease(storage, "run", CHIEF, starting=True)
+    _change(storage, machine="elsewhere")
+    clock = Clock(lambda turn: _change(storage, beat=turn) if turn == 3 else None)
+    assert training_states([storage], sleep=clock.sleep) == [RunState.STARTING]
+    assert training_states([storage], sleep=Clock().sleep) == [RunState.LOST]
+
+
+def test_nobody_takes_over_from_a_writer_that_starts(storage: MemoryStorage) -> None:
+    lease = Lease(storage, "run", CHIEF, starting=True)
+    with pytest.raises(RunLocked):
+        free_attempt(storage, "run", CHIEF)
+    lease.withdraw()
+    assert free_attempt(storage, "run", CHIEF) == 0
+
+
+def test_a_lease_is_kept_alive_while_something_takes_long(
+    storage: MemoryStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BEAT_SECONDS", 0.001)
+    lease = Lease(storage, "run", CHIEF, starting=True)
+    with lease.kept_alive():
+        while read_document(storage, KEY)["beat"] < 3:
+            threading.Event().wait(0.001)
+    after = read_document(storage, KEY)["beat"]
+    threading.Event().wait(0.02)
+    assert read_document(storage, KEY)["beat"] == after
+
+
 @pytest.mark.parametrize("state", [RunState.FINISHED, RunState.FAILED, RunState.ENDED])
 def test_a_released_lease_says_how_it_ended(storage: MemoryStorage, state: RunState) -> None:
     lease = Lease(storage, "run", CHIEF)

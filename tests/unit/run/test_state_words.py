@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cutaway.run import Run, RunState
+from cutaway.run.failure import Failure
 from cutaway.run.state_words import run_words, state_words
 
 
@@ -36,6 +37,26 @@ def test_who_stopped_the_last_attempt_is_told_and_who_stopped_an_earlier_one_is_
     assert run_words(run, RunState.FINISHED, "run", 3).stopped_by is None
 
 
+def test_a_failed_run_names_its_exception_and_a_later_attempt_forgets_it(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run")
+    run.begin_attempt()[1].release(RunState.FAILED, Failure("ValueError", "shapes differ", "Traceback"))
+    words = run_words(run, RunState.FAILED, "run", 3)
+    assert words.meaning == "ValueError: shapes differ; everything up to step 3 is here"
+    assert words.failure == Failure("ValueError", "shapes differ", "Traceback")
+    run.begin_attempt()[1].release(RunState.FINISHED)
+    words = run_words(run, RunState.FINISHED, "run", 3)
+    assert (words.meaning, words.failure) == ("Completed normally", None)
+
+
+def test_the_exception_of_another_worker_is_told_where_the_first_has_none(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "run")
+    number, lease = run.begin_attempt()
+    other = run.join_attempt("worker_1", number)
+    other.release(RunState.FAILED, Failure("RuntimeError", "out of memory", "Traceback"))
+    lease.release(RunState.FAILED)
+    assert run_words(run, RunState.FAILED, "run", 3).meaning.startswith("RuntimeError: out of memory")
+
+
 def test_a_run_that_nobody_trained_has_no_tensors_to_look_at(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run", kind="evaluation")
-    assert run_words(run, RunState.ENDED, "run", None).meaning == "a run of evaluations only"
+    assert run_words(run, RunState.ENDED, "run", None).meaning == "A run of evaluations only"

@@ -11,7 +11,7 @@ import pytest
 
 from cutaway.errors import ConfigurationError, MissingCollectionFiles, RunNotFound
 from cutaway.run import Run, RunState
-from cutaway.trial import Trial, collections_file, create_trial
+from cutaway.trial import Trial, create_trial
 from tests.unit.trial.conftest import Write
 
 WEIGHT = {"Net_fc.weight": np.ones((2, 3), np.float32)}
@@ -56,15 +56,24 @@ def test_opening_waits_for_the_collections_of_a_run_that_starts(write: Write) ->
     assert "weights" in opened[0].collections()
 
 
-def test_opening_waits_for_the_first_claim_of_a_run_that_was_just_made(write: Write, tmp_path: Path) -> None:
-    run = Run.create(tmp_path / "young")
+def test_opening_waits_for_a_run_that_starts(tmp_path: Path) -> None:
+    run, lease = Run.start(tmp_path / "young")
     opened: list[Trial] = []
     thread = threading.Thread(target=lambda: opened.append(create_trial(run.path)))
     thread.start()
     time.sleep(0.1)
-    write(run=run)
+    assert not opened
+    lease.show_running()
+    run.write_document("trace/collections.json", {"collections": {}})
     thread.join(timeout=60)
     assert opened[0].state() is RunState.RUNNING
+
+
+def test_a_run_that_died_while_it_started_is_not_waited_for(tmp_path: Path) -> None:
+    run, lease = Run.start(tmp_path / "young")
+    lease.release(RunState.FAILED)
+    with pytest.raises(MissingCollectionFiles):
+        create_trial(run.path)
 
 
 @pytest.mark.parametrize("state", [RunState.FINISHED, RunState.FAILED, RunState.ENDED])
@@ -75,8 +84,7 @@ def test_a_run_that_ended_without_collections_is_refused(write: Write, state: Ru
         create_trial(writing.run.path)
 
 
-def test_a_run_that_nobody_claims_is_refused_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collections_file, "UNCLAIMED_SECONDS", 0.1)
+def test_a_run_that_nobody_trained_is_refused(tmp_path: Path) -> None:
     Run.create(tmp_path / "empty")
     with pytest.raises(MissingCollectionFiles):
         create_trial(tmp_path / "empty")

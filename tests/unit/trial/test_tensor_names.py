@@ -8,7 +8,8 @@ import pytest
 from cutaway.errors import ConfigurationError
 from cutaway.tensors import Collections, modes
 from cutaway.tensors.reader import TensorReader
-from cutaway.trial import Trial, create_trial
+from cutaway.trial import Trial, create_trial, no_refresh
+from cutaway.trial.model_tensors import ModelTensors
 from tests.unit.trial.conftest import Write
 
 ONE = np.ones(3, np.float32)
@@ -102,6 +103,36 @@ def test_collections_that_a_running_hook_adds_to_are_read_again(write: Write) ->
     collections.get("late").include("fc")
     writing.collections(collections)
     assert trial.tensor_names(collection="late") == ["fc_input_0"]
+
+
+def test_a_tensor_that_is_saved_after_its_step_was_listed_is_seen_at_once(write: Write) -> None:
+    writing = write()
+    writing.step(0, {"fc_input_0": ONE})
+    trial = create_trial(writing.run.path)
+    assert trial.tensor_names() == ["fc_input_0"]
+    writing.tensors(0, {"late": ONE * 2})
+    assert trial.tensor_names() == ["fc_input_0", "late"]
+    assert trial.value("late", 0).tolist() == (ONE * 2).tolist()
+    with no_refresh(trial):
+        writing.tensors(0, {"later": ONE})
+        assert "later" not in trial.tensor_names()
+    writing.close()
+    assert trial.tensor_names() == ["fc_input_0", "late", "later"]
+
+
+def test_what_an_optimizer_keeps_of_a_weight_is_no_weight(write: Write) -> None:
+    collections = Collections()
+    collections.get("optimizer_variables").add(["Adam_Net_fc.weight_exp_avg", "Adam_Net_fc.bias_exp_avg"])
+    writing = write()
+    writing.collections(collections)
+    writing.step(0, {}, dict.fromkeys(("Net_fc.weight", "Net_fc.bias", "Adam_Net_fc.weight_exp_avg"), ONE))
+    writing.statistics(0, {"Adam_Net_fc.bias_exp_avg": ONE})
+    trial = create_trial(writing.run.path)
+    assert trial.tensor_names(collection="weights") == ["Net_fc.weight"]
+    assert trial.tensor_names(collection="biases") == ["Net_fc.bias"]
+    assert "Adam_Net_fc.weight_exp_avg" in trial.tensor_names(collection="optimizer_variables")
+    facts = {name: ModelTensors(trial).facts(name) for name in trial.tensor_names()}
+    assert (facts["Net_fc.weight"].kind, facts["Adam_Net_fc.weight_exp_avg"].kind) == ("weight", "other")
 
 
 def test_collections_of_several_workers_are_joined(write: Write) -> None:

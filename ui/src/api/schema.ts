@@ -1195,7 +1195,7 @@ export interface components {
              * State
              * @enum {string}
              */
-            state: "running" | "paused" | "finished" | "failed" | "ended" | "lost" | "crashed" | "unknown";
+            state: "starting" | "running" | "paused" | "finished" | "failed" | "ended" | "lost" | "crashed" | "unknown";
             /** Host */
             host: string;
             /** Pid */
@@ -1739,7 +1739,7 @@ export interface components {
             /** Step */
             step?: number | null;
             /** State */
-            state?: ("running" | "paused" | "finished" | "failed" | "ended" | "lost" | "crashed" | "unknown") | null;
+            state?: ("starting" | "running" | "paused" | "finished" | "failed" | "ended" | "lost" | "crashed" | "unknown") | null;
             indexing?: components["schemas"]["Indexing"] | null;
         };
         /**
@@ -1763,6 +1763,21 @@ export interface components {
             value: string | number | boolean | null;
             /** Rank */
             rank: number | null;
+        };
+        /**
+         * FailureRow
+         * @description The exception that ended a training.
+         */
+        FailureRow: {
+            /** Type */
+            type: string;
+            /** Message */
+            message: string;
+            /**
+             * Traceback
+             * @description As Python prints it.
+             */
+            traceback: string;
         };
         /**
          * FindingDetail
@@ -2901,6 +2916,8 @@ export interface components {
             command: string;
             /** Stopped By */
             stopped_by: string;
+            /** @description The exception that ended its last attempt, where one is known. */
+            failure: components["schemas"]["FailureRow"] | null;
             /** Identity */
             identity: {
                 [key: string]: unknown;
@@ -2962,7 +2979,7 @@ export interface components {
              * State
              * @enum {string}
              */
-            state: "running" | "paused" | "finished" | "failed" | "ended" | "lost" | "crashed" | "unknown";
+            state: "starting" | "running" | "paused" | "finished" | "failed" | "ended" | "lost" | "crashed" | "unknown";
             /** Created */
             created: number | null;
             /**
@@ -3688,6 +3705,7 @@ export type EvaluationRow = components['schemas']['EvaluationRow'];
 export type Event = components['schemas']['Event'];
 export type Events = components['schemas']['Events'];
 export type Fact = components['schemas']['Fact'];
+export type FailureRow = components['schemas']['FailureRow'];
 export type FindingDetail = components['schemas']['FindingDetail'];
 export type FindingRow = components['schemas']['FindingRow'];
 export type FlipRow = components['schemas']['FlipRow'];

@@ -12,7 +12,6 @@ from typing import Any
 import torch
 
 from cutaway.capture.hook import AdaptedHook
-from cutaway.capture.recorder import patience_for
 from cutaway.capture.records import StepRecord
 from cutaway.frameworks.torch.gradient_taps import GradientTaps, when_backward_ends
 from cutaway.frameworks.torch.taps import RemovableTaps, Tap
@@ -108,7 +107,11 @@ class TrainingLoop:
             record.scalars.append(("gradient_scale", scale))
         if parameters.needs_writer:
             self.hook.nudge(urgently=True)
-        if not parameters.capture(record, patience=patience_for(record), gradients=gradients, scale=scale):
+            with self.hook.wait_for_writer(record) as seconds:
+                taken = parameters.capture(record, patience=seconds, gradients=gradients, scale=scale)
+        else:
+            taken = parameters.capture(record, patience=0.0, gradients=gradients, scale=scale)
+        if not taken:
             record.leave_out()
             self.hook.say_behind(record.step)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from cutaway.capture.records import StepRecord
+from cutaway.capture.records import Offer, StepRecord
 from cutaway.frameworks.torch.loop import TrainingLoop
 from cutaway.frameworks.torch.taps import RemovableTaps, Tap
 from cutaway.frameworks.torch.tensors import copy_of
@@ -90,13 +90,13 @@ class OptimizerTaps:
         steps.end(attend=attend)
 
     def _offer_state(self, record: StepRecord, optimizer: torch.optim.Optimizer) -> None:
-        names, variables = self._loop.model.parameter_names(), self._loop.hook.collections.get("optimizer_variables")
+        names, offers = self._loop.model.parameter_names(), list[Offer]()
         for parameter, state in optimizer.state.items():
             for key, value in state.items():
                 if isinstance(value, torch.Tensor) and id(parameter) in names:
-                    full = f"{type(optimizer).__name__}_{names[id(parameter)]}_{key}"
-                    variables.add(full)
-                    record.offers.append(copy_of(full, value))
+                    offers.append(copy_of(f"{type(optimizer).__name__}_{names[id(parameter)]}_{key}", value))
+        self._loop.hook.documents.add_members(["optimizer_variables"], [offer.name for offer in offers])
+        record.offers += offers
 
 
 def _closure_of(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> object:

@@ -40,7 +40,7 @@ LARGEST_DOCUMENT = 4 << 20
 _NOT_IDENTITY = frozenset(("format", "name", "created", "project", "kind", "framework", "state", "attempts"))
 
 
-_ENDS = frozenset(map(str, RunState)) - {"running"}
+_ENDS = frozenset(str(state) for state in RunState if state.has_ended)
 
 
 class HealthFacts(NamedTuple):

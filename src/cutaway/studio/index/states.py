@@ -13,7 +13,7 @@ from cutaway.run.storage import LocalStorage
 
 __all__ = ["LIVE", "States"]
 
-LIVE = frozenset(("running", "paused"))
+LIVE = frozenset(("starting", "running", "paused"))
 UNKNOWN = "unknown"
 # What leases lead to that say what no lease can say.
 _NONSENSE = (KeyError, ValueError, TypeError, AttributeError, OSError)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from cutaway.studio.wire.runs import (
     AttemptRow,
     CollectionRow,
     DamageRow,
+    FailureRow,
     HealthRow,
     RunDetail,
     RunRow,
@@ -66,6 +67,7 @@ def run_detail(trial: Trial, row: RunRow) -> RunDetail:
         next=text(words.following),
         command=text(command),
         stopped_by=_stopped_by(words.stopped_by),
+        failure=None if words.failure is None else FailureRow(**words.failure._asdict()),
         identity=plain(hidden({key: run.identity[key] for key in run.identity if key not in _NOT_IDENTITY})),
         config=config,
         attempts=attempts,
@@ -160,7 +162,7 @@ def _past(lease: dict[str, Any]) -> State:
     state = next((one for one in RunState if one == lease.get("state")), None)
     if state is None:
         return "unknown"
-    return "crashed" if state is RunState.RUNNING else cast("State", state.value)
+    return state.value if state.has_ended else "crashed"
 
 
 def _overlay(run: Run) -> str:

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 __all__ = ["Data", "ErrorAnswer", "Number", "Page", "Severity", "State", "Verdict", "Wire"]
 
 T = TypeVar("T")
-State = Literal["running", "paused", "finished", "failed", "ended", "lost", "crashed", "unknown"]
+State = Literal["starting", "running", "paused", "finished", "failed", "ended", "lost", "crashed", "unknown"]
 Verdict = Literal["healthy", "warnings", "sick", "not watched"]
 Severity = Literal["info", "warning", "error"]
 

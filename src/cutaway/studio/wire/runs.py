@@ -144,6 +144,14 @@ class CollectionRow(Wire):
     tensors: int
 
 
+class FailureRow(Wire):
+    """The exception that ended a training."""
+
+    type: str
+    message: str
+    traceback: str = Field(description="As Python prints it.")
+
+
 class RunDetail(Wire):
     """Everything about one run that fits on one screen."""
 
@@ -152,6 +160,7 @@ class RunDetail(Wire):
     next: str = Field(description="The command or line that comes next.")
     command: str = Field(description="How to name this run in a command.")
     stopped_by: str
+    failure: FailureRow | None = Field(description="The exception that ended its last attempt, where one is known.")
     identity: dict[str, Any]
     config: dict[str, Any]
     attempts: list[AttemptRow]

@@ -55,7 +55,7 @@ class TestDetail:
         detail = studio.data("healthy")
         assert detail["row"]["name"] == "healthy"
         assert detail["row"]["steps"] == detail["steps"]["last"] + 1
-        assert detail["meaning"] == "the training closed it"
+        assert (detail["meaning"], detail["failure"]) == ("Completed normally", None)
         assert detail["next"].startswith("cutaway tensors ")
         assert detail["steps"] == {
             "recorded": 12,

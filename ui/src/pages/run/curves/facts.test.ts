@@ -11,6 +11,7 @@ function detail(row: Partial<RunDetail["row"]> = {}, rest: Partial<RunDetail> = 
     damage: [],
     overlay: "",
     stopped_by: "",
+    failure: null,
     ...rest,
   } as unknown as RunDetail;
 }

@@ -14,7 +14,7 @@ export function factsOf(detail: RunDetail): Fact[] {
   const found: (Fact | null)[] = [
     { title: "Steps", value: grouped(row.steps), ...more(modes(steps.by_mode)) },
     row.epochs === null ? null : { title: "Epochs", value: grouped(row.epochs) },
-    row.seconds === null ? null : { title: row.state === "running" || row.state === "paused" ? "So far" : "Took", value: duration(row.seconds) },
+    row.seconds === null ? null : { title: ["starting", "running", "paused"].includes(row.state) ? "So far" : "Took", value: duration(row.seconds) },
     row.seconds && row.steps ? { title: "Speed", value: `${number(row.steps / row.seconds, 3)} steps/s` } : null,
     row.loss ? { title: row.loss.name, value: row.loss.last === null ? "not finite" : number(row.loss.last), ...more(row.loss.best === null ? "" : `best ${number(row.loss.best)}`) } : null,
     row.framework ? { title: "Framework", value: row.framework } : null,

@@ -3,7 +3,7 @@ import type { RequestRow } from "../../../api/schema";
 import { aboveZero, actionText, commandOf, isThere, newId, waiting, whyNot } from "./requests";
 
 describe("who can be asked", () => {
-  it.each(["running", "paused"] as const)("is a training that is %s", (state) => {
+  it.each(["starting", "running", "paused"] as const)("is a training that is %s", (state) => {
     expect(isThere(state)).toBe(true);
   });
   it.each(["finished", "failed", "ended", "lost", "crashed", "unknown"] as const)("is not one that is %s, and says why", (state) => {

@@ -15,7 +15,7 @@ export interface Wanted {
 
 /** Whether somebody is there to be asked. */
 export function isThere(state: State): boolean {
-  return state === "running" || state === "paused";
+  return state === "starting" || state === "running" || state === "paused";
 }
 
 /** Why nothing can be asked, in a sentence. */
