@@ -23,6 +23,7 @@ from cutaway.run.segments import TableWriter
 from cutaway.tensors.blocked_statistics import StatisticsPlan
 from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 from cutaway.tensors.statistics import reduce, reference_statistics
+from cutaway.tensors.training_steps import TrainingSteps
 
 __all__ = ["StepWriter"]
 
@@ -62,6 +63,8 @@ class StepWriter:
         self._spend = spend
         self._taken = taken
         self._coarse = CoarseWriter(table)
+        self._training = TrainingSteps()
+        self._evaluated: set[int] = set()  # of the last steps, those that evaluate
         self._previous: Slab | None = None
         self._plans: dict[tuple[int, ...], StatisticsPlan] = {}
         self._names: dict[int, tuple[Layout, pa.Array]] = {}
@@ -84,10 +87,21 @@ class StepWriter:
         steps = [_step_row(record) for record in records if record.listed]
         if steps:
             self._table(STEPS).append_records(steps, records[0].step)
-        self._coarse.add(statistics, matrices)
+        self._coarse.add(statistics, matrices, self._evaluations(records))
         if self._taken is not None:
             for record, own in zip(records, parts, strict=True):
                 self._taken(record, own)
+
+    def _evaluations(self, records: Sequence[StepRecord]) -> set[int]:
+        """Return which of these steps evaluate; what is added to a step that was listed earlier goes with it."""
+        listed = [record for record in records if record.listed]
+        if listed:
+            modes = np.array([record.mode.name for record in listed], object)
+            optimizer = np.array([record.seconds.get("optimizer", math.nan) for record in listed])
+            trains = self._training.among({"mode": modes, "optimizer": optimizer})
+            earlier = {record.step for record in records} & self._evaluated
+            self._evaluated = earlier | {record.step for record, one in zip(listed, trains, strict=True) if not one}
+        return self._evaluated
 
     def close(self) -> None:
         """Write what waits for more steps."""

@@ -7,16 +7,17 @@ Says nothing about whether a loss is good; rules do.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-from cutaway.arrays import Array, BoolArray, Float64Array, Int64Array
+from cutaway.arrays import BoolArray, Float64Array, Int64Array
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules.selecting import in_collection, lacking
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
+from cutaway.tensors.training_steps import TrainingSteps
 
 __all__ = [
     "LossCurve",
@@ -32,26 +33,6 @@ __all__ = [
 _PARTED = (ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT)
 # What people call a loss that they save with `hook.save_scalar`.
 _SCALAR = re.compile(r"(?:^|[/_.])loss$", re.IGNORECASE)
-
-
-class TrainingSteps:
-    """Tells the steps that train from the others, window after window.
-
-    Those of TRAIN do, and those of no mode, which people who never call `set_mode` train in. Once such steps were seen
-    to update weights, one of no mode that does not is an evaluation whose mode nobody set.
-    """
-
-    def __init__(self) -> None:
-        self._updates = False
-
-    def among(self, rows: Mapping[str, Array]) -> BoolArray:
-        """Say for each row of a window of steps whether it trains."""
-        no_mode = rows["mode"] == ModeKeys.GLOBAL.name
-        updated = no_mode & np.isfinite(np.asarray(rows["optimizer"], np.float64))
-        seen = np.logical_or.accumulate(updated) | self._updates
-        self._updates = self._updates or bool(updated.any())
-        found: BoolArray = (rows["mode"] == ModeKeys.TRAIN.name) | (no_mode & (updated | ~seen))
-        return found
 
 
 class LossCurve(NamedTuple):

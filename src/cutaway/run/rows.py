@@ -29,6 +29,10 @@ class TableRows(ABC):
         """Return a whole column."""
 
     @abstractmethod
+    def has(self, name: str) -> bool:
+        """Whether there is such a column: those of earlier releases may lack it."""
+
+    @abstractmethod
     def record_batch(self) -> pa.RecordBatch:
         """Return all columns."""
 
@@ -66,6 +70,10 @@ class PlainRows(TableRows):
         """Return a whole column."""
         return self._batch[name]
 
+    def has(self, name: str) -> bool:
+        """Whether there is such a column."""
+        return name in self._batch.schema.names
+
     def record_batch(self) -> pa.RecordBatch:
         """Return all columns."""
         return self._batch
@@ -90,6 +98,10 @@ class StreamRows(TableRows):
             numbers = gather_numbers(self._data, self._starts, self._schema, name)
             self._columns[name] = self._read([name])[name] if numbers is None else numbers
         return self._columns[name]
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a column."""
+        return name in self._schema.names
 
     def record_batch(self) -> pa.RecordBatch:
         """Return all columns."""

@@ -66,6 +66,8 @@ SCHEMAS: dict[str, pa.Schema] = {
             "steps": pa.int64(),
             "own_first": pa.int64(),
             "own_last": pa.int64(),
+            # 1 for the steps of the stretch that evaluate, 0 for those that train.
+            "evaluation": pa.int32(),
             "tensor": pa.string(),
             "size": pa.int64(),
             # NaN where no step of the stretch has a value.

@@ -112,6 +112,10 @@ class StackedRows(TableRows):
             self._columns[name] = self._stack(self._template[name])
         return self._columns[name]
 
+    def has(self, name: str) -> bool:
+        """Whether there is such a column."""
+        return name in self._template.schema.names
+
     def take(self, name: str, places: IndexArray) -> pa.Array:
         """Return a column at some places, without gathering all of it where that is easy."""
         own = self._template[name]

@@ -14,7 +14,7 @@ import numpy as np
 from cutaway.arrays import Array, BoolArray, IndexArray, Int64Array
 from cutaway.tensors.statistic_names import COUNTS, FLOATS
 
-__all__ = ["STRETCH", "Extremes", "OpenStretch", "Places", "Stretch", "merge_neighbours"]
+__all__ = ["STRETCH", "Extremes", "OpenStretch", "OpenStretches", "Places", "Stretch", "merge_neighbours"]
 
 # How many recorded steps a stretch holds.
 STRETCH = 64
@@ -47,9 +47,12 @@ class Stretch(NamedTuple):
     size: Int64Array
     counts: Extremes  # of COUNTS
     floats: Extremes  # of FLOATS
+    evaluation: bool = False  # whether these are steps at which the model was evaluated, and not trained
 
     def column(self, name: str) -> Array:
         """Return one of the numbers above, or the `<statistic>_min`, `_max` or `_last` of each tensor."""
+        if name == "evaluation":
+            return np.full(len(self.names), int(self.evaluation))
         statistic, _, which = name.rpartition("_")
         for names, extremes in ((COUNTS, self.counts), (FLOATS, self.floats)):
             if statistic in names and which in _WHICH:
@@ -73,9 +76,9 @@ class OpenStretch:
         self._counts, self._floats = _no_counts(len(self._known)), _no_floats(len(self._known))
 
     @property
-    def missing(self) -> int:
-        """How many steps it still takes."""
-        return STRETCH - self.taken
+    def span(self) -> tuple[int, int]:
+        """The first and the last step so far."""
+        return self._first, self._last
 
     def places(self, names: Sequence[str]) -> Places:
         """Return where some tensors stand, for `add`; valid until `close` says otherwise."""
@@ -125,6 +128,35 @@ class OpenStretch:
         stretch = Stretch(names, self._first, self._last, own[0], own[1], own[2], own[3], counts, floats)
         self._clear()
         return stretch, kept
+
+
+class OpenStretches:
+    """A stretch of training and one of evaluation that begin and end together: what a model does while it is
+    evaluated is no part of how it trains."""
+
+    def __init__(self) -> None:
+        self._training, self._evaluation = OpenStretch(), OpenStretch()
+
+    def of(self, *, evaluation: bool) -> OpenStretch:
+        """Return the one of evaluation, or the one of training."""
+        return self._evaluation if evaluation else self._training
+
+    @property
+    def missing(self) -> int:
+        """How many steps both together still take."""
+        return STRETCH - self._training.taken - self._evaluation.taken
+
+    def close(self) -> tuple[list[Stretch], bool]:
+        """Return what came so far and begin anew; and whether all places of both are still valid."""
+        spans = [one.span for one in (self._training, self._evaluation) if one.taken]
+        stretches, places_hold = list[Stretch](), True
+        for evaluation in (False, True):
+            stretch, hold = self.of(evaluation=evaluation).close()
+            places_hold = places_hold and hold
+            if stretch is not None:
+                first, last = min(first for first, _ in spans), max(last for _, last in spans)
+                stretches.append(stretch._replace(first=first, last=last, evaluation=evaluation))
+        return stretches, places_hold
 
 
 def merge_neighbours(given: Extremes, there: BoolArray, each: int) -> Extremes:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from cutaway.errors import CutawayError
 from cutaway.run.findings import Finding, Severity, findings_from_table, tensors_named_by, worst_severity
 from cutaway.tensors.collection import Collection
+from cutaway.trial.model_order import ModelOrder
 from cutaway.trial.overview import TensorSummary
 from cutaway.trial.tensor_kinds import EVERYWHERE, Kind, kind_of, layer_of, model_prefix
 from cutaway.trial.trial import Trial
@@ -56,8 +57,13 @@ class ModelTensors:
 
     @cached_property
     def names(self) -> list[str]:
-        """All tensors: those with statistics in the model's order, then what was only saved."""
-        return [*self.states, *sorted(self.saved - self.states.keys())]
+        """All tensors in the model's order: those with statistics, and what was only saved."""
+        return self.order.sorted([*self.states, *sorted(self.saved - self.states.keys())])
+
+    @property
+    def order(self) -> ModelOrder:
+        """Where the layers stand."""
+        return self.trial.overviews.order
 
     @cached_property
     def prefix(self) -> str:

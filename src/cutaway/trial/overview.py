@@ -18,6 +18,7 @@ from cutaway.run.identity import Run
 from cutaway.run.tables import Damage
 from cutaway.tensors.coarse import STRETCH, Extremes
 from cutaway.tensors.statistic_names import STATISTIC_NAMES
+from cutaway.trial.model_order import ModelOrder
 from cutaway.trial.overview_cells import (
     OverviewCells,
     OverviewRequest,
@@ -25,7 +26,7 @@ from cutaway.trial.overview_cells import (
     cells_of_stretches,
     spans_within,
 )
-from cutaway.trial.stretches import FOREVER, Stretches, StretchRows, owned_rows, owners_of
+from cutaway.trial.stretches import FOREVER, Stretches, StretchRows, evaluated_only, owned_rows, owners_of
 
 __all__ = ["Overview", "OverviewReader", "TensorSeries", "TensorSummary", "summarize"]
 
@@ -38,11 +39,12 @@ MOST_ROWS = 2_000_000
 class Overview:
     """One statistic of some tensors: matrices with a row per tensor and a column per stretch of steps.
 
-    `tensors` come in the order in which the run first recorded them. `steps` holds the first step of each stretch, and
+    `tensors` come in the order of the model (see `ModelOrder`). `steps` holds the first step of each stretch, and
     at its end the step after the last. `min`, `max` and `last` are those of the statistic within a stretch;
     `nonfinite` is the most values that were NaN or infinite at one step of it. A cell is NaN where the tensor was not
-    recorded, or had no finite value. `approximate` says in words what a column stands for and where it was read;
-    `exact` that each column is one step. `damage` names what could not be read.
+    recorded, or had no finite value. Steps that evaluate the model are left out, unless a tensor was recorded at no
+    others: what it does then is no part of its training. `approximate` says in words what a column stands for and where
+    it was read; `exact` that each column is one step. `damage` names what could not be read.
     """
 
     tensors: list[str]
@@ -81,6 +83,7 @@ class OverviewReader:
 
     def __init__(self, run: Run) -> None:
         self.run = run
+        self.order = ModelOrder(run)
         self._stretches = Stretches(run)
 
     def read(
@@ -101,11 +104,10 @@ class OverviewReader:
             raise ConfigurationError(f"No statistic {statistic!r}.", hint=f"{near} There are {known}.")
         pieces = self._stretches.read()
         owners = owners_of(pieces)
-        names = [name for name in owners if tensors is None or tensors(name)]
+        names = [name for name in self.order.sorted(list(owners)) if tensors is None or tensors(name)]
         statistics = tuple(dict.fromkeys((statistic, "nonfinite")))
-        cells, words, exact = self._read(
-            OverviewRequest(statistics, names, owners, np.float32), pieces, _window(first, last), columns
-        )
+        wanted = OverviewRequest(statistics, names, owners, evaluated_only(pieces), np.float32)
+        cells, words, exact = self._read(wanted, pieces, _window(first, last), columns)
         least, greatest, newest = cells.grids[statistic]
         nonfinite = cells.grids["nonfinite"].greatest
         return Overview(names, cells.steps, newest, least, greatest, nonfinite, words, exact, self.damage)
@@ -118,7 +120,7 @@ class OverviewReader:
         owners = owners_of(pieces)
         if tensor not in owners:
             raise TensorUnavailable(tensor, self.run.name, sorted(owners))
-        wanted = OverviewRequest(STATISTIC_NAMES, [tensor], owners, np.float64)
+        wanted = OverviewRequest(STATISTIC_NAMES, [tensor], owners, None, np.float64)
         cells, words, exact = self._read(wanted, pieces, _window(first, last), columns)
         # Steps at which other tensors alone were recorded are none of its own.
         own = cells.there[0]
@@ -127,8 +129,9 @@ class OverviewReader:
         return TensorSeries(tensor, steps, grids, words, exact, self.damage)
 
     def tensors(self) -> list[TensorSummary]:
-        """Return every tensor that has statistics, in the order in which the run first recorded them."""
-        return summarize(self._stretches.read())
+        """Return every tensor that has statistics, in the order of the model; see `ModelOrder`."""
+        found = {one.name: one for one in summarize(self._stretches.read())}
+        return [found[name] for name in self.order.sorted(list(found))]
 
     @property
     def damage(self) -> tuple[Damage, ...]:
@@ -144,18 +147,21 @@ class OverviewReader:
         spans, rows = spans_within(pieces, *window)
         single = len(spans) < columns and rows <= MOST_ROWS
         if single:
-            cells = cells_of_steps(wanted, self._stretches.raw, *window)
+            cells = cells_of_steps(wanted, self._stretches.raw, self._stretches.evaluations, *window)
         else:
             cells = cells_of_stretches(wanted, pieces, spans)
         each = max(-(-len(cells.first) // columns), 1)
-        return cells.merged(each), self._words(each, single=single), single and each == 1
+        return cells.merged(each), self._words(wanted, each, single=single), single and each == 1
 
-    def _words(self, each: int, *, single: bool) -> str:
+    def _words(self, wanted: OverviewRequest, each: int, *, single: bool) -> str:
+        alone = wanted.evaluated
+        trained = bool(self._stretches.evaluations) and alone is not None and not alone.issuperset(wanted.tensors)
+        kind = "training" if trained else "recorded"
         if single and each == 1:
-            return "Every recorded step."
+            return f"Every {kind} step."
         if single:
-            return f"Least, greatest and last of every {each} recorded steps, read from each of them."
-        words = f"Least, greatest and last of about every {each * STRETCH} recorded steps, as kept beside them."
+            return f"Least, greatest and last of every {each} {kind} steps, read from each of them."
+        words = f"Least, greatest and last of about every {each * STRETCH} {kind} steps, as kept beside them."
         made = self._stretches.made_steps()
         if made:
             words += f" Of {made:,} steps no such copy is kept, so that each of them was read."

@@ -8,21 +8,23 @@ Either way stretches come as rows, one per stretch and tensor.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
-from cutaway.arrays import Array, Int64Array
+from cutaway.arrays import Array, BoolArray, Int64Array
 from cutaway.run.identity import Run
 from cutaway.run.rows import TableRows, numbers
 from cutaway.run.schemas import OVERVIEW
 from cutaway.run.tables import Batch, Damage
-from cutaway.tensors.coarse import OpenStretch, Stretch
+from cutaway.tensors.coarse import OpenStretches, Stretch
 from cutaway.tensors.statistic_names import COUNTS, FLOATS
+from cutaway.trial.evaluation_steps import EvaluationSteps
 from cutaway.trial.listed_rows import NamedRows, neighbours
 from cutaway.trial.raw_statistics import RawStatistics
 
-__all__ = ["FOREVER", "StretchRows", "Stretches", "owned_rows", "owners_of"]
+__all__ = ["FOREVER", "StretchRows", "Stretches", "evaluated_only", "owned_rows", "owners_of"]
 
 
 FOREVER = int(np.iinfo(np.int64).max)
@@ -31,7 +33,7 @@ FOREVER = int(np.iinfo(np.int64).max)
 class _Tail(NamedTuple):
     """The steps after the last whole stretch, and what the index said when they were read."""
 
-    seen: tuple[int, int, int]
+    seen: tuple[int, int, int, int]
     stretches: list[Stretch]
 
 
@@ -46,6 +48,7 @@ class Stretches:
 
     def _restart(self) -> None:
         self._attempts = list(self._run.attempts())
+        self.evaluations = EvaluationSteps(self._run)
         self._written: list[StretchRows] = []
         self._made: dict[str, list[Stretch]] = {}  # where nothing was written, and no step will be added
         self._tails: dict[str, _Tail] = {}
@@ -65,6 +68,7 @@ class Stretches:
             fresh = self._table.batches
         for batch in fresh:
             self._take(StretchRows.of_batch(batch, self._table.limit(batch.segment)))
+        self.evaluations.look()
         made = []
         for worker in self.raw.workers():
             self._fill(worker)
@@ -92,15 +96,15 @@ class Stretches:
         holes, end = self._holes(worker, starts)
         for start, stop in holes:
             self._looked.add((worker, start, stop))
-            self._made.setdefault(worker, []).extend(self._from_raw(worker, start, stop))
-        seen = (end, len(starts), int(starts[-1]) if len(starts) else -1)
+            self._made.setdefault(worker, []).extend(chain.from_iterable(self._from_raw(worker, start, stop)))
+        seen = (end, len(starts), int(starts[-1]) if len(starts) else -1, len(self.evaluations))
         if worker not in self._tails or self._tails[worker].seen != seen:
             found = list(self._from_raw(worker, end, FOREVER)) if len(starts) else []
-            whole = found[:-1]
+            whole = list(chain.from_iterable(found[:-1]))
             self._made.setdefault(worker, []).extend(whole)
             # The next look begins after the whole ones; the index has to be asked again by then.
             begin = whole[-1].last + 1 if whole else end
-            self._tails[worker] = _Tail((begin, *seen[1:]), found[-1:])
+            self._tails[worker] = _Tail((begin, *seen[1:]), found[-1] if found else [])
 
     def _holes(self, worker: str, starts: Int64Array) -> tuple[list[tuple[int, int]], int]:
         """Return ranges between stretches whose statistics no stretch holds, and where the tail begins."""
@@ -122,31 +126,39 @@ class Stretches:
         ]
         return holes, int(begins[-1])
 
-    def _from_raw(self, worker: str, start: int, stop: int) -> Iterator[Stretch]:
-        """Yield the stretches of a range of steps; the last one may hold fewer steps than the others."""
-        growing = OpenStretch()
+    def _from_raw(self, worker: str, start: int, stop: int) -> Iterator[list[Stretch]]:
+        """Yield the stretches of a range of steps, those of the same steps together; the last may hold fewer steps."""
+        growing = OpenStretches()
         for chunk in self.raw.chunks(worker, start, stop):
             # Where the writer left a column out, it counted nothing.
             whole = np.nan_to_num(np.stack([chunk.column(name) for name in ("size", *COUNTS)])).astype(np.int64)
             floats = np.stack([chunk.column(name) for name in FLOATS])
-            steps = chunk.steps.tolist()
-            while steps:
+            steps, evaluated = chunk.steps, self.evaluations.among(chunk.steps)
+            while len(steps):
                 count = growing.missing
-                growing.add(growing.places(chunk.names), steps[:count], whole[:, :count], floats[:, :count])
-                steps, whole, floats = steps[count:], whole[:, count:], floats[:, count:]
+                for evaluation in (False, True):
+                    own = np.flatnonzero(evaluated[:count] == evaluation)
+                    if len(own):
+                        one = growing.of(evaluation=evaluation)
+                        one.add(one.places(chunk.names), steps[own].tolist(), whole[:, own], floats[:, own])
+                steps, evaluated, whole, floats = steps[count:], evaluated[count:], whole[:, count:], floats[:, count:]
                 if growing.missing <= 0:
                     yield from _closed(growing)
         yield from _closed(growing)
 
 
-def _closed(growing: OpenStretch) -> Iterator[Stretch]:
-    stretch, _ = growing.close()
-    if stretch is not None:
-        yield stretch
+def _closed(growing: OpenStretches) -> Iterator[list[Stretch]]:
+    stretches, _ = growing.close()
+    if stretches:
+        yield stretches
 
 
 class StretchRows:
-    """Stretches of one worker as rows, one per stretch and tensor. `at` and `codes` say which of both a row is."""
+    """Stretches of one worker as rows, one per stretch and tensor. `at` and `codes` say which of both a row is.
+
+    A tensor that was recorded while the model trained and while it was evaluated has a row of each; `evaluation` tells
+    them apart.
+    """
 
     def __init__(
         self, worker: str, spans: tuple[Int64Array, Int64Array], at: Int64Array, names: Sequence[str], codes: Int64Array
@@ -154,6 +166,7 @@ class StretchRows:
         self.worker = worker
         self.first, self.last = spans
         self.at, self.names, self.codes = at, names, codes
+        self.evaluation: BoolArray = np.zeros(len(at), bool)
         self._rows: TableRows | None = None
         self._kept: Int64Array | None = None
         self._stretches: Sequence[Stretch] = ()
@@ -176,6 +189,8 @@ class StretchRows:
             at, names = at[kept], [names[code] for code in used.tolist()]
         found = cls(batch.segment.worker, (first[whole], last[whole]), at, names, codes)
         found._rows, found._kept = rows, kept
+        if rows.has("evaluation"):
+            found.evaluation = found.column("evaluation") != 0
         return found
 
     @classmethod
@@ -190,6 +205,7 @@ class StretchRows:
         first, last = (np.array([getattr(one, end) for one in stretches], np.int64) for end in ("first", "last"))
         found = cls(worker, (first, last), at, list(known), codes)
         found._stretches = stretches
+        found.evaluation = found.column("evaluation") != 0
         return found
 
     def column(self, name: str) -> Array:
@@ -213,6 +229,17 @@ def owners_of(pieces: Sequence[StretchRows]) -> dict[str, str]:
         for name in piece.names:
             owners[name] = min(owners.get(name, piece.worker), piece.worker)
     return owners
+
+
+def evaluated_only(pieces: Sequence[StretchRows]) -> frozenset[str]:
+    """Return the tensors that no step of training recorded: of them the steps that evaluate are shown."""
+    trained: set[str] = set()
+    for piece in pieces:
+        own = piece.names
+        if piece.evaluation.any():
+            own = [piece.names[code] for code in np.unique(piece.codes[~piece.evaluation]).tolist()]
+        trained.update(own)
+    return frozenset(name for piece in pieces for name in piece.names if name not in trained)
 
 
 def owned_rows(

@@ -14,7 +14,7 @@ from cutaway.capture.coarse_writer import CoarseWriter
 from cutaway.capture.statistics_batch import Part, side_by_side, statistics_batch
 from cutaway.errors import ConfigurationError, TensorUnavailable
 from cutaway.run import Run, RunState, TableWriter, WriterId
-from cutaway.run.schemas import OVERVIEW, STATISTICS
+from cutaway.run.schemas import OVERVIEW, STATISTICS, STEPS
 from cutaway.run.segments import ENTRY, ENTRY_BYTES, parse_header
 from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 from cutaway.trial import overview as module
@@ -44,14 +44,19 @@ class Attempt:
     def _table(self, name: str) -> TableWriter:
         return self.tables.setdefault(name, self.run.writer(name, self.who))
 
-    def write(self, steps: Iterable[int], names: tuple[str, ...] = TENSORS, group: int = 7) -> Attempt:
-        listed = list(steps)
+    def write(
+        self, steps: Iterable[int], names: tuple[str, ...] = TENSORS, group: int = 7, mode: str = "TRAIN"
+    ) -> Attempt:
+        listed, evaluations = list(steps), set[int]()
+        if mode != "TRAIN":
+            evaluations.update(listed)
+            self._table(STEPS).append_rows({"step": listed, "mode": [mode] * len(listed)}, min(listed))
         for start in range(0, len(listed), group):
             parts = [self._part(step, names) for step in listed[start : start + group]]
             matrices = side_by_side(parts)
             self._table(STATISTICS).append(statistics_batch(parts, matrices), listed[start])
             if self.coarse is not None:
-                self.coarse.add(parts, matrices)
+                self.coarse.add(parts, matrices, evaluations)
         return self
 
     def _part(self, step: int, names: tuple[str, ...]) -> Part:
@@ -314,3 +319,50 @@ def test_an_unknown_statistic_and_no_room_at_all_are_refused(run: Run) -> None:
         OverviewReader(run).read(statistic="l22")
     with pytest.raises(ConfigurationError, match="columns >= 1"):
         OverviewReader(run).read(statistic="l2", columns=0)
+
+
+class TestStepsThatEvaluate:
+    """What a model does while it is evaluated is no part of how it trains."""
+
+    TRAINED, EVALUATED = [*range(100), *range(110, 210), *range(220, 300)], [*range(100, 110), *range(210, 220)]
+
+    @pytest.fixture(params=["written with it", "written without it", "of one step each"])
+    def run(self, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+        if request.param != "of one step each":
+            monkeypatch.setattr(module, "MOST_ROWS", 0)
+        run = Run.create(tmp_path / "run")
+        attempt = Attempt(run, coarse=request.param != "written without it")
+        attempt.write(range(100)).scale = -1000.0
+        attempt.write(range(100, 110), ("w", "accuracy_output_0"), mode="EVAL").scale = 1.0
+        attempt.write(range(110, 210)).scale = -1000.0
+        attempt.write(range(210, 220), ("w", "accuracy_output_0"), mode="PREDICT").scale = 1.0
+        attempt.write(range(220, 300)).close()
+        return run
+
+    def test_do_not_change_what_is_shown_of_training(self, run: Run) -> None:
+        found = OverviewReader(run).read(statistic="l2", tensors=TENSORS.__contains__, columns=300)
+        assert found.tensors == list(TENSORS)
+        assert_holds(found, value_of, self.TRAINED)
+        assert "training step" in found.approximate
+        assert not found.exact or found.steps[:-1].tolist() == self.TRAINED
+
+    def test_are_shown_of_what_nothing_else_recorded(self, run: Run) -> None:
+        found = OverviewReader(run).read(statistic="l2", tensors="accuracy_output_0".__eq__)
+        assert found.tensors == ["accuracy_output_0"]
+        assert not np.isnan(found.last).all()
+        assert "recorded step" in found.approximate
+
+    def test_count_in_the_facts_of_a_tensor(self, run: Run) -> None:
+        facts = {one.name: one for one in OverviewReader(run).tensors()}
+        assert (facts["w"].steps, facts["b"].steps, facts["accuracy_output_0"].steps) == (300, 280, 20)
+        assert (facts["w"].first_step, facts["w"].last_step) == (0, 299)
+        assert facts["accuracy_output_0"].last_step == 219
+
+    @pytest.mark.parametrize("columns", [1000, 3])
+    def test_are_part_of_a_series(self, run: Run, columns: int) -> None:
+        found = OverviewReader(run).series("w", columns=columns)
+        values = [value_of(step, 0) * (-1000.0 if step in self.EVALUATED else 1.0) for step in range(300)]
+        l2 = found.statistics["l2"]
+        assert (np.nanmin(l2.least), np.nanmax(l2.greatest)) == (np.nanmin(values), np.nanmax(values))
+        assert l2.last[-1] == values[-1]
+        assert np.array_equal(l2.last, [values[end] for end in found.ends.tolist()], equal_nan=True)

@@ -59,6 +59,7 @@ class ForwardTaps:
                 first = next(tensors_in(inputs), None)
                 self._config["batch_size"] = None if first is None or not first.dim() else first.shape[0]
             loop.start(trains=trains and module.training)
+            loop.model.hear_order()
         elif steps.samples is not None:
             record.samples = [*(record.samples or []), *steps.samples]
             steps.samples = None
@@ -93,6 +94,7 @@ class ForwardTaps:
         loop, record = self._loop, self._steps.record
         if record is None or loop.is_repeated():
             return
+        loop.model.order.end_forward()
         now = time.perf_counter()
         record.seconds["forward"] = record.seconds.get("forward", 0.0) + now - loop.clock
         loop.clock = now

@@ -12,6 +12,7 @@ import torch
 from cutaway.capture.hook import AdaptedHook
 from cutaway.errors import ConfigurationError
 from cutaway.frameworks.torch.activations import Activations, patterns_by_type
+from cutaway.frameworks.torch.forward_order import ForwardOrder
 from cutaway.frameworks.torch.names import module_names, parameter_names, unwrap
 from cutaway.frameworks.torch.parameters import ParameterCapture
 from cutaway.frameworks.torch.taps import RemovableTaps, Tap
@@ -30,6 +31,7 @@ class WatchedModel:
         self.names: dict[torch.nn.Module, str] = {}
         self.parameters: ParameterCapture | None = None
         self.activations: Activations | None = None
+        self.order = ForwardOrder(hook, taps)
         self._hook = hook
         self._steps = hook.steps
         self._taps = taps
@@ -68,6 +70,11 @@ class WatchedModel:
         if self._anatomy.is_complete:
             self.parameters = ParameterCapture(self._anatomy.parameters, self._hook.selection.wants)
         return True
+
+    def hear_order(self) -> None:
+        """A forward begins: hear in which order it calls the modules, unless that is known."""
+        if self.root is not None and not self.order.is_settled:
+            self.order.listen(self.root if self.outer is None else self.outer, module_names(self.root))
 
     def resolve(self, collections: Collections) -> None:
         """Give names to parameters and modules that were added to collections as objects, or belong there by type."""

@@ -13,6 +13,7 @@ from cutaway.run.findings import SEVERITIES, Finding, worst_severity
 from cutaway.studio.findings import finding_row
 from cutaway.studio.wire.base import Page
 from cutaway.studio.wire.life import LayerRow, TensorDetail, TensorRow
+from cutaway.trial.model_order import place_of
 from cutaway.trial.model_tensors import ModelTensors, zero_share
 from cutaway.trial.overview import TensorSummary
 from cutaway.trial.tensor_kinds import Kind, kind_of
@@ -87,8 +88,8 @@ def _rank(findings: Iterable[Finding]) -> int:
     return -1 if found is None else SEVERITIES.index(found)
 
 
-# What a loss receives and returns belongs to no layer of the model.
-_NOT_OF_MODEL = frozenset({"losses", "labels", "predictions", "metrics"})
+# What a loss receives and returns belongs to no layer of the model, and neither does what an optimizer keeps.
+_NOT_OF_MODEL = frozenset({"losses", "labels", "predictions", "metrics", "optimizer_variables"})
 _PARAMETERS: tuple[Kind, ...] = ("weight", "bias")
 
 
@@ -135,6 +136,7 @@ def layer_rows(trial: Trial) -> list[LayerRow]:
     """Return the layers in the order of the model, each part before what is in it; a part sums up what it holds."""
     tensors = ModelTensors(trial)
     own: dict[str, list[str]] = {}
+    known, places = tensors.order.places(), dict[str, float]()
     sums: dict[str, _LayerSums] = {}
     for name in tensors.names:
         collections = tensors.collections(name)
@@ -144,10 +146,12 @@ def layer_rows(trial: Trial) -> list[LayerRow]:
         own.setdefault(layer, []).append(name)
         for place in (layer, *_parents(layer)):
             sums.setdefault(place, _LayerSums()).add(tensors.states.get(name), kind, tensors.findings.get(name, ()))
+            # A part that is no layer itself, such as a list, stands where the first of its layers does.
+            places[place] = min(places.get(place, math.inf), place_of(layer, known))
     children: dict[str | None, list[str]] = {}
-    for layer in sums:
+    for layer in sorted(sums, key=places.__getitem__):
         children.setdefault(next(_parents(layer), None), []).append(layer)
-    return [_layer_row(layer, sums[layer], own.get(layer, [])) for layer in _in_order(children)]
+    return [_layer_row(layer, sums[layer], own.get(layer, [])) for layer in _in_order(children, numbered=not known)]
 
 
 def findings_of_layer(trial: Trial, layer: str) -> set[str]:
@@ -186,21 +190,21 @@ def _parents(layer: str) -> Iterator[str]:
             yield layer[: found.start()]
 
 
-def _in_order(children: dict[str | None, list[str]]) -> Iterator[str]:
+def _in_order(children: dict[str | None, list[str]], *, numbered: bool) -> Iterator[str]:
     """Walk the tree without recursion: a name of a stranger may have more parts than Python can go down."""
-    waiting = _siblings(children, None)
+    waiting = _siblings(children, None, numbered=numbered)
     while waiting:
         layer = waiting.pop()
         yield layer
-        waiting += _siblings(children, layer)
+        waiting += _siblings(children, layer, numbered=numbered)
 
 
-def _siblings(children: dict[str | None, list[str]], parent: str | None) -> list[str]:
-    """Return what lies in a part, the last first. Numbered ones go by their numbers: an activation between two layers
-    has no parameters, and is named after all that have."""
+def _siblings(children: dict[str | None, list[str]], parent: str | None, *, numbered: bool) -> list[str]:
+    """Return what lies in a part, the last first; where no forward was seen, `numbered` ones by their numbers: an
+    activation between two layers has no parameters, and is named after all that have."""
     found = children.get(parent, [])
     last = [re.split(r"[./]", name)[-1] for name in found]
-    if all(part.isdecimal() and len(part) < 10 for part in last):
+    if numbered and all(part.isdecimal() and len(part) < 10 for part in last):
         found = [name for _, name in sorted(zip(map(int, last), found, strict=True))]
     return found[::-1]
 
