@@ -12,15 +12,21 @@ from scripts.check_numbers.look import Look
 from scripts.check_numbers.of_insights import check_insights
 from scripts.check_numbers.reckoning import Answers, nearest
 
-__all__ = ["check_analyses"]
+__all__ = ["TooFewError", "check_analyses", "table_of"]
 
 # From here on a label is in doubt, likely wrong, very likely wrong.
 DOUBTFUL, LIKELY, VERY_LIKELY = 0.15, 0.5, 0.95
 VOTERS = 10
+# So many labels the keyboard decides about at most.
+FEWEST = 16
 # Of so many ranked labels the evidence is computed anew.
 CANDIDATES = 40
 _ROWS = """rows => rows.map(row => [row.dataset.sample, row.querySelector(".score .number").innerText,
   row.querySelector(".old").title, row.querySelector(".labels strong").title])"""
+
+
+class TooFewError(Exception):
+    """There are not as many labels in doubt as the keyboard is to decide about."""
 
 
 def check_analyses(look: Look) -> None:
@@ -83,6 +89,11 @@ def _evidence(look: Look, true: Answers, one: dict[str, Any]) -> None:
 def _suggestions(look: Look, true: Answers, ranked: list[dict[str, Any]]) -> None:
     """Compare the list of suggestions with the ranked labels that are in doubt."""
     doubted, where = [one for one in ranked if one["score"] >= DOUBTFUL], "GET runs/{run}/suggestions"
+    if len(doubted) < FEWEST:
+        raise TooFewError(
+            f"Only {len(doubted)} labels are in doubt, and it takes {FEWEST} to correct some: the network has learned "
+            "too little to tell. Take more images (SAMPLES=12000) or `--epochs`."
+        )
     answer = look.ask_page("suggestions", limit=1000)
     look.number("suggestions", where, answer["total"], len(doubted))
     for one, other in zip(answer["data"], doubted, strict=False):
