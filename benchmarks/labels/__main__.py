@@ -23,7 +23,7 @@ from benchmarks.cases import OURS
 from benchmarks.figures import Verdict
 from benchmarks.labels import results
 from benchmarks.labels.jobs import FULL, QUICK, chunks, finding_cases, mending_cases
-from benchmarks.labels.planting import KINDS
+from benchmarks.labels.packages import PACKAGES, PackageUnavailable, fetched
 from benchmarks.labels.report import markdown, text
 from benchmarks.labels.tables import COMBINING
 from benchmarks.peers import PeerUnavailable, bench_folder, interpreter
@@ -79,7 +79,11 @@ class Measured:
 
     def _mislabeled(self) -> list[Row]:
         cases = finding_cases(mnist=self._mnist is not None)
-        jobs = [{**case, "seed": seed} for case in cases for seed in range(self._size.finding)]
+        jobs = [
+            {**case, "seed": seed, "source": self._mnist if case["setting"] == "MNIST" else None}
+            for case in cases
+            for seed in range(self._size.finding)
+        ]
         peer = None if self._options.no_peers else _unavailable(PEER)
         found = self._in_parallel(lambda job: self._found(job, peer), jobs)
         self.answers["mislabeled"] = [{**job, "answer": answer} for job, answer in zip(jobs, found, strict=True)]
@@ -106,24 +110,48 @@ class Measured:
         return answer | {"margin_precision": theirs if isinstance(theirs, str) else theirs["precision"]}
 
     def _fix(self) -> list[Row]:
-        cases = mending_cases(self._size, mnist=self._mnist is not None)
-        found = self._in_parallel(
-            lambda job: self._ask(
-                {"task": "mending", "kinds": KINDS, **job}, f"fix, {job['setting']}, seeds {job['seeds']}"
-            ),
-            cases,
-        )
-        self.answers["fix"] = [{**job, "answer": answer} for job, answer in zip(cases, found, strict=True)]
-        rows: list[Row] = [] if self._mnist else [Absent("fix: MNIST", NO_MNIST)]
-        for setting, rate in dict.fromkeys((case["setting"], case["rate"]) for case in cases):
-            mine = [one for case, one in zip(cases, found, strict=True) if case["setting"] == setting]
-            for kind in KINDS:
-                case = {"setting": setting, "rate": rate, "kind": kind}
-                trained = [row for one in _answered(mine) for row in one["rows"] if row["kind"] == kind]
-                rows += _unless_failed(f"fix: {setting}, {rate:.0%} {kind}", mine) or results.mending_rows(
-                    case, trained, self._judge
-                )
+        sources, rows = self._sources()
+        jobs = [{**case, "source": sources[case["setting"]]} for case in mending_cases(self._size, sources)]
+        peer = None if self._options.no_peers else _unavailable(PEER)
+        found = self._in_parallel(lambda job: self._mended(job, peer), jobs)
+        self.answers["fix"] = [{**job, "answer": answer} for job, answer in zip(jobs, found, strict=True)]
+        for setting in sources:
+            mine = [
+                answer if isinstance(answer, str) else {"kind": job["kind"], **answer}
+                for job, answer in zip(jobs, found, strict=True)
+                if job["setting"] == setting
+            ]
+            rows += _unless_failed(f"fix: {setting}", mine) or results.mending_rows(
+                setting, _answered(mine), self._judge
+            )
         return rows
+
+    def _sources(self) -> tuple[dict[str, str | None], list[Row]]:
+        """Where the data of each setting lie, and a row for each that is not to be had."""
+        sources: dict[str, str | None] = {"digits": None}
+        absent: list[Row] = []
+        if self._mnist is None:
+            absent.append(Absent("fix: MNIST", NO_MNIST))
+        else:
+            sources |= dict.fromkeys(("MNIST", "MNIST, 2 epochs"), self._mnist)
+        for name in PACKAGES if not self._options.no_packages else ():
+            try:
+                sources[name] = str(fetched(name, _say))
+            except PackageUnavailable as error:
+                absent.append(Absent(f"fix: {name}", str(error)))
+        return sources, absent
+
+    def _mended(self, job: dict[str, Any], unavailable: str | None) -> Answer | str:
+        title = f"fix, {job['setting']}, {job['rate']:.0%} {job['kind']}, seed {job['seed']}"
+        with_peer = not self._options.no_peers and not unavailable
+        folds = str(self._scratch / f"{title.replace(' ', '')}.npz") if with_peer else None
+        answer = self._ask({"task": "mending", **job, "folds": folds}, title)
+        if isinstance(answer, str) or not with_peer:
+            return answer if isinstance(answer, str) or not unavailable else answer | {"peer": unavailable}
+        theirs = ask("benchmarks.labels.margins", {"tool": PEER, "folds": folds}, self._scratch, title, _say)
+        if isinstance(theirs, str):
+            return answer | {"peer": theirs}
+        return answer | {"peer": self._ask({"task": "pruning", **job, "issues": theirs["issues"]}, f"{title}, pruned")}
 
     def _slices(self) -> list[Row]:
         jobs: list[dict[str, Any]] = [
@@ -189,6 +217,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--part", choices=PARTS, action="append", help="only this part; give it again for more")
     parser.add_argument("--no-peers", action="store_true", help="leave the trainings in folds and cleanlab out")
     parser.add_argument("--mnist", type=Path, metavar="FILE", help=f"mnist.npz in Keras' layout (default: {VARIABLE})")
+    parser.add_argument("--no-packages", action="store_true", help="fetch no package that has a data set")
     parser.add_argument("--scratch", type=Path, metavar="DIR", help="where files are written (default: .bench)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every row and answer as JSON")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the tables as Markdown")

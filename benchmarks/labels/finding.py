@@ -16,10 +16,10 @@ import numpy.typing as npt
 from benchmarks.labels.planting import Planted, plant
 from benchmarks.labels.settings import SETTINGS, Floats, Setting, read_data
 from benchmarks.labels.watching import chances_of, positions, train, watch
-from cutaway.analysis.fixing import DOUBTFUL, choose
+from cutaway.analysis.fixing import choose
 from cutaway.analysis.labels import calibration_error, reliability
 
-__all__ = ["corrections", "measure_finding"]
+__all__ = ["chances_out_of_fold", "corrections", "measure_finding"]
 
 FOLDS = 4
 Bools = npt.NDArray[np.bool_]
@@ -30,8 +30,8 @@ def measure_finding(job: dict[str, Any]) -> dict[str, Any]:
     from sklearn.metrics import average_precision_score
 
     setting, seed = SETTINGS[job["setting"]], job["seed"]
-    data = read_data(setting.name, job["mnist"], share=job["share"])
-    planted = plant(data.y, job["kind"], job["rate"], seed)
+    data = read_data(setting.name, job["source"], share=job["share"])
+    planted = plant(data.y, job["kind"], job["rate"], seed, setting.confusable)
     watched = watch(setting, data.x, planted.labels, seed=seed, scratch=Path(job["scratch"]))
     table = watched.candidates
     order = positions(table["sample"].to_pylist())
@@ -53,7 +53,7 @@ def measure_finding(job: dict[str, Any]) -> dict[str, Any]:
 
 def corrections(table: Any, planted: Planted, right: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], Any]:
     """The labels after the corrections that `cutaway fix` accepts, -1 where it drops a sample, and counts of them."""
-    decisions = choose(table, doubtful=DOUBTFUL, samples=len(right)).decisions
+    decisions = choose(table, samples=len(right)).decisions
     relabels = [one for one in decisions if one.action == "relabel"]
     rows = positions([one.sample for one in relabels])
     fixed = planted.labels.copy()
@@ -73,15 +73,20 @@ def _out_of_fold(setting: Setting, x: Floats, planted: Planted, job: dict[str, A
     """What the loss of predictions out of fold finds, and how many seconds of training they cost."""
     from sklearn.metrics import average_precision_score
 
-    began, seed = time.perf_counter(), job["seed"]
-    folds = np.random.default_rng(seed + 77).integers(0, FOLDS, len(x))
-    chances = np.zeros((len(x), 10), np.float32)
-    for fold in range(FOLDS):
-        held = folds == fold
-        module = train(setting, x, planted.labels, seed=seed * 10 + fold + 1000, rows=np.flatnonzero(~held))
-        chances[held] = chances_of(module, x[held])
+    began = time.perf_counter()
+    chances = chances_out_of_fold(setting, x, planted.labels, job["seed"])
     seconds = time.perf_counter() - began
-    chances /= chances.sum(axis=1, keepdims=True)
     own = chances[np.arange(len(x)), planted.labels]
     np.savez(job["folds"], chances=chances, labels=planted.labels, wrong=planted.wrong)
     return {"loss_precision": float(average_precision_score(planted.wrong, -own)), "folds_seconds": seconds}
+
+
+def chances_out_of_fold(setting: Setting, x: Floats, labels: npt.NDArray[np.int64], seed: int) -> Floats:
+    """The probabilities that a network gives samples which it was not trained on: one training for each fold."""
+    folds = np.random.default_rng(seed + 77).integers(0, FOLDS, len(x))
+    chances = np.zeros((len(x), setting.classes), np.float32)
+    for fold in range(FOLDS):
+        held = folds == fold
+        module = train(setting, x, labels, seed=seed * 10 + fold + 1000, rows=np.flatnonzero(~held))
+        chances[held] = chances_of(module, x[held])
+    return chances / chances.sum(axis=1, keepdims=True)

@@ -7,13 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["CONFUSABLE", "KINDS", "Planted", "plant"]
+__all__ = ["CLEAN", "CLOTHES", "DIGITS", "KINDS", "LETTERS", "Planted", "plant"]
 
 Ints = npt.NDArray[np.int64]
 
-CONFUSABLE = (6, 7, 7, 5, 9, 3, 0, 1, 3, 4)
+DIGITS = (6, 7, 7, 5, 9, 3, 0, 1, 3, 4)
 """What a hasty person takes each digit for."""
+CLOTHES = (6, 3, 4, 1, 2, 7, 0, 9, 3, 7)
+"""The same for Fashion-MNIST: a T-shirt for a shirt, a pullover for a coat, a sandal for a sneaker."""
+LETTERS = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ".index(one) for one in "RDGOFPCKJIXTNMQBOKZFVUVYTS")
+"""The same for printed letters: an A for an R, a B for a D, a C for a G."""
 KINDS = ("uniform", "confusable")
+CLEAN = "none"
+"""The kind of wrong labels of data that have none but their own."""
 
 
 @dataclass(frozen=True)
@@ -24,13 +30,14 @@ class Planted:
     wrong: npt.NDArray[np.bool_]
 
 
-def plant(labels: Ints, kind: str, rate: float, seed: int) -> Planted:
-    """Give a share of the samples the label of another digit: any other one, or the one it is taken for."""
+def plant(labels: Ints, kind: str, rate: float, seed: int, confusable: tuple[int, ...] = DIGITS) -> Planted:
+    """Give a share of the samples the label of another class: any other one, or the one it is taken for."""
     random = np.random.default_rng(100 + seed)
     rows = random.choice(len(labels), int(rate * len(labels)), replace=False)
     found = labels.copy()
     if kind == "uniform":
-        found[rows] = (labels[rows] + random.integers(1, 10, len(rows))) % 10
+        classes = len(confusable)
+        found[rows] = (labels[rows] + random.integers(1, classes, len(rows))) % classes
     else:
-        found[rows] = np.asarray(CONFUSABLE)[labels[rows]]
+        found[rows] = np.asarray(confusable)[labels[rows]]
     return Planted(found, found != labels)

@@ -75,7 +75,7 @@ def watch(setting: Setting, x: Floats, labels: Ints, *, seed: int, scratch: Path
             run = hook.run
         assert run is not None
         trained = time.perf_counter()
-        data = Dataset.from_arrays(x, labels, labels=names_of(), channel_dim=1)
+        data = Dataset.from_arrays(x, labels, labels=names_of(setting.classes), channel_dim=1)
         evaluate(data, module, run=run, keep_model=False)
         evaluated = time.perf_counter()
         with Population.open(run) as population:
@@ -84,9 +84,9 @@ def watch(setting: Setting, x: Floats, labels: Ints, *, seed: int, scratch: Path
     return Watched(module, candidates, trained - began, evaluated - trained, looked - evaluated)
 
 
-def names_of() -> list[str]:
-    """The names of the classes: the digits."""
-    return [str(one) for one in range(CLASSES)]
+def names_of(classes: int = CLASSES) -> list[str]:
+    """The names of the classes: their numbers."""
+    return [str(one) for one in range(classes)]
 
 
 def positions(ids: list[str]) -> npt.NDArray[np.int64]:

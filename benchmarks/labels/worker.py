@@ -30,6 +30,12 @@ def _mending(job: dict[str, Any]) -> dict[str, Any]:
     return measure_mending(job)
 
 
+def _pruning(job: dict[str, Any]) -> dict[str, Any]:
+    from benchmarks.labels.mending import measure_pruning
+
+    return measure_pruning(job)
+
+
 def _planted(job: dict[str, Any]) -> dict[str, Any]:
     from benchmarks.labels.slices import run_planted
 
@@ -57,6 +63,7 @@ def _analyzed(job: dict[str, Any]) -> dict[str, Any]:
 TASKS = {
     "finding": _finding,
     "mending": _mending,
+    "pruning": _pruning,
     "planted": _planted,
     "clean": _clean,
     "make": _made,

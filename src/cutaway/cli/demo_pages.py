@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from cutaway.analysis.fixing import points
 from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.output import Screen
 from cutaway.cli.words import number, size
@@ -45,12 +46,7 @@ def print_report(report: Facts) -> None:
     _print_sick(screen, report["sick"])
     _print_labels(screen, report["labels"])
     screen.line()
-    screen.line(
-        Text(
-            "Next; in the studio begin with Population and Findings",
-            style="bold",
-        )
-    )
+    screen.line(Text("Next; in the studio begin with Population and Findings", style="bold"))
     told = ("what every tensor did, a line each", "the run on one page")
     labels = report["labels"]["path"]
     commands = [
@@ -82,20 +78,19 @@ def _print_labels(screen: Screen, labels: Facts) -> None:
     screen.line()
     screen.line(Text(f"A small network with {labels['share']:.0%} wrong labels, {seeds} seeds", style="bold"))
     share = labels["found"] / labels["planted"]
-    unclear = "" if gain["low"] > 0 else ": that could be chance"
     pairs: list[tuple[Cell, Cell]] = [
         (
             "found",
-            f"{labels['found']} of {labels['planted']} planted ({share:.0%}), from what one training left behind",
+            f"{labels['found']:,} of {labels['planted']:,} planted ({share:.0%}), from what one training left behind",
         ),
-        ("false alarms", f"{labels['false']} of {labels['relabelled']} that were relabelled"),
-        ("dropped", f"{labels['dropped']} more, too doubtful to learn from"),
-        ("right label", f"suggested for {labels['right']} of the {labels['found']} found"),
+        ("false alarms", f"{labels['false']:,} of {labels['changed']:,} that were changed"),
+        ("relabelled", f"{labels['relabelled']:,}, {labels['right']:,} of them as they were before"),
+        ("dropped", f"{labels['dropped']:,}: the label is surely wrong, but not which one is right"),
         ("test digits", f"{gain['before']:.1%} read right before the fix, {gain['after']:.1%} after"),
         (
-            "bought",
-            f"{100 * gain['difference']:+.1f} points [{100 * gain['low']:+.1f}, {100 * gain['high']:+.1f}] "
-            f"over {seeds} seeds{unclear}; trained on the right labels {labels['clean']:.1%}",
+            "gain",
+            f"{points(gain['difference'], gain['low'], gain['high'])}: {labels['verdict']}; {seeds} seeds, "
+            f"each trained before and after; {labels['clean']:.1%} with the right labels",
         ),
     ]
     screen.pairs(pairs, indent=2)
@@ -104,7 +99,8 @@ def _print_labels(screen: Screen, labels: Facts) -> None:
 def _verdict(watched: Facts) -> str:
     lacked = watched["rules"] - watched["looked"]
     if watched["health"]["verdict"] == "healthy":
-        return f"{watched['looked']} looked at every step and found nothing; {lacked} lack what they need"
+        skipped = f"; {lacked} skipped, since this run lacks what they need" if lacked else ""
+        return f"{watched['looked']} looked at every step and found nothing{skipped}"
     return f"{watched['health']['sentence']}: {', '.join(one['code'] for one in watched['health']['telling'])}"
 
 
@@ -113,16 +109,16 @@ def _norm(gradient: Facts) -> str:
 
 
 def _taken_for(hard: Facts) -> str:
-    return "" if hard["label"] == hard["prediction"] else f", taken for a {hard['prediction']}"
+    return "" if hard["label"] == hard["prediction"] else f", read as a {hard['prediction']}"
 
 
-def _cost(cost: Facts | None) -> str:
-    if cost is None:
-        return "not measured in so short a training"
-    times = f"{1000 * cost['watched_seconds']:.0f} ms an epoch, {1000 * cost['bare_seconds']:.0f} ms without the hook"
+def _cost(cost: Facts) -> str:
+    ratio = cost["watched_ms"] / cost["bare_ms"]
+    told = (
+        f"{cost['watched_ms']:.1f} ms a step, {cost['bare_ms']:.1f} ms without the hook ({ratio:.2f}x): "
+        f"{cost['network']}, sustained over {counted(cost['steps'], 'step')} with all of it written"
+    )
+    noise = f"two epochs without it differ by {cost['noise']:.0%}"
     if cost["busy"] or cost["noise"] > MOST_NOISE:
-        noise = f"two epochs without it differ by {cost['noise']:.0%}"
-        return f"not measurable while other programs use this machine ({times}; {noise})"
-    ratio = cost["watched_seconds"] / cost["bare_seconds"]
-    noise = f"median of {cost['triples']}; two without it differ by {cost['noise']:.0%}"
-    return f"{ratio:.2f}x: {times} ({noise}); larger steps pay less, see docs/explanation/overhead.md"
+        return f"{told}; not reliable, since other programs use this machine ({noise})"
+    return f"{told} ({noise}); larger steps pay less, see docs/explanation/overhead.md"

@@ -1,4 +1,4 @@
-"""`cutaway fix`: accept corrections as an overlay beside the data, retrain with it, and say what it bought."""
+"""`cutaway fix`: accept corrections as an overlay beside the data, retrain with it, and measure the gain."""
 
 from __future__ import annotations
 
@@ -26,9 +26,6 @@ def fix(
     precision: Annotated[
         float, typer.Option(metavar="SHARE", help="Accept only while so many are expected to be right.")
     ] = 0.95,
-    doubtful: Annotated[
-        float, typer.Option(metavar="SCORE", help="Drop what is not sure enough but as suspicious; 1 drops nothing.")
-    ] = 0.15,
     subset: Annotated[
         list[str] | None,
         typer.Option("--subset", metavar="NAME", help="Whose labels to correct; training unless said. Repeatable."),
@@ -44,7 +41,7 @@ def fix(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be corrected; write nothing.")] = False,
     retrain: Annotated[
-        str | None, typer.Option(metavar="COMMAND", help="Train again with the overlay, and say what it bought.")
+        str | None, typer.Option(metavar="COMMAND", help="Train again with the overlay, and measure the gain.")
     ] = None,
     repeats: Annotated[
         int, typer.Option(metavar="N", help="Train N times without and with it, under CUTAWAY_SEED 0 to N-1.")
@@ -56,9 +53,9 @@ def fix(
 ) -> int:
     """Write the accepted corrections of a run as an overlay, which can be taken back; the data are never touched.
 
-    Labels are corrected only where the calibrated scores of `mislabeled` vouch for it; samples that are merely doubtful
-    are dropped, since a network learns wrong labels from them. Ends with 1 where a retraining fails or never reads the
-    overlay.
+    Labels are corrected only where the calibrated scores of `mislabeled` vouch for it; samples are dropped where only
+    the label's being wrong is as sure. What people decided stays as decided, and where no gain is expected nothing is
+    changed. Ends with 1 where a retraining fails, never reads the overlay, or clearly loses accuracy.
 
     \b
     cutaway fix mnist --dry-run                        what would be corrected
@@ -79,7 +76,7 @@ def fix(
         return _list(found, as_json=as_json)
     if undo:
         return _undo(found, name, as_json=as_json)
-    asked = FixRequest(action, precision, doubtful, tuple(subset or ("training",)), from_file, name, evaluation, seed)
+    asked = FixRequest(action, precision, tuple(subset or ("training",)), from_file, name, evaluation, seed)
     made = make_fix(found, asked, write=not dry_run)
     proof = None
     if not as_json:
@@ -126,7 +123,7 @@ def _finish(made: PlannedFix, proof: Proof | None, *, as_json: bool) -> int:
         return FAILED_EXIT
     if proof is not None and not as_json:
         print_proof(Screen(), made, proof)
-    return 0
+    return FAILED_EXIT if proof is not None and proof.measured is not None and proof.measured.is_loss else 0
 
 
 def _list(run: Run, *, as_json: bool) -> int:

@@ -26,28 +26,32 @@ MOST_PAIRS = 5
 MOST_JSON_ROWS = 1_000
 # A class may have any name.
 LONGEST_NAME = 40
-_DONE = {LABEL: "relabelled", WEIGHT: "reweighted", DROP: "dropped"}
+_DONE = {
+    "relabel": ("relabelled", "of the new labels to be right"),
+    "drop": ("dropped", "of their labels to be wrong"),
+    "reweight": ("reweighted", "of their labels to be wrong"),
+}
+_CORRECTED = {LABEL: "relabelled", WEIGHT: "reweighted", DROP: "dropped"}
 
 
 def print_fix(screen: Screen, made: PlannedFix, *, dry_run: bool, retraining: bool) -> None:
-    """Say what is corrected, and what comes next."""
+    """Say what is changed, what is expected of it, and what comes next."""
     if made.overlay is None:
         _print_nothing(screen, made)
         return
     overlay = made.overlay
     title = "Would be corrected" if dry_run else f"Overlay {overlay.name}"
     screen.line(heading(title, f"{printable(made.run.name)}, evaluation {made.evaluation}"))
-    pairs: list[tuple[Cell, Cell]] = [
-        (_DONE[name], counted(number_of, "sample")) for name, number_of in overlay.counts.items()
-    ]
+    pairs: list[tuple[Cell, Cell]] = _changes(made)
     common = _common(overlay)
     if common:
         pairs.append(("most frequent", listed(common, MOST_PAIRS)))
-    pairs.append(("expected mistakes", _expected(made)))
+    pairs.append(("expected gain", _expected(made)))
+    if made.standing.corrections:
+        kept = counted(len({one.sample for one in made.standing.corrections}), "sample")
+        pairs.append(("decided by people", f"{kept}, corrected as they decided"))
     if made.base is not None:
-        pairs.append(
-            ("on top of", f"{made.base.name}, which the run was evaluated with; its corrections are in it too")
-        )
+        pairs.append(("on top of", f"{made.base.name}, which the run was evaluated with; its corrections are included"))
     screen.pairs(pairs, indent=2)
     _print_rows(screen, overlay)
     for note in made.choice.notes:
@@ -57,19 +61,21 @@ def print_fix(screen: Screen, made: PlannedFix, *, dry_run: bool, retraining: bo
 
 
 def print_proof(screen: Screen, made: PlannedFix, proof: Proof) -> None:
-    """Say what the retraining bought."""
+    """Say how the accuracy changed, and what became of the overlay."""
     screen.line()
-    screen.line(heading("What it bought", listed([shown_path(run.path) for run in proof.runs], 2)))
+    screen.line(heading("Trained with it", listed([shown_path(run.path) for run in proof.runs], 2)))
     found = proof.measured
     if found is not None and found.gain is not None:
         screen.line(f"  {found.on}: {found.gain.words}")
         if found.gain.over:
             screen.line(f"  {found.gain.better:,} {found.gain.over} better, {found.gain.worse:,} worse")
     elif found is not None:
-        screen.line("  It cannot be said.")
+        screen.line("  The gain is unknown.")
     for note in (*(found.notes if found is not None else ()), *proof.notes):
         screen.line(f"  {note}", style="dim")
-    if made.overlay is not None:
+    if proof.taken_back is not None:
+        screen.line(f"  This is a loss, not a fix: the overlay is taken back, and kept in {proof.taken_back}.")
+    elif made.overlay is not None:
         screen.pairs([("undo", f"cutaway fix {_quoted(made.run)} --undo --name {made.overlay.name}")])
 
 
@@ -88,7 +94,7 @@ def print_overlays(screen: Screen, run: Run, there: Sequence[Overlay], undone: S
     rows = [
         [
             one.name,
-            ", ".join(f"{number_of:,} {_DONE[name]}" for name, number_of in one.counts.items()) or "none",
+            ", ".join(f"{number_of:,} {_CORRECTED[name]}" for name, number_of in one.counts.items()) or "none",
             str(one.about.get("created", ""))[:19],
             one.digest[:12],
             state,
@@ -106,7 +112,8 @@ def fix_object(made: PlannedFix, proof: Proof | None) -> dict[str, Any]:
         "evaluation": made.evaluation,
         "candidates": made.choice.candidates,
         "accepted": len(made.choice),
-        "expected_wrong": made.choice.expected_wrong,
+        "expected": None if made.choice.expected is None else made.choice.expected.to_dict(),
+        "decided_by_people": len(made.standing.samples),
         "notes": list(made.choice.notes),
         "overlay": None if made.overlay is None else overlay_object(made.overlay, rows=True),
     }
@@ -115,6 +122,7 @@ def fix_object(made: PlannedFix, proof: Proof | None) -> dict[str, Any]:
         told["notes"] += list(proof.notes)
         if proof.measured is not None:
             gain = proof.measured.gain
+            told["taken_back"] = proof.taken_back
             told["gain"] = None if gain is None else {**vars(gain), "clear": gain.is_clear, "words": gain.words}
             told["measured_on"] = proof.measured.on
             told["notes"] += list(proof.measured.notes)
@@ -137,13 +145,42 @@ def overlay_object(overlay: Overlay, *, rows: bool = False) -> dict[str, Any]:
 
 def _print_nothing(screen: Screen, made: PlannedFix) -> None:
     if made.asked.from_file is not None:
-        screen.line("The file decides about no sample, so nothing is corrected.")
+        screen.line("The file decides about no sample, so nothing is changed.")
         return
-    screen.line(
-        f"Nothing is corrected: no candidate of {', '.join(made.asked.subsets)} is expected to be right "
-        f"with a precision of {made.asked.precision:g}, of {counted(made.choice.candidates, 'candidate')}."
+    expected, where = made.choice.expected, " and ".join(made.asked.subsets)
+    if expected is None or not expected.changes:
+        screen.line(
+            f"Nothing is changed: of {counted(made.choice.candidates, 'label')} of {where}, none is sure enough to be "
+            f"wrong (precision {made.asked.precision:g}). No gain expected."
+        )
+    else:
+        screen.line(
+            f"Nothing is changed: no gain expected. {counted(expected.changes, 'label')} of "
+            f"{made.choice.candidates:,} of {where} could be corrected, about {expected.right:,.0f} of them rightly, "
+            "which is too little to make a model better."
+        )
+    for note in made.choice.notes:
+        screen.line(f"  {note}", style="dim")
+    run = _quoted(made.run)
+    screen.pairs(
+        [
+            ("look", f"cutaway analyze {run} mislabeled"),
+            ("decide yourself", f"cutaway fix {run} --from decided.csv"),
+        ]
     )
-    screen.pairs([("look", f"cutaway analyze {_quoted(made.run)} mislabeled")])
+
+
+def _changes(made: PlannedFix) -> list[tuple[Cell, Cell]]:
+    """Return how many samples are changed in each way, and how many of these changes are expected to be right."""
+    told: list[tuple[Cell, Cell]] = []
+    for action, (done, right) in _DONE.items():
+        scores = [one.score for one in made.choice.decisions if one.action == action]
+        if not scores:
+            continue
+        known = [one for one in scores if one is not None]
+        said = f"; expect {sum(known):,.0f} {right}" if known else ""
+        told.append((done, f"{counted(len(scores), 'sample')}{said}"))
+    return told
 
 
 def _common(overlay: Overlay) -> list[str]:
@@ -154,11 +191,9 @@ def _common(overlay: Overlay) -> list[str]:
 
 
 def _expected(made: PlannedFix) -> str:
-    if made.asked.from_file is not None:
-        return "not known: a person decided"
-    total = sum(one.action == made.asked.action for one in made.choice.decisions)
-    share = made.choice.expected_wrong / total if total else 0.0
-    return f"{made.choice.expected_wrong:.1f} of {total:,} ({share:.1%}), by the calibrated scores"
+    if made.choice.expected is None:
+        return "unknown: a person decided"
+    return made.choice.expected.words
 
 
 def _print_rows(screen: Screen, overlay: Overlay) -> None:

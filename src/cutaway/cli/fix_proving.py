@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from cutaway.analysis.fixing import Gain, MeasuredFix, Training, gain_over_seeds, measure, split_command, train
 from cutaway.cli.options import shown_path
 from cutaway.run.evaluations import evaluations
+from cutaway.run.layout import UNDONE_OVERLAYS
 from cutaway.run.overlay_use import never_read, overlay_of
-from cutaway.run.overlays import LABEL, Overlay
+from cutaway.run.overlays import LABEL, Overlay, undo_overlay
 
 if TYPE_CHECKING:
     from cutaway.cli.fixes import PlannedFix
@@ -29,6 +30,7 @@ class Proof:
     """What a retraining with the overlay showed, or why it showed nothing: `failure`, what to do, and its `code`.
 
     `lines` are what belongs below a failure: the line of code that is missing, or the last that the command printed.
+    `taken_back` is where the overlay went, if training with it turned out to be a loss.
     """
 
     measured: MeasuredFix | None = None
@@ -38,6 +40,7 @@ class Proof:
     hint: str = ""
     code: str = ""
     lines: tuple[str, ...] = ()
+    taken_back: str | None = None
 
 
 class _Failed(Exception):
@@ -53,12 +56,22 @@ def prove(made: PlannedFix, command: str, repeats: int, listen: Listen) -> Proof
     words = split_command(command)
     try:
         if repeats:
-            return _over_seeds(made, words, repeats, listen)
+            return _without_loss(made, _over_seeds(made, words, repeats, listen))
         run = _retrained(made, words, None, listen)
         notes = _unasked(run, made.overlay)
-        return Proof(measure(made.run, run, number=made.evaluation), (run,), notes)
+        return _without_loss(made, Proof(measure(made.run, run, number=made.evaluation), (run,), notes))
     except _Failed as failure:
         return Proof(failure=str(failure), hint=failure.hint, code=failure.code, lines=failure.lines)
+
+
+def _without_loss(made: PlannedFix, proof: Proof) -> Proof:
+    """Take the overlay back where accuracy clearly fell; what a person decided stands, whatever it costs."""
+    overlay = made.overlay
+    # Only what was decided by scores tells of an action.
+    if proof.measured is None or not proof.measured.is_loss or overlay is None or "action" not in overlay.about:
+        return proof
+    taken = undo_overlay(made.run, overlay.name)
+    return replace(proof, taken_back=shown_path(made.run.path / UNDONE_OVERLAYS / f"{taken.name}.parquet"))
 
 
 def _over_seeds(made: PlannedFix, words: list[str], repeats: int, listen: Listen) -> Proof:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cutaway.analysis import Population
-from cutaway.analysis.fixing import Choice, base_overlay, choose, make_overlay, read_decisions
+from cutaway.analysis.fixing import (
+    BY_SCORES,
+    Choice,
+    Standing,
+    base_overlay,
+    choose,
+    decided_by_people,
+    make_overlay,
+    read_decisions,
+)
 from cutaway.analysis.samples import LABEL
 from cutaway.cli.options import user_name
 from cutaway.cli.progress import shown_progress
@@ -27,7 +36,6 @@ class FixRequest:
 
     action: str = "relabel"
     precision: float = 0.95
-    doubtful: float = 0.15
     subsets: tuple[str, ...] = ("training",)
     from_file: str | None = None
     name: str | None = None
@@ -39,7 +47,8 @@ class FixRequest:
 class PlannedFix:
     """What was decided about a run, and the overlay of it; None where nothing is to be corrected.
 
-    `base` is the overlay that the run was evaluated with, whose corrections this one holds too.
+    `base` is the overlay that the run was evaluated with, whose corrections this one holds too, and `standing` is what
+    people decided, which it leaves as it is.
     """
 
     run: Run
@@ -48,6 +57,7 @@ class PlannedFix:
     choice: Choice
     overlay: Overlay | None
     base: Overlay | None = None
+    standing: Standing = field(default_factory=Standing)
     is_new: bool = True
 
 
@@ -60,24 +70,26 @@ def make_fix(run: Run, asked: FixRequest, *, write: bool) -> PlannedFix:
             raise AnalysisUnavailable("fix", f"{reason or 'these samples have no label that could be corrected'}.")
         labels = dict(zip(population.ids, population.samples.column(LABEL).to_pylist(), strict=True))
         classes, evaluation = population.samples.classes, origin.evaluation
+        digest = evaluation.source.binding.overlay
+        base = None if digest is None else base_overlay(run, digest)
+        standing = Standing()
         if asked.from_file is not None:
             choice = read_decisions(asked.from_file, labels, classes)
         else:
             _refuse_unknown(asked.subsets, list(origin.subsets))
             table = population.mislabeled(seed=asked.seed, progress=progress)
             held = sum(one is not None and name.partition("/")[0] in asked.subsets for name, one in labels.items())
+            standing = decided_by_people(run, base)
             choice = choose(
                 table,
                 subsets=asked.subsets,
                 precision=asked.precision,
                 action=asked.action,
-                doubtful=asked.doubtful,
                 samples=held,
+                decided=standing.samples,
             )
-    digest = evaluation.source.binding.overlay
-    base = None if digest is None else base_overlay(run, digest)
     if not choice.decisions:
-        return PlannedFix(run, evaluation.number, asked, choice, None, base)
+        return PlannedFix(run, evaluation.number, asked, choice, None, base, standing)
     overlay = make_overlay(
         asked.name or free_name(run),
         choice.decisions,
@@ -85,16 +97,17 @@ def make_fix(run: Run, asked: FixRequest, *, write: bool) -> PlannedFix:
         classes,
         truth=origin.answer.truth or "",
         base=base,
-        who="cutaway fix" if asked.from_file is None else user_name("somebody"),
+        standing=standing.corrections,
+        who=BY_SCORES if asked.from_file is None else user_name("somebody"),
         when=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        about=_made_from(run, evaluation.number, asked),
+        about=_made_from(run, evaluation.number, asked, standing),
     )
     same = next((one for one in overlays(run) if one.digest == overlay.digest), None) if asked.name is None else None
     if same is not None or not write:
-        return PlannedFix(run, evaluation.number, asked, choice, same or overlay, base, is_new=same is None)
+        return PlannedFix(run, evaluation.number, asked, choice, same or overlay, base, standing, is_new=same is None)
     before = {one.name for one in overlays(run)}
     written = write_overlay(run, overlay)
-    return PlannedFix(run, evaluation.number, asked, choice, written, base, is_new=written.name not in before)
+    return PlannedFix(run, evaluation.number, asked, choice, written, base, standing, is_new=written.name not in before)
 
 
 def _refuse_unknown(asked: tuple[str, ...], known: list[str]) -> None:
@@ -109,14 +122,15 @@ def _refuse_unknown(asked: tuple[str, ...], known: list[str]) -> None:
             )
 
 
-def _made_from(run: Run, evaluation: int, asked: FixRequest) -> dict[str, object]:
+def _made_from(run: Run, evaluation: int, asked: FixRequest, standing: Standing) -> dict[str, object]:
     about: dict[str, object] = {"run": run.name, "run_id": run.id, "evaluation": evaluation, "subsets": asked.subsets}
+    if standing.rejected:
+        about["rejected"] = [dict(vars(one)) for one in standing.rejected.values()]
     if asked.from_file is not None:
         return {**about, "from": Path(asked.from_file).name}
     return {
         **about,
         "action": asked.action,
         "precision": asked.precision,
-        "doubtful": asked.doubtful,
         "seed": asked.seed,
     }

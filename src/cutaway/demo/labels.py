@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,15 +17,17 @@ from cutaway.demo.planting import SHARE, planted_labels
 from cutaway.run.overlays import DROP, LABEL, OVERLAY_VARIABLE, write_overlay
 
 if TYPE_CHECKING:
+    from cutaway.analysis.fixing import Gain
     from cutaway.dataset import Dataset
     from cutaway.run import Run
     from cutaway.run.overlays import Overlay
     from cutaway.trial.summary import Facts
 
-__all__ = ["Digits", "Fixed", "fix_labels", "what_fixing_bought"]
+__all__ = ["SEEDS", "Digits", "Fixed", "fix_labels", "fix_seeds", "gain_of", "what_fixing_bought"]
 
-SEED = 0  # of the run that stays, and of the binding that brings its samples back
-SEEDS = 5
+# Seeds and network are fixed, and were before anything was measured with them. The first is that of the run that stays,
+# and of the binding that brings its samples back.
+SEEDS = tuple(range(10))
 BINDING = Path(__file__).parent / "binding" / "leap_binder.py"
 EPOCHS = 30
 NAMES = [str(digit) for digit in range(10)]
@@ -34,23 +36,32 @@ BATCH = 64
 
 @dataclass(frozen=True)
 class Fixed:
-    """One seed: how many labels were wrong, which were found, and the accuracy of three trainings.
+    """One seed: how many labels were wrong, what was changed, and the accuracy of three trainings.
 
-    `relabelled` were corrected; of these `found` were planted, `right` got their own label back, and `false` were no
-    wrong labels. `dropped` were too doubtful to learn from. `before` is trained on the wrong labels, `after` on the
-    corrected ones, `clean` on the right ones.
+    Of the samples that were `relabelled` or `dropped`, `found` were planted and `false` were not; `right` are those
+    relabelled as they were before. `before` is trained on the wrong labels, `after` on the corrected ones, `clean` on
+    the right ones: with the same weights to begin with, and in the same order.
     """
 
     seed: int
     planted: int
     relabelled: int
+    dropped: int
     found: int
     right: int
-    false: int
-    dropped: int
     before: float
     after: float
     clean: float
+
+    @property
+    def changed(self) -> int:
+        """How many samples were changed."""
+        return self.relabelled + self.dropped
+
+    @property
+    def false(self) -> int:
+        """How many samples were changed whose label was right."""
+        return self.changed - self.found
 
 
 @dataclass(frozen=True)
@@ -63,39 +74,49 @@ class Digits:
 
 
 def fix_labels(digits: Digits, say: Callable[[str], None]) -> tuple[Run, list[Fixed]]:
-    """Plant wrong labels, find, fix and train again, for a few seeds; return the run of the first, and all results."""
+    """Plant wrong labels, find, fix and train again, for each seed; return the run of the first, and all results."""
     import cutaway.torch as smd
     from cutaway.dataset import load_entry
 
-    say(f"Planting {SHARE:.0%} confusable wrong labels, finding and fixing them, with {SEEDS} seeds ...")
+    say(f"Planting {SHARE:.0%} confusable wrong labels, finding and fixing them, with {len(SEEDS)} seeds ...")
     with smd.Hook(name="demo-labels") as hook:
-        first = _fixed(SEED, digits, hook, load_entry(BINDING).dataset())
+        first = _fixed(SEEDS[0], digits, hook, load_entry(BINDING).dataset())
         run = hook.run
     assert run is not None
     _look_at(run)
-    results = [first]
-    for seed in range(SEED + 1, SEED + SEEDS):
+    return run, [first, *fix_seeds(SEEDS[1:], digits)]
+
+
+def fix_seeds(seeds: Iterable[int], digits: Digits) -> list[Fixed]:
+    """Do the same for some seeds, in runs that nobody will look at."""
+    import cutaway.torch as smd
+
+    results = []
+    for seed in seeds:
         with tempfile.TemporaryDirectory(prefix="cutaway-demo-") as folder, smd.Hook(Path(folder) / "run") as hook:
             results.append(_fixed(seed, digits, hook))
-    return run, results
+    return results
+
+
+def gain_of(results: list[Fixed]) -> Gain:
+    """Return what the fix bought: each seed trained before and after."""
+    from cutaway.analysis.fixing import gain_over_seeds
+
+    return gain_over_seeds([one.before for one in results], [one.after for one in results])
 
 
 def what_fixing_bought(run: Run, results: list[Fixed]) -> Facts:
     """Return the results as JSON values, with what the fix bought over seeds."""
-    from cutaway.analysis.fixing import gain_over_seeds
-
-    gain = gain_over_seeds([one.before for one in results], [one.after for one in results])
-    counts = {
-        name: sum(getattr(one, name) for one in results)
-        for name in ("planted", "relabelled", "found", "right", "false", "dropped")
-    }
+    gain = gain_of(results)
+    names = ("planted", "relabelled", "dropped", "changed", "found", "right", "false")
     return {
         "run": run.name,
         "path": run.path,
         "share": SHARE,
         "seeds": [asdict(one) for one in results],
-        **counts,
+        **{name: sum(getattr(one, name) for one in results) for name in names},
         "gain": asdict(gain),
+        "verdict": gain.verdict,
         "clean": float(np.mean([one.clean for one in results])),
     }
 
@@ -111,13 +132,16 @@ def _fixed(seed: int, digits: Digits, hook: Any, dataset: Dataset | None = None)
     with _overlay(decided.path):
         after = _trained(digits, corrected(labels), seed, weights=sample_weights(len(labels)))[1]
     clean = _trained(digits, right_labels, seed)[1]
-    relabelled = decided.of("training", LABEL)
-    dropped = len(decided.of("training", DROP))
-    rows = np.array([int(one.partition("/")[2]) for one in relabelled], np.int64)
+    relabelled, dropped = decided.of("training", LABEL), decided.of("training", DROP)
+    rows, left_out = _rows(relabelled), _rows(dropped)
     new = np.array([int(one.new) for one in relabelled.values()], np.int64)
-    found = int(planted[rows].sum())
+    found = int(planted[rows].sum() + planted[left_out].sum())
     right = int((new == digits.labels[rows]).sum())
-    return Fixed(seed, int(planted.sum()), len(rows), found, right, len(rows) - found, dropped, before, after, clean)
+    return Fixed(seed, int(planted.sum()), len(rows), len(left_out), found, right, before, after, clean)
+
+
+def _rows(samples: Iterable[str]) -> Int64Array:
+    return np.array([int(one.partition("/")[2]) for one in samples], np.int64)
 
 
 def _trained(
@@ -158,12 +182,12 @@ def _network(torch: Any) -> Any:
 def _corrections(model: Any, hook: Any, dataset: Dataset) -> Overlay:
     """Evaluate the trained network into its run, and return the corrections that its scores vouch for."""
     from cutaway.analysis import Population
-    from cutaway.analysis.fixing import DOUBTFUL, choose, make_overlay
+    from cutaway.analysis.fixing import choose, make_overlay
     from cutaway.evaluation import evaluate
 
     evaluate(dataset, model, run=hook)
     with Population.open(hook.run, subsets=["training"]) as population:
-        choice = choose(population.mislabeled(), doubtful=DOUBTFUL)
+        choice = choose(population.mislabeled())
         held = dict(zip(population.ids, population.table["label"].to_pylist(), strict=True))
     return write_overlay(hook.run, make_overlay("demo", choice.decisions, held, NAMES, truth="ground_truth"))
 

@@ -43,7 +43,7 @@ def what_it_saw(trained: Trained) -> Facts:
         "zeros": _zeros(statistics),
         "statistics_rows": len(statistics),
         "bytes": sum(run_sizes(trained.run).values()),
-        "cost": None if trained.cost is None else asdict(trained.cost),
+        "cost": asdict(trained.cost),
         "hardest": _hardest(trained),
     }
 

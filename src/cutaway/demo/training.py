@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["PLANTED", "Cost", "Trained", "labelled_digits", "one_thread", "train", "train_sick"]
 
 BATCH = 64
-# Epochs that are also trained without the hook, before and after, to measure what the hook costs.
-COMPARED_EPOCHS = range(2, 9)
+# Epochs that are also trained without the hook, before and after, to measure what the hook costs: when the first steps,
+# which are slower, are over, unless the training ends before that.
+COMPARED_FROM, COMPARED_TO = 2, 9
 QUIET_SECONDS = 2.0
 # The fault that is planted.
 SICK_BIAS, SICK_EPOCHS = -30.0, 2
@@ -35,27 +36,27 @@ PLANTED = "all biases of conv2 set to -30, so that the ReLU after it lets nothin
 
 @dataclass(frozen=True)
 class Cost:
-    """What the hook cost: medians over triples of an epoch without it, with it until all was written, and without it.
+    """What a step of the network cost, in milliseconds: with the hook until all was written, and without it.
 
-    `noise` is by how much two epochs without it differed: what cannot be told apart from nothing. `busy` says that no
-    core was free for the writer when the training began.
+    Medians over triples of an epoch without the hook, with it, and without it again. `noise` is by how much two epochs
+    without it differed: what cannot be told apart from nothing. `busy` says that no core was free for the writer when
+    the training began.
     """
 
-    watched_seconds: float
-    bare_seconds: float
+    network: str
+    watched_ms: float
+    bare_ms: float
     noise: float
-    triples: int
+    steps: int
     busy: bool = False
 
     @classmethod
-    def of(cls, triples: list[tuple[float, float, float]], *, busy: bool = False) -> Cost | None:
-        """Return the cost, or None where nothing was measured."""
-        if not triples:
-            return None
+    def of(cls, network: str, triples: list[tuple[float, float, float]], steps: int, *, busy: bool = False) -> Cost:
+        """Return the cost of a step, by seconds of epochs of so many steps each."""
         watched = median(one[1] for one in triples)
         bare = median(seconds for one in triples for seconds in (one[0], one[2]))
         noise = median(abs(one[0] / one[2] - 1) for one in triples)
-        return cls(watched, bare, noise, len(triples), busy)
+        return cls(network, 1000 * watched / steps, 1000 * bare / steps, noise, len(triples) * steps, busy)
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Trained:
     """A finished training: its run, what the hook cost, and the label and prediction of every training sample."""
 
     run: Run
-    cost: Cost | None
+    cost: Cost
     labels: list[int]
     predictions: list[int]
 
@@ -92,7 +93,7 @@ def train(epochs: int, say: Callable[[str], None]) -> Trained:
         say(f"Training a CNN for {epochs} epochs into {run.path.parent.name}/{run.name} ...")
         triples, told = list[tuple[float, float, float]](), time.monotonic()
         for epoch in range(epochs):
-            compared = epoch in COMPARED_EPOCHS
+            compared = min(COMPARED_FROM, epochs - 1) <= epoch < COMPARED_TO
             before = _epoch(twin, criterion, twins, training) if compared else 0.0
             seconds = _epoch(model, criterion, optimizer, seen, hook)
             if compared:
@@ -103,7 +104,13 @@ def train(epochs: int, say: Callable[[str], None]) -> Trained:
                 told = time.monotonic()
     with torch.no_grad():
         predictions = model(images[:TRAINING_IMAGES]).argmax(1)
-    return Trained(run, Cost.of(triples, busy=busy), labels[:TRAINING_IMAGES].tolist(), predictions.tolist())
+    network = f"a CNN with {sum(one.numel() for one in model.parameters()):,} parameters, batches of {BATCH}"
+    return Trained(
+        run,
+        Cost.of(network, triples, len(training), busy=busy),
+        labels[:TRAINING_IMAGES].tolist(),
+        predictions.tolist(),
+    )
 
 
 def train_sick(say: Callable[[str], None]) -> Run:

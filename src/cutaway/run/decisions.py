@@ -17,7 +17,15 @@ from cutaway.run.file_stamp import stamp_of
 from cutaway.run.identity import Run
 from cutaway.run.overlays import LABEL, Correction, Overlay, overlay_path, read_overlay, replace_overlay
 
-__all__ = ["STUDIO", "Decisions", "Rejection", "decisions_stamp", "read_decisions", "write_decisions"]
+__all__ = [
+    "STUDIO",
+    "Decisions",
+    "Rejection",
+    "decisions_in",
+    "decisions_stamp",
+    "read_decisions",
+    "write_decisions",
+]
 
 STUDIO = "studio"
 """The name of the overlay, and of who decided what in it."""
@@ -73,6 +81,11 @@ def read_decisions(run: Run) -> Decisions:
         return _decisions(read_overlay(path), whole=True)
     aside = _aside(path)
     return _decisions(read_overlay(aside), whole=False) if aside.is_file() else Decisions()
+
+
+def decisions_in(overlay: Overlay) -> Decisions:
+    """Return what an overlay says was decided; also one that was made on top of decisions, and tells what it kept."""
+    return _decisions(overlay, whole=True)
 
 
 def decisions_stamp(run: Run) -> object:

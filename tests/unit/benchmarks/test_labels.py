@@ -12,7 +12,7 @@ import pytest
 from benchmarks.labels import __main__ as labels
 from benchmarks.labels.finding import corrections
 from benchmarks.labels.jobs import Size
-from benchmarks.labels.planting import CONFUSABLE, KINDS, plant
+from benchmarks.labels.planting import CLOTHES, DIGITS, KINDS, LETTERS, plant
 from benchmarks.labels.settings import SETTINGS, read_data
 from benchmarks.labels.watching import positions, train, watch
 from benchmarks.population.images import VARIABLE
@@ -27,8 +27,10 @@ class TestPlanting:
         assert np.array_equal(planted.wrong, planted.labels != right)
         assert np.array_equal(planted.labels, plant(right, kind, 0.05, 3).labels)
 
-    def test_nobody_takes_a_digit_for_itself(self) -> None:
-        assert all(taken != digit for digit, taken in enumerate(CONFUSABLE))
+    @pytest.mark.parametrize("confusable", [DIGITS, CLOTHES, LETTERS])
+    def test_nobody_takes_a_class_for_itself(self, confusable: tuple[int, ...]) -> None:
+        assert all(taken != one for one, taken in enumerate(confusable))
+        assert set(confusable) <= set(range(len(confusable)))
 
 
 class TestDigits:
@@ -66,13 +68,21 @@ def test_the_whole_benchmark_runs_on_few_digits_and_judges_nothing(
 ) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    small = Size(finding=1, mending_digits=1, mending_mnist=1, planted=1, clean=1, share=0.1, whole=600)
+    small = Size(finding=1, mending_digits=1, mending=1, planted=1, clean=1, share=0.1, whole=600)
     monkeypatch.setattr(labels, "QUICK", small)
     out = tmp_path / "rows.json"
-    assert labels.main(["--quick", "--no-peers", "--json", str(out)]) == 0
+    assert labels.main(["--quick", "--no-peers", "--no-packages", "--json", str(out)]) == 0
     rows = json.loads(out.read_text())["rows"]
     assert [row["label"] for row in rows if "reason" in row] == ["mislabeled: MNIST", "fix: MNIST"]
     measured = [row for row in rows if "reason" not in row]
-    assert {row["key"].split("-")[0] for row in measured} >= {"found", "named", "recovered", "slices", "whole", ""}
+    assert {row["key"].split("-")[0] for row in measured} >= {
+        "found",
+        "named",
+        "touched",
+        "unharmed",
+        "slices",
+        "whole",
+        "",
+    }
     assert {row["verdict"] for row in measured} == {"-"}
     assert "How often a label with such a score is wrong, digits:" in capsys.readouterr().out

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.figures import Verdict
 from benchmarks.labels import results
 from benchmarks.labels.analyzing import parts_of
-from benchmarks.labels.figures import mean_over_seeds, recovered
+from benchmarks.labels.figures import mean_over_seeds
 from benchmarks.labels.jobs import FULL, QUICK, finding_cases, mending_cases
 from benchmarks.labels.report import markdown, text
 from benchmarks.labels.results import BARS
@@ -20,7 +20,6 @@ from benchmarks.results import Absent, StoreRow
 JUDGE = Judge(bars=BARS)
 DROPPED = {"dropped": 20, "dropped_wrong": 15}
 CASE = {"setting": "MNIST", "kind": "uniform", "rate": 0.05}
-DIGITS = {"setting": "digits", "kind": "uniform", "rate": 0.10}
 
 
 def found(**changes: Any) -> dict[str, Any]:
@@ -33,9 +32,19 @@ def found(**changes: Any) -> dict[str, Any]:
     return {**counts, **precisions, **times, **more, **DROPPED} | changes
 
 
+CHANGED = "fix: digits, changes that were right"
+
+
 def trained(clean: float, noisy: float, fixed: float) -> dict[str, Any]:
-    counts = {"wrong": 120, "accepted": 100, "accepted_wrong": 99, "accepted_right": 98, **DROPPED}
-    return {"clean": clean, "noisy": noisy, "fixed": fixed, **counts}
+    counts = {"wrong": 120, "accepted": 100, "accepted_wrong": 99, "accepted_right": 99}
+    dropped = {"dropped": 10, "dropped_wrong": 10}
+    return {"kind": "uniform", "samples": 1000, "clean": clean, "noisy": noisy, "fixed": fixed, **counts, **dropped}
+
+
+def untouched(changed: int) -> dict[str, Any]:
+    nothing = dict.fromkeys(("wrong", "accepted", "accepted_wrong", "accepted_right", "dropped_wrong"), 0)
+    accuracies = {"clean": 0.97, "noisy": 0.97, "fixed": 0.97}
+    return {"kind": "none", "samples": 1000, **accuracies, **nothing, "dropped": changed}
 
 
 def judged(rows: list[Any]) -> dict[str, Verdict]:
@@ -92,23 +101,7 @@ class TestFinding:
         ]
 
 
-class TestRecovered:
-    def test_it_is_the_mean_gain_over_the_mean_gap(self) -> None:
-        clean, noisy, fixed = (np.array(one) for one in ([0.98, 0.97], [0.94, 0.95], [0.97, 0.96]))
-        assert recovered(clean, noisy, fixed).median == pytest.approx(0.04 / 0.06)
-
-    def test_a_seed_without_a_gap_breaks_nothing(self) -> None:
-        clean, noisy, fixed = (np.array([one] * 19 + [0.95]) for one in (0.97, 0.93, 0.965))
-        estimate = recovered(clean, noisy, fixed)
-        assert estimate.low <= estimate.median <= estimate.high
-        assert estimate.median == pytest.approx(0.875)
-
-    def test_seeds_that_vary_widen_the_interval(self) -> None:
-        random = np.random.default_rng(0)
-        gaps = random.normal(0.04, 0.01, 20)
-        still, moved = (recovered(0.9 + gaps, np.full(20, 0.9), 0.9 + gaps * 0.8 + noise) for noise in (0, gaps - 0.04))
-        assert still.high - still.low < 1e-9 < moved.high - moved.low
-
+class TestMeans:
     def test_one_seed_decides_nothing(self) -> None:
         assert mean_over_seeds(np.array([-0.1])).high == np.inf
 
@@ -118,20 +111,41 @@ class TestRecovered:
 
 
 class TestMending:
-    def test_a_recovered_gap_is_held_to_its_bar(self) -> None:
-        assert kept(results.mending_rows(DIGITS, [trained(0.97, 0.93, 0.965)] * 20, JUDGE))
-        bad = results.mending_rows(DIGITS, [trained(0.97, 0.93, 0.94)] * 20, JUDGE)
-        assert bad[0].verdict is Verdict.MISSED
+    def test_what_was_right_touched_and_gained_is_held_to_its_bars(self) -> None:
+        answers = [trained(0.97, 0.93 + shift, 0.965) for shift in (0.0, 0.001, 0.002)]
+        rows = results.mending_rows("digits", [*answers, untouched(0)], JUDGE)
+        assert kept(rows)
+        assert [row.key for row in rows if isinstance(row, StoreRow)] == ["changed", "touched", "unharmed"]
 
-    def test_a_gap_that_may_be_none_makes_its_share_void(self) -> None:
-        rows = [trained(0.97, 0.95, 0.97), trained(0.95, 0.97, 0.97)] * 10
-        assert results.mending_rows(DIGITS, rows, JUDGE)[0].verdict is Verdict.VOID
+    def test_wrong_changes_miss_their_bar(self) -> None:
+        bad = trained(0.97, 0.93, 0.965) | {"accepted_right": 80, "dropped_wrong": 5}
+        assert judged(results.mending_rows("digits", [bad, untouched(0)], JUDGE))[CHANGED] is Verdict.MISSED
+
+    def test_clean_data_that_are_touched_miss_their_bar(self) -> None:
+        rows = results.mending_rows("digits", [trained(0.97, 0.93, 0.965), untouched(11)], JUDGE)
+        assert judged(rows)["fix: digits, clean, share touched"] is Verdict.MISSED
+
+    def test_no_change_is_not_a_perfect_one(self) -> None:
+        nothing = trained(0.97, 0.93, 0.93) | dict.fromkeys(
+            ("accepted", "accepted_right", "dropped", "dropped_wrong"), 0
+        )
+        assert Absent(CHANGED, "nothing was changed") in results.mending_rows("digits", [nothing, untouched(0)], JUDGE)
 
     def test_harm_beyond_the_noise_of_seeds_is_a_miss_and_less_is_not(self) -> None:
         harm = [trained(0.98, 0.97, 0.96 + shift) for shift in (0.0, 0.001, 0.002)]
         noise = [trained(0.98, 0.97, 0.97 + shift) for shift in (-0.01, 0.002, 0.001)]
-        assert results.mending_rows(CASE, harm, JUDGE)[0].verdict is Verdict.MISSED
-        assert results.mending_rows(CASE, noise, JUDGE)[0].verdict is Verdict.WITHIN_NOISE
+        for answers, verdict in ((harm, Verdict.MISSED), (noise, Verdict.WITHIN_NOISE)):
+            rows = results.mending_rows("digits", [*answers, untouched(0)], JUDGE)
+            assert judged(rows)["fix: digits, points gained"] is verdict
+
+    def test_a_peer_is_told_beside_ours(self) -> None:
+        peer = {"peer": {"pruned": 200, "pruned_wrong": 100, "accuracy": 0.95}}
+        answers = [trained(0.97, 0.93 + shift, 0.965) | peer for shift in (0.0, 0.001)]
+        rows = results.mending_rows("digits", [*answers, untouched(0) | peer], JUDGE)
+        told = [row.figures for row in rows if isinstance(row, StoreRow)]
+        assert "cleanlab prunes 400, 50.0% wrong" in told[0]
+        assert "cleanlab prunes 20.0%" in told[1]
+        assert "cleanlab's pruning" in told[2]
 
 
 class TestSlices:
@@ -184,10 +198,13 @@ class TestJobs:
         assert {one["rate"] for one in finding_cases(mnist=False)} == {0.05, 0.10}
         assert {one["setting"] for one in finding_cases(mnist=False)} == {"digits"}
 
-    def test_twenty_seeds_are_mended(self) -> None:
-        seeds = [seed for one in mending_cases(FULL, mnist=True) if one["setting"] == "digits" for seed in one["seeds"]]
-        assert seeds == list(range(20))
-        assert all(one["setting"] == "digits" for one in mending_cases(QUICK, mnist=False))
+    def test_each_data_set_is_mended_with_and_without_wrong_labels(self) -> None:
+        cases = mending_cases(FULL, ["digits", "letters"])
+        assert {(one["setting"], one["kind"]) for one in cases} == {
+            (setting, kind) for setting in ("digits", "letters") for kind in ("none", "uniform", "confusable")
+        }
+        assert {one["seed"] for one in cases if one["setting"] == "digits"} == set(range(10))
+        assert {one["seed"] for one in mending_cases(QUICK, ["letters"])} == {0}
 
 
 class TestReport:

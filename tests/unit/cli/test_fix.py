@@ -15,6 +15,8 @@ from cutaway.cli import USAGE
 from cutaway.dataset import Dataset
 from cutaway.evaluation import evaluate
 from cutaway.run import Run
+from cutaway.run.alone import writing_alone
+from cutaway.run.decisions import Decisions, Rejection, write_decisions
 from cutaway.run.overlay_use import overlay_of
 from cutaway.run.overlays import find_overlay, overlays
 
@@ -107,7 +109,9 @@ def test_sure_corrections_are_written_beside_the_data(run: Run, cutaway: Cutaway
     assert overlay.classes == ("ant", "bee", "cow")
     assert overlay.about["precision"] == 0.95
     assert "Labels of validation are left alone" in out
-    assert "expected mistakes" in out
+    assert "of the new labels to be right" in out
+    assert "expected gain" in out
+    assert out.index("expected gain") < out.index("--retrain")
     assert 'cutaway fix old --retrain "python train.py"' in out
     assert {path: path.read_bytes() for path in before} == before
 
@@ -163,10 +167,72 @@ def test_samples_can_be_dropped_or_count_less(action: str, run: Run, cutaway: Cu
 
 
 def test_nothing_sure_enough_is_said_and_nothing_written(run: Run, cutaway: Cutaway) -> None:
-    code, out, _ = cutaway("fix", "old", "--precision", "1.0", "--doubtful", "1", "--retrain", "python nothing.py")
+    code, out, _ = cutaway("fix", "old", "--precision", "1.0", "--retrain", "python nothing.py")
     assert code == 0
-    assert "Nothing is corrected" in out
+    assert "Nothing is changed" in out
+    assert "No gain expected" in out
+    assert "--from decided.csv" in out
     assert overlays(run) == []
+
+
+def test_what_people_decided_is_never_touched_and_goes_along(run: Run, home: Path, cutaway: Cutaway) -> None:
+    """One suggestion was rejected on the page, one sample got another label than the suggested one from a file."""
+    with writing_alone(run):
+        write_decisions(run, Decisions(rejected={"training/0": Rejection("training/0")}, classes=("ant", "bee", "cow")))
+    (home / "mine.csv").write_text("sample,action,label,weight\ntraining/1,relabel,ant,\n", encoding="utf-8")
+    assert cutaway("fix", "old", "--from", "mine.csv", "--name", "mine")[0] == 0
+    code, out, _ = cutaway("fix", "old")
+    assert code == 0
+    made = {one.sample: one for one in find_overlay(run, "fix-1").corrections}
+    assert "training/0" not in made
+    assert (made["training/1"].new, made["training/1"].who) != ("bee", "cutaway fix")
+    assert made["training/1"].new == "ant"
+    assert made["training/2"].who == "cutaway fix"
+    assert "2 samples that people decided on stay as decided" in out
+    assert "1 sample, corrected as they decided" in out
+
+
+def scored(*values: str) -> tuple[str, ...]:
+    """Lines of a training that records an accuracy, by seed and by whether it has the overlay."""
+    return (
+        "import os; from cutaway.run.segments import WriterId; import pyarrow as pa",
+        "with_it = 'CUTAWAY_OVERLAY' in os.environ; labels = corrected(labels); sample_weights(240)",
+        "run = Run.create(name='new'); number, lease = run.begin_attempt(from_step=0)",
+        "seed = int(os.environ['CUTAWAY_SEED'])",
+        "from cutaway.run.schemas import SCALARS, SCHEMAS",
+        *values,
+        "row = {'name': 'accuracy', 'step': 0, 'mode': 'EVAL', 'value': value, 'time': 0.0}",
+        "writer = run.writer(SCALARS, WriterId('train', 'worker_0', number))",
+        "writer.append(pa.RecordBatch.from_pylist([row], SCHEMAS[SCALARS]), 0); writer.close(); record_overlay(run)",
+        "raise SystemExit",
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "code"),
+    [
+        ("value = 0.9 + 0.01 * seed - 0.1 * with_it", "This is a loss, not a fix", 1),
+        ("value = 0.9 + 0.1 * with_it * (seed - 1)", "not significant", 0),
+        ("value = 0.8 + 0.01 * seed + 0.1 * with_it", ": better", 0),
+    ],
+)
+def test_a_loss_is_never_a_fix_and_is_taken_back(
+    value: str, said: str, code: int, run: Run, home: Path, cutaway: Cutaway
+) -> None:
+    command = script(home, *scored(value))
+    ended, out, err = cutaway("fix", "old", "--retrain", command, "--repeats", "3")
+    assert (ended, said in out) == (code, True), out + err
+    assert [one.name for one in overlays(run)] == ([] if code else ["fix-1"])
+
+
+def test_a_loss_by_what_a_person_decided_is_said_and_stands(
+    run: Run, home: Path, decided: Path, cutaway: Cutaway
+) -> None:
+    command = script(home, *scored("value = 0.9 + 0.01 * seed - 0.1 * with_it"))
+    code, out, _ = cutaway("fix", "old", "--from", str(decided), "--retrain", command, "--repeats", "3")
+    assert code == 1
+    assert ": worse" in out
+    assert [one.name for one in overlays(run)] == ["fix-1"]
 
 
 @pytest.mark.parametrize(
@@ -213,8 +279,8 @@ def test_a_retraining_that_reads_the_overlay_is_known_by_its_digest(
     assert told is not None
     assert told["digest"] == find_overlay(run).digest
     assert told["read"] == [{"by": "corrected", "subset": "training", "samples": FLIPPED}]
-    assert "What it bought" in out
-    assert "It cannot be said." in out
+    assert "Trained with it" in out
+    assert "The gain is unknown." in out
     assert "cutaway.evaluation.evaluate" in out
 
 
@@ -267,18 +333,7 @@ def test_a_training_that_makes_no_run_proves_nothing(run: Run, decided: Path, cu
 def test_repeats_train_without_and_with_the_overlay_for_each_seed(
     run: Run, home: Path, decided: Path, cutaway: Cutaway
 ) -> None:
-    lines = (
-        "import os; from cutaway.run.segments import WriterId; import pyarrow as pa",
-        "with_it = 'CUTAWAY_OVERLAY' in os.environ; labels = corrected(labels)",
-        "run = Run.create(name='new'); number, lease = run.begin_attempt(from_step=0)",
-        "seed = int(os.environ['CUTAWAY_SEED'])",
-        "from cutaway.run.schemas import SCALARS, SCHEMAS",
-        "value = 0.8 + 0.01 * seed + 0.1 * with_it",
-        "row = {'name': 'accuracy', 'step': 0, 'mode': 'EVAL', 'value': value, 'time': 0.0}",
-        "writer = run.writer(SCALARS, WriterId('train', 'worker_0', number))",
-        "writer.append(pa.RecordBatch.from_pylist([row], SCHEMAS[SCALARS]), 0); writer.close(); record_overlay(run)",
-        "raise SystemExit",
-    )
+    lines = scored("value = 0.8 + 0.01 * seed + 0.1 * with_it")
     arguments = ("fix", "old", "--from", str(decided), "--retrain", script(home, *lines), "--repeats", "2", "--json")
     code, out, err = cutaway(*arguments)
     assert code == 0, err

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
@@ -24,7 +25,10 @@ class Mislabeled(RankedAnalysis):
 
     name = "mislabeled"
     in_report = InReport("Labels that look wrong", cards=1, figures=0)
-    columns = dict.fromkeys(("subset", "label", "suggested"), pa.string())
+    columns: ClassVar[Mapping[str, pa.DataType]] = {
+        **dict.fromkeys(("subset", "label", "suggested"), pa.string()),
+        "suggested_score": pa.float64(),
+    }
 
     def why_not(self, samples: Samples, origin: EvaluatedPopulation | None) -> str:
         """Return why it does not apply to these samples."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cutaway.analysis.fixing.expecting import Expected, expected_gain
 from cutaway.analysis.labels import accepted
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, refuse_unknown
+from cutaway.wording import counted
 
 __all__ = ["ACTIONS", "DOUBTFUL", "PRECISION", "Choice", "Decision", "choose"]
 
@@ -21,14 +24,14 @@ HELD_OUT = ("validation", "test")
 PRECISION = 0.95
 """Of the accepted corrections at least this share is expected to be right."""
 DOUBTFUL = 0.15
-"""From this score on a label that is not corrected is in doubt: a network learns less of it than it costs."""
+"""From this score on a label is in doubt, and worth a look."""
 
 
 @dataclass(frozen=True)
 class Decision:
     """What is done about one sample: `relabel` it as `label`, `drop` it, or `reweight` it to `weight`.
 
-    `score` is the probability that its label is wrong; None where a person decided.
+    `score` is the probability that this is right; None where a person decided.
     """
 
     sample: str
@@ -41,11 +44,14 @@ class Decision:
 
 @dataclass(frozen=True)
 class Choice:
-    """Decisions, out of how many candidates, and of how many corrections are expected to be wrong."""
+    """Decisions out of how many candidates, and what is expected of them; None where a person decided.
+
+    Where no gain is expected nothing is decided: `expected` then says of what.
+    """
 
     decisions: tuple[Decision, ...]
     candidates: int
-    expected_wrong: float = 0.0
+    expected: Expected | None = None
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -58,53 +64,72 @@ def choose(
     subsets: Sequence[str] = ("training",),
     precision: float = PRECISION,
     action: str = "relabel",
-    doubtful: float = 1.0,
     samples: int | None = None,
+    decided: Collection[str] = (),
 ) -> Choice:
-    """Return the decisions about a table of mislabeled candidates (sample, score, reason, subset, label, suggested).
+    """Return the decisions about a table of mislabeled candidates, as `Population.mislabeled` returns it.
 
-    Of the samples of `subsets`, those with the highest scores are taken as long as the mean of the scores is at least
-    `precision`. `relabel` takes the suggested label, `drop` leaves the sample out, `reweight` makes it count as much
-    as its label is likely to be right. Where labels are corrected, samples that are not sure enough for that and have a
-    score of at least `doubtful` are dropped; 1 keeps them all. Of `samples`, how many those subsets have, at most half
-    are corrected: where more labels seem wrong, labels and model do not belong together, and the scores are not to be
-    believed.
+    Of the samples of `subsets`, those are taken whose label is the surest to be wrong, as long as `precision` of what
+    is done is expected to be right. `relabel` takes the suggested label where that is as sure, and leaves the sample
+    out where only the label's being wrong is; `drop` leaves all of them out, `reweight` makes each count as much as its
+    label is likely to be right. Samples that a person `decided` on are left as they are. Nothing is changed at all
+    where no gain is to be expected of it. Of `samples`, how many those subsets have, at most half are changed: where
+    more labels seem wrong, labels and model do not belong together, and the scores are not to be believed.
     """
     refuse_unknown("action", action, ACTIONS)
     if not 0.5 <= precision <= 1:
         raise ConfigurationError(f"`0.5 <= precision <= 1` must hold, but got {precision=}.")
-    if not 0 < doubtful <= 1:
-        raise ConfigurationError(f"`0 < doubtful <= 1` must hold, but got {doubtful=}.")
-    wanted = [
-        row["subset"] in subsets and (action != "relabel" or row["suggested"] not in (None, row["label"]))
-        for row in table.select(["subset", "label", "suggested"]).to_pylist()
+    asked = np.isin(table["subset"].to_pylist(), list(subsets))
+    stands = np.isin(table["sample"].to_pylist(), list(decided))
+    candidates = table.filter(pa.array(asked & ~stands))
+    relabelled = _sure_suggestions(candidates, precision) if action == "relabel" else candidates.slice(0, 0)
+    left = candidates.filter(pc.invert(pc.is_in(candidates["sample"], relabelled["sample"].combine_chunks())))
+    left_out = left.filter(pa.array(accepted(left, precision)))
+    _refuse_too_many(relabelled.num_rows + left_out.num_rows, samples, subsets)
+    decisions = [
+        *(
+            Decision(row["sample"], "relabel", row["suggested"], None, row["suggested_score"], row["reason"] or "")
+            for row in _ranked(relabelled, "suggested_score")
+        ),
+        *(_without(row, "drop" if action == "relabel" else action) for row in _ranked(left_out, "score")),
     ]
-    candidates = table.filter(pa.array(wanted, pa.bool_()))
-    taken = candidates.filter(pa.array(accepted(candidates, precision))).sort_by([("score", "descending")])
-    if samples is not None and len(taken) > MOST_SHARE * samples:
-        raise AnalysisUnavailable(
-            "fix",
-            f"{len(taken):,} of {samples:,} labels of {' and '.join(subsets)} seem wrong.",
-            hint=(
-                "A model that disagrees with so many is no judge of them: look at `cutaway analyze RUN mislabeled`, "
-                "and decide with `--from`."
-            ),
-        )
-    decisions = tuple(_decision(row, action) for row in taken.to_pylist())
-    expected = sum(1 - (one.score or 0.0) for one in decisions)
-    if action == "relabel":
-        decisions += _dropped(table, subsets, doubtful, {one.sample for one in decisions})
+    expected = expected_gain(pa.concat_tables([relabelled, left_out]), decisions, samples or candidates.num_rows)
     notes = _notes(subsets, [one for one in HELD_OUT if one in table["subset"].to_pylist()])
-    return Choice(decisions, candidates.num_rows, expected, notes)
+    spared = int((asked & stands).sum())
+    if spared:
+        stay = "stays" if spared == 1 else "stay"
+        notes = (f"{counted(spared, 'sample')} that people decided on {stay} as decided.", *notes)
+    return Choice(tuple(decisions) if expected.is_gain else (), candidates.num_rows, expected, notes)
 
 
-def _dropped(table: pa.Table, subsets: Sequence[str], doubtful: float, taken: set[str]) -> tuple[Decision, ...]:
-    """Return the samples that are too doubtful to learn from, and not sure enough to be corrected."""
-    if doubtful == 1:
-        return ()
-    likely = table.filter(pc.greater_equal(table["score"], doubtful)).sort_by([("score", "descending")])
-    rows = [row for row in likely.to_pylist() if row["subset"] in subsets and row["sample"] not in taken]
-    return tuple(_decision(row, "drop") for row in rows)
+def _sure_suggestions(candidates: pa.Table, precision: float) -> pa.Table:
+    """Return the candidates that another label than their own is surely right for."""
+    # A null is unequal to nothing, and is left out.
+    others = candidates.filter(pc.not_equal(candidates["suggested"], candidates["label"]))
+    return others.filter(pa.array(accepted(others, precision, by="suggested_score")))
+
+
+def _ranked(table: pa.Table, by: str) -> list[dict[str, Any]]:
+    return table.sort_by([(by, "descending")]).to_pylist()
+
+
+def _without(row: dict[str, Any], action: str) -> Decision:
+    score = float(row["score"])
+    weight = round(1 - score, 4) if action == "reweight" else None
+    return Decision(row["sample"], action, None, weight, score, row["reason"] or "")
+
+
+def _refuse_too_many(count: int, samples: int | None, subsets: Sequence[str]) -> None:
+    if samples is None or count <= MOST_SHARE * samples:
+        return
+    raise AnalysisUnavailable(
+        "fix",
+        f"{count:,} of {samples:,} labels of {' and '.join(subsets)} seem wrong.",
+        hint=(
+            "A model that disagrees with so many is no judge of them: look at `cutaway analyze RUN mislabeled`, "
+            "and decide with `--from`."
+        ),
+    )
 
 
 def _notes(subsets: Sequence[str], held_out: Sequence[str]) -> tuple[str, ...]:
@@ -114,10 +139,3 @@ def _notes(subsets: Sequence[str], held_out: Sequence[str]) -> tuple[str, ...]:
     if changed:
         notes.append(f"Labels of {' and '.join(changed)} are corrected too: what is measured with changes.")
     return tuple(notes)
-
-
-def _decision(row: dict[str, Any], action: str) -> Decision:
-    score = float(row["score"])
-    label = row["suggested"] if action == "relabel" else None
-    weight = round(1 - score, 4) if action == "reweight" else None
-    return Decision(row["sample"], action, label, weight, score, row["reason"] or "")

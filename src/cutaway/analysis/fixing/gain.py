@@ -12,7 +12,7 @@ from cutaway.analysis.statistics.intervals import mean_interval
 from cutaway.arrays import BoolArray
 from cutaway.errors import AnalysisUnavailable
 
-__all__ = ["Gain", "gain_over_samples", "gain_over_seeds", "gain_without_interval"]
+__all__ = ["Gain", "gain_over_samples", "gain_over_seeds", "gain_without_interval", "points"]
 
 
 @dataclass(frozen=True)
@@ -39,15 +39,37 @@ class Gain:
         return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
     @property
+    def is_loss(self) -> bool:
+        """Whether accuracy clearly fell."""
+        return self.is_clear and self.difference < 0
+
+    @property
+    def verdict(self) -> str:
+        """Whether that is better, worse, or neither for certain."""
+        if not self.is_clear:
+            return "not significant"
+        return "better" if self.difference > 0 else "worse"
+
+    @property
     def words(self) -> str:
-        """Say it in one sentence, plainly."""
-        moved = f"accuracy {self.before:.2%} -> {self.after:.2%} ({100 * self.difference:+.2f} points"
+        """Say it in one line: before and after, the difference with its interval, and what that shows."""
+        moved = f"accuracy {self.before:.2%} -> {self.after:.2%}"
         if self.low is None or self.high is None:
-            return f"{moved}, one number each: no interval)"
-        told = f"{moved}, 95 % interval {100 * self.low:+.2f} to {100 * self.high:+.2f}, {self.count:,} {self.over})"
-        if self.is_clear:
-            return f"{told}: {'better' if self.difference > 0 else 'worse'}"
-        return f"{told}: the interval includes 0, so this shows no difference"
+            return f"{moved}, {100 * self.difference:+.2f} points; one number each, so no interval"
+        on = "over" if self.over == "seeds" else "on"
+        told = points(self.difference, self.low, self.high)
+        return f"{moved} {on} {self.count:,} {self.over}, {told}: {self.verdict}"
+
+
+def points(difference: float, low: float, high: float) -> str:
+    """Say a difference of accuracies with its interval; with two digits where one would hide it.
+
+    >>> points(0.009, -0.03, 0.049), points(0.0021, 0.0004, 0.0038)
+    ('+0.9 points [-3.0, +4.9]', '+0.21 points [+0.04, +0.38]')
+    """
+    digits = 1 if high - low >= 0.01 else 2
+    told = [f"{100 * one:+.{digits}f}" for one in (difference, low, high)]
+    return f"{told[0]} points [{told[1]}, {told[2]}]"
 
 
 def gain_over_samples(before: BoolArray, after: BoolArray) -> Gain:

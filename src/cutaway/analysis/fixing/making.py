@@ -56,6 +56,7 @@ def make_overlay(
     *,
     truth: str = "",
     base: Overlay | None = None,
+    standing: Sequence[Correction] = (),
     who: str = "",
     when: str = "",
     about: Mapping[str, Any] | None = None,
@@ -63,13 +64,15 @@ def make_overlay(
     """Return the overlay that carries out decisions about samples whose labels are given.
 
     Where those labels were made with another overlay, `base`, the new one holds its corrections too, so that it alone
-    turns the original data into what was decided: of a sample that both relabel, `old` is the original label.
+    turns the original data into what was decided: of a sample that both relabel, `old` is the original label. What
+    people decided before, `standing`, goes along.
     """
     if base is not None and base.classes != tuple(classes):
         raise AnalysisUnavailable(
             "overlay", f"the overlay {base.name!r} that the samples were evaluated with has other classes than these."
         )
     held = {(one.sample, one.field): one for one in (base.corrections if base is not None else ())}
+    held |= {(one.sample, one.field): one for one in standing}
     for one in decisions:
         field, old, new = _change(one, labels[one.sample])
         before = held.pop((one.sample, field), None)

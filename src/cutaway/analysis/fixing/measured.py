@@ -31,6 +31,11 @@ class MeasuredFix:
     on: str
     notes: tuple[str, ...] = ()
 
+    @property
+    def is_loss(self) -> bool:
+        """Whether the retraining clearly lost accuracy."""
+        return self.gain is not None and self.gain.is_loss
+
 
 @dataclass(frozen=True)
 class _Answers:
@@ -115,7 +120,7 @@ def _paired(first: Evaluation, second: Evaluation, subset: str) -> MeasuredFix |
         notes.append(
             f"{relabelled:,} {subset} labels were corrected between the two; both are measured with the new ones."
         )
-    notes.append("One training each: how much of this is chance of the training, `--repeats 5` tells.")
+    notes.append("One training each: `--repeats 5` tells how much of this is chance.")
     return MeasuredFix(gain_over_samples(was, now), f"{len(known):,} {subset} samples", tuple(notes))
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cutaway.arrays import Float64Array
+from cutaway.arrays import Float64Array, Int64Array
 
 __all__ = ["Calibrated", "calibrate"]
 
@@ -56,53 +56,85 @@ class Calibrated:
     high: float
 
 
-def calibrate(margins: Float64Array) -> Calibrated:
-    """Return how likely each label is wrong. The larger a margin, the less likely."""
+def calibrate(margins: Float64Array, kinds: Int64Array | None = None) -> Calibrated:
+    """Return how likely each label is wrong. Of one kind, the larger a margin, the less likely.
+
+    `kinds` are numbers from 0: right labels of one kind are contradicted as often as its samples just above 0 say, and
+    wrong ones are as frequent as they happen to be; what wrong labels and tails look like is the same for all kinds.
+    """
     size = np.abs(margins)
     largest = float(np.quantile(size, LARGEST)) if len(size) else 0.0
     if not largest > 0:
         return Calibrated(np.zeros(len(size)), 0.0, 0.0, 1.0)
     below = margins < 0
+    codes = np.zeros(len(margins), np.int64) if kinds is None else kinds
     place = np.minimum(size / largest * PLACES, PLACES - 1).astype(np.int64)
-    agree = np.bincount(place[~below], minlength=PLACES).astype(np.float64)
-    against = np.bincount(place[below], minlength=PLACES).astype(np.float64)
-    wrong, right, weights = _explained(agree, against)
-    share = weights.sum(axis=(1, 2, 3))
-    rate = float(share @ RATES)
-    scores_below = np.einsum("rlsf,rlsfp->p", weights, wrong / (wrong + right))
-    tail = np.einsum("sf,sfp->p", weights.sum(axis=(0, 1)), right[0, 0])
-    # Above 0 lie the wrong labels of samples whose right label the evidence would have contradicted.
-    scores_above = rate / (1 - rate) * np.minimum(tail / np.maximum(_smooth(agree), 1e-9), 1)
-    whole = np.concatenate([np.minimum.accumulate(scores_above)[::-1], scores_below])
-    whole = np.clip(np.maximum.accumulate(whole), 0, 1)
-    found = np.interp(-margins / largest * PLACES, np.arange(-PLACES, PLACES) + 0.5, whole)
-    reached = np.cumsum(share)
-    low, high = (float(RATES[min(int(np.searchsorted(reached, at)), len(RATES) - 1)]) for at in (0.025, 0.975))
-    return Calibrated(found, rate, low, high)
+    agree, against = (
+        np.bincount(codes[one] * PLACES + place[one], minlength=(codes.max() + 1) * PLACES).reshape(-1, PLACES) * 1.0
+        for one in (~below, below)
+    )
+    wrong = _wrong(agree.sum(axis=0), len(margins))
+    rights = [_right(one) for one in agree]
+    weights = _weights(wrong, rights, against, agree.sum(axis=0))
+    scores = np.zeros(len(margins))
+    for kind, (right, weight) in enumerate(zip(rights, weights, strict=True)):
+        rate = float(weight.sum(axis=(1, 2, 3)) @ RATES)
+        scores_below = np.einsum("rlsf,rlsfp->p", weight, wrong / (wrong + right))
+        tail = np.einsum("sf,sfp->p", weight.sum(axis=(0, 1)), right[0, 0])
+        # Above 0 lie the wrong labels of samples whose right label the evidence would have contradicted.
+        scores_above = rate / (1 - rate) * np.minimum(tail / np.maximum(_smooth(agree[kind]), 1e-9), 1)
+        whole = np.concatenate([np.minimum.accumulate(scores_above)[::-1], scores_below])
+        whole = np.clip(np.maximum.accumulate(whole), 0, 1)
+        mine = codes == kind
+        scores[mine] = np.interp(-margins[mine] / largest * PLACES, np.arange(-PLACES, PLACES) + 0.5, whole)
+    return Calibrated(scores, *_rate(weights))
 
 
-def _explained(agree: Float64Array, against: Float64Array) -> tuple[Float64Array, Float64Array, Float64Array]:
-    """Return expected wrong and right labels below 0 and the weight of each combination.
+def _wrong(agree: Float64Array, count: int) -> Float64Array:
+    """Return how many wrong labels to expect below 0, by their rate and how far they were learned; at each place."""
+    return np.asarray((count * RATES[:, None, None] * _mirrored(agree))[:, :, None, None])
 
-    Axes are the rate, how far they were learned, start and fall of the tail, and, but for the weights, the place.
-    """
+
+def _right(agree: Float64Array) -> Float64Array:
+    """Return how many right labels of a kind to expect below 0, by start and fall of the tail; at each place."""
     middle = (np.arange(PLACES) + 0.5) / PLACES
     near = round(NEAR * PLACES)
     start = (agree[:near].sum() + 0.5) / near * START
-    right = (start[:, None, None] * np.exp(-FALL[:, None] * middle**2))[None, None]
-    count = agree.sum() + against.sum()
-    wrong = (count * RATES[:, None, None] * _mirrored(agree))[:, :, None, None]
-    expected = wrong + right
-    # Counts are Poisson; what is the same for all combinations is left out.
-    likely = (against * np.log(expected)).sum(axis=-1) - expected.sum(axis=-1)
+    return np.asarray((start[:, None, None] * np.exp(-FALL[:, None] * middle**2))[None, None])
+
+
+def _weights(
+    wrong: Float64Array, rights: list[Float64Array], against: Float64Array, agree: Float64Array
+) -> list[Float64Array]:
+    """Return the weight of each combination for each kind: axes are rate, how far learned, start and fall of the tail.
+
+    Each kind has a rate of its own, and all have the rest in common.
+    """
     rates = np.full(len(RATES), (1 - NO_WRONG) / (len(RATES) - 1))
     rates[0] = NO_WRONG
-    likely += np.log(rates)[:, None, None, None]
-    likely += _usual(LEARNED, USUAL_LEARNED)[:, None, None]
-    likely += _usual(np.log(START), (np.log(USUAL_START[0]), USUAL_START[1]))[:, None]
-    likely += _usual(np.log(FALL), (np.log(_usual_fall(agree)), FALL_DEVIATION))
-    weights = np.exp(likely - likely.max())
-    return wrong, right, weights / weights.sum()
+    common = _usual(LEARNED, USUAL_LEARNED)[:, None, None]
+    common = common + _usual(np.log(START), (np.log(USUAL_START[0]), USUAL_START[1]))[:, None]
+    common = common + _usual(np.log(FALL), (np.log(_usual_fall(agree)), FALL_DEVIATION))
+    likely = []
+    for right, counts in zip(rights, against, strict=True):
+        expected = wrong + right
+        # Counts are Poisson; what is the same for all combinations is left out.
+        mine = (counts * np.log(expected)).sum(axis=-1) - expected.sum(axis=-1) + np.log(rates)[:, None, None, None]
+        likely.append(mine)
+    whole = [np.logaddexp.reduce(one, axis=0) for one in likely]
+    common = common + sum(whole)
+    shared = np.exp(common - common.max())
+    shared /= shared.sum()
+    return [np.exp(one - sums) * shared for one, sums in zip(likely, whole, strict=True)]
+
+
+def _rate(weights: list[Float64Array]) -> tuple[float, float, float]:
+    """Return the share of wrong labels of all kinds together, from where to where it likely lies."""
+    shares = [one.sum(axis=(1, 2, 3)) for one in weights]
+    rate = sum(float(one @ RATES) for one in shares)
+    variance = sum(float(one @ RATES**2) - float(one @ RATES) ** 2 for one in shares)
+    reach = 1.96 * float(np.sqrt(max(variance, 0.0)))
+    return rate, max(0.0, rate - reach), min(1.0, rate + reach)
 
 
 def _usual_fall(agree: Float64Array) -> float:

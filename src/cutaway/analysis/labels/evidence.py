@@ -28,7 +28,8 @@ VOTERS = 10
 class Evidence:
     """For each sample a margin of its label by signal, NaN where there is none: above 0 speaks for the label.
 
-    `suggested` is the class that all signals together prefer to the label, -1 where nothing names one.
+    `suggested` is the class that all signals together prefer to the label, -1 where nothing names one. `lead` is how
+    far it lies above the next class but the label; `own_lead` how far the label lies above, or below, the suggestion.
     """
 
     visits: Visits | None
@@ -36,6 +37,8 @@ class Evidence:
     ridge: Float64Array
     held_out: Float64Array
     suggested: Int64Array
+    lead: Float64Array
+    own_lead: Float64Array
 
     @property
     def margins(self) -> Float64Array:
@@ -53,18 +56,19 @@ def gather(samples: Samples, nearest: Nearest, labels: Coded, *, seed: int, prog
     if samples.probabilities is not None:
         there = np.isin(samples.table[SUBSET].to_numpy(zero_copy_only=False), HELD_OUT)
         held_out = _held_out_margins(samples.probabilities, labels.codes, there)
-    ridge, suggested = _fitted(samples, votes, labels, seed, progress)
-    return Evidence(visits, votes, ridge, held_out, suggested)
+    ridge, preferred = _fitted(samples, votes, labels, seed, progress)
+    return Evidence(visits, votes, ridge, held_out, *preferred)
 
 
 def _fitted(
     samples: Samples, votes: Votes, labels: Coded, seed: int, progress: Listener | None
-) -> tuple[Float64Array, Int64Array]:
+) -> tuple[Float64Array, tuple[Int64Array, Float64Array, Float64Array]]:
     """Return the margins of the linear fit, and the class that it, the neighbours and the model prefer together."""
     margins, suggested = np.full(len(samples), np.nan), _without_fit(samples, votes, labels)
+    lead, own_lead = np.full(len(samples), np.nan), np.full(len(samples), np.nan)
     usable = samples.finite & (labels.codes >= 0)
     if usable.sum() < 2 or not samples.latents.shape[1]:
-        return margins, suggested
+        return margins, (suggested, lead, own_lead)
     fit = fit_ridge(samples.latents, labels.codes, usable, len(labels.names), seed)
     counter = Counter(progress, len(fit.rows), "samples", "looking for wrong labels")
     for rows, found in fit.predictions():
@@ -72,12 +76,18 @@ def _fitted(
         mine = found[places, own].astype(np.float64)
         found[places, own] = -np.inf
         margins[rows] = mine - found.max(axis=1)
+        found[places, own] = mine
         _add_votes(found, votes.labels[rows], votes.asked[rows])
         _add_chances(found, samples.probabilities, rows)
+        mine = found[places, own].astype(np.float64)
         found[places, own] = -np.inf
         suggested[rows] = found.argmax(axis=1)
+        best = found[places, suggested[rows]].astype(np.float64)
+        own_lead[rows] = mine - best
+        found[places, suggested[rows]] = -np.inf
+        lead[rows] = best - found.max(axis=1)
         counter.advance(len(rows))
-    return margins, suggested
+    return margins, (suggested, lead, own_lead)
 
 
 def _add_votes(found: Float32Array, voted: Int64Array, asked: Int64Array) -> None:

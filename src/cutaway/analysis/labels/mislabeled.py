@@ -10,14 +10,16 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis.labels.calibrating import Calibrated, calibrate
+from cutaway.analysis.labels.confusing import confusion_kinds
 from cutaway.analysis.labels.evidence import Evidence, gather
 from cutaway.analysis.labels.ridge import WIDEST
+from cutaway.analysis.labels.suggesting import favourite_right
 from cutaway.analysis.labels.words import HOOK, reason_of, words_of
 from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import LABEL, PREDICTION, SAMPLE, SUBSET, Samples
 from cutaway.analysis.samples.coding import Coded, coded, left_out
 from cutaway.analysis.samples.ranked import Ranked
-from cutaway.arrays import BoolArray, Float64Array, IndexArray
+from cutaway.arrays import BoolArray, Float64Array, IndexArray, Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.evaluation.progress import Listener
 
@@ -33,9 +35,10 @@ LEAST = 0.8
 def find_mislabeled(samples: Samples, nearest: Nearest, *, seed: int = 0, progress: Listener | None = None) -> Ranked:
     """Return every sample with a label, the one that is most likely wrong first.
 
-    `score` is the probability that the label is wrong, `suggested` the most likely right one. What speaks for it
-    follows: margins of the label by signal (below 0 speaks against it) and what the visits of the training say. Sum the
-    scores of some samples to know how many of them are expected to be wrong.
+    `score` is the probability that the label is wrong, `suggested` the most likely right one, and `suggested_score` the
+    probability that it is. What speaks for it follows: margins of the label by signal (below 0 speaks against it) and
+    what the visits of the training say. Sum the scores of some samples to know how many of them are expected to be
+    wrong.
     """
     labels = _labels(samples)
     evidence = gather(samples, nearest, labels, seed=seed, progress=progress)
@@ -47,7 +50,7 @@ def find_mislabeled(samples: Samples, nearest: Nearest, *, seed: int = 0, progre
         )
     total = np.nansum(margins, axis=1)
     _refuse_no_judge(total[known])
-    whole = _calibrated(margins, total, known)
+    whole = _calibrated(margins, total, known, labels, evidence.suggested)
     order = np.flatnonzero(known)
     # Where scores are equal, the margins still tell who comes first.
     order = order[np.lexsort((total[order], -whole.scores[order]))]
@@ -77,14 +80,17 @@ def _refuse_no_judge(total: Float64Array) -> None:
         )
 
 
-def _calibrated(margins: Float64Array, total: Float64Array, known: BoolArray) -> Calibrated:
+def _calibrated(
+    margins: Float64Array, total: Float64Array, known: BoolArray, labels: Coded, suggested: Int64Array
+) -> Calibrated:
     """Return the scores of all samples, each calibrated among those that have the same signals."""
     scores = np.zeros(len(margins))
-    kinds = np.isfinite(margins) @ (1 << np.arange(margins.shape[1]))
+    signals = np.isfinite(margins) @ (1 << np.arange(margins.shape[1]))
     shares = []
-    for kind in np.unique(kinds[known]):
-        rows = np.flatnonzero(known & (kinds == kind))
-        found = calibrate(total[rows])
+    for signal in np.unique(signals[known]):
+        rows = np.flatnonzero(known & (signals == signal))
+        pairs = confusion_kinds(total[rows], labels.codes[rows], suggested[rows], len(labels.names))
+        found = calibrate(total[rows], pairs)
         scores[rows] = found.scores
         shares.append((len(rows), found))
     weights = np.array([count for count, _ in shares]) / sum(count for count, _ in shares)
@@ -96,17 +102,21 @@ def _calibrated(margins: Float64Array, total: Float64Array, known: BoolArray) ->
 
 def _table(samples: Samples, labels: Coded, evidence: Evidence, scores: Float64Array, order: IndexArray) -> pa.Table:
     names = labels.names
+    suggested = scores * favourite_right(evidence.lead, evidence.own_lead, scores)
     margins = evidence.margins[order]
     taken = pa.array(order)
     columns = {
         "sample": samples.table[SAMPLE].take(taken),
         "score": pa.array(scores[order]),
-        "reason": pa.array([reason_of(row, evidence, names) for row in order.tolist()], pa.string()),
+        "reason": pa.array(
+            [reason_of(row, names[labels.codes[row]], evidence, names) for row in order.tolist()], pa.string()
+        ),
         "subset": samples.table[SUBSET].take(taken),
         "label": pa.array([names[code] for code in labels.codes[order]], pa.string()),
         "suggested": pa.array(
             [names[code] if code >= 0 else None for code in evidence.suggested[order].tolist()], pa.string()
         ),
+        "suggested_score": pa.array(suggested[order]),
         "prediction": samples.table[PREDICTION].take(taken)
         if PREDICTION in samples.table.column_names
         else pa.nulls(len(order), pa.string()),
@@ -139,18 +149,19 @@ def _notes(samples: Samples, labels: Coded, evidence: Evidence, known: BoolArray
     return tuple(notes)
 
 
-def accepted(table: pa.Table, precision: float = 0.95) -> BoolArray:
-    """Return which rows of a table of mislabeled candidates to accept: the most, with this share expected to be wrong.
+def accepted(table: pa.Table, precision: float = 0.95, *, by: str = "score") -> BoolArray:
+    """Return which rows of a table of mislabeled candidates to accept: the most, with this share expected to be right.
 
-    Rows are taken by their score, the highest first, as long as the mean score of those taken is at least `precision`
-    and their own score at least 0.8.
+    Rows are taken by a column of probabilities, the highest first, as long as the mean of those taken is at least
+    `precision` and their own at least 0.8: `score`, that the label is wrong, or `suggested_score`, that the suggested
+    one is right.
 
     >>> accepted(pa.table({"score": [0.99, 0.97, 0.85, 0.2]})).tolist()
     [True, True, False, False]
     """
     if not 0 < precision <= 1:
         raise ConfigurationError(f"`0 < precision <= 1` must hold, but got precision={precision}.")
-    scores = np.asarray(table["score"].to_numpy(), np.float64)
+    scores = np.asarray(table[by].to_numpy(), np.float64)
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     expected = np.cumsum(ranked) / np.arange(1, len(ranked) + 1)

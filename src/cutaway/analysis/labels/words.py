@@ -8,13 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from cutaway.analysis.figures.words import sentence
 from cutaway.analysis.labels.calibrating import Calibrated
-from cutaway.analysis.labels.evidence import Evidence
+from cutaway.analysis.labels.evidence import Evidence, Votes
+from cutaway.wording import counted
 
-__all__ = ["HOOK", "reason_of", "words_of"]
+__all__ = ["HOOK", "SUSPICIOUS", "reason_of", "suspicion", "words_of"]
 
-# From this score on a candidate is called very likely; pairs are counted from the second on.
-VERY_LIKELY, LIKELY = 0.95, 0.5
+SUSPICIOUS = 0.5
+"""From this score on a label is more likely wrong than right, and called suspicious."""
 # So many pairs of labels are told.
 MOST_PAIRS = 5
 
@@ -26,18 +28,10 @@ HOOK = (
 """How to get evidence from a training that nobody watched."""
 
 
-def reason_of(row: int, evidence: Evidence, names: Sequence[str]) -> str:
+def reason_of(row: int, label: str, evidence: Evidence, names: Sequence[str]) -> str:
     """Return in a line what speaks for or against the label of a sample."""
-    said = []
-    votes, visits = evidence.votes, evidence.visits
-    asked, other = int(votes.asked[row]), int(votes.other[row])
-    if asked:
-        own = int(votes.own[row])
-        said.append(
-            f"{int(votes.others[row])} of its {asked} nearest are {names[other]!r}, {own} have its label"
-            if other >= 0
-            else f"all of its {asked} nearest have its label"
-        )
+    said = [_votes(row, label, evidence.votes, names)]
+    visits = evidence.visits
     if visits is not None and visits.count[row]:
         count, wrong = int(visits.count[row]), int(visits.wrong[row])
         said.append(
@@ -45,26 +39,48 @@ def reason_of(row: int, evidence: Evidence, names: Sequence[str]) -> str:
             if wrong
             else f"the model preferred its label in all of {count} visits"
         )
-    if evidence.ridge[row] == evidence.ridge[row]:
-        verdict = "against" if evidence.ridge[row] < 0 else "for"
-        said.append(f"a linear fit without it is {verdict} its label by {abs(evidence.ridge[row]):.2f}")
-    if evidence.held_out[row] == evidence.held_out[row]:
-        verdict = "against" if evidence.held_out[row] < 0 else "for"
-        said.append(f"held out, the model is {verdict} its label by {abs(evidence.held_out[row]):.2f}")
-    return "; ".join(said)
+    margins = (
+        (evidence.ridge[row], "a classifier trained without it"),
+        (evidence.held_out[row], "held out, the model"),
+    )
+    for margin, who in margins:
+        if np.isfinite(margin):
+            verdict = "agrees" if margin >= 0 else "also disagrees" if any(said) else "disagrees"
+            said.append(f"{who} {verdict} (margin {abs(margin):.2f})")
+    return "; ".join(one for one in said if one)
+
+
+def _votes(row: int, label: str, votes: Votes, names: Sequence[str]) -> str:
+    asked, other, own = int(votes.asked[row]), int(votes.other[row]), int(votes.own[row])
+    if not asked:
+        return ""
+    if other < 0:
+        return f"all {asked} neighbours share its label, {label}"
+    share = "none shares" if not own else "only 1 shares" if own == 1 else f"{own} share"
+    return f"{int(votes.others[row])} of {asked} neighbours are labelled {names[other]}; {share} its label, {label}"
+
+
+def suspicion(count: int, expected: float) -> str:
+    """Say how many labels are suspicious, and how many of these are wrong by their scores.
+
+    >>> suspicion(334, 277.6)
+    '334 suspicious labels; expect about 278 to be wrong'
+    """
+    if not count:
+        return "no suspicious label"
+    return f"{counted(count, 'suspicious label')}; expect about {expected:,.0f} to be wrong"
 
 
 def words_of(table: pa.Table, whole: Calibrated) -> tuple[str, ...]:
-    """Return how many labels are expected to be wrong, how many candidates are sure, and which pairs are frequent."""
+    """Return how many labels are suspicious and how many wrong ones to expect, and which pairs are frequent."""
     scores = np.asarray(table["score"].to_numpy(), np.float64)
-    sure, likely = int((scores >= VERY_LIKELY).sum()), int((scores >= LIKELY).sum())
+    suspicious = scores[scores >= SUSPICIOUS]
     lines = [
-        f"About {scores.sum():,.0f} of {len(scores):,} labels are expected to be wrong "
+        sentence(suspicion(len(suspicious), suspicious.sum())),
+        f"Of all {len(scores):,} labels, about {scores.sum():,.0f} are expected to be wrong "
         f"({whole.rate:.2%}, likely {whole.low:.2%} to {whole.high:.2%}).",
-        f"{likely:,} are more likely wrong than right, {sure:,} of them with a score of at least {VERY_LIKELY}.",
     ]
-    rows = np.flatnonzero(scores >= LIKELY)
-    some = table.take(pa.array(rows))
+    some = table.take(pa.array(np.flatnonzero(scores >= SUSPICIOUS)))
     pairs = Counter(zip(some["label"].to_pylist(), some["suggested"].to_pylist(), strict=True))
     told = [f"{label!r} should be {other!r}: {count:,}" for (label, other), count in pairs.most_common(MOST_PAIRS)]
     if told:

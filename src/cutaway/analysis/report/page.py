@@ -11,7 +11,7 @@ from cutaway.analysis.figures.page import fill, policy
 from cutaway.analysis.report.cards import Room
 from cutaway.analysis.report.pictures import Album
 from cutaway.analysis.report.sections import sections
-from cutaway.analysis.report.summary import interval_words, percent, summary_of, suspected, value_words
+from cutaway.analysis.report.summary import interval_words, summary_of, suspected, value_words
 from cutaway.analysis.report.tables import facts_list, folded
 from cutaway.analysis.report.texts import html
 from cutaway.analysis.report.values import ReportContent
@@ -89,10 +89,10 @@ def _key_figures(content: ReportContent) -> str:
     tiles = [
         (value_words(one), f"{one.what} on {one.subset}", interval_words(one)) for one in content.scores if one.what
     ][:4]
-    count = suspected(content)
-    if count is not None:
-        of = sum(one.samples for one in content.scores)
-        tiles.append((f"{count:,}", "labels suspected", f"{percent(count / of)} of all" if of else ""))
+    scores = suspected(content)
+    if scores is not None:
+        expected = f"expect about {sum(scores):,.0f} to be wrong" if scores else ""
+        tiles.append((f"{len(scores):,}", "suspicious labels", expected))
     errors, warnings = content.head.errors, content.head.warnings
     if errors or warnings:
         told = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}"

@@ -9,6 +9,7 @@ from functools import cache
 import pyarrow as pa
 
 from cutaway.analysis.figures.words import number, sentence
+from cutaway.analysis.labels.words import SUSPICIOUS
 from cutaway.analysis.population.applicability import analyses, analysis_named
 from cutaway.analysis.population.contract import InReport
 from cutaway.analysis.population.names import command_name
@@ -17,7 +18,6 @@ from cutaway.analysis.report.cards import Room, gallery, insight_list, pairs
 from cutaway.analysis.report.drawing import interval, line
 from cutaway.analysis.report.pictures import Album, Picture
 from cutaway.analysis.report.summary import (
-    LIKELY,
     ends_of,
     findings_of,
     interval_words,
@@ -185,7 +185,7 @@ def _tables(part: AnalysisResult, room: Room) -> str:
 def _suspects(table: pa.Table, most: int) -> int:
     """Return how many labels to show: those that are likely wrong, and a few where there are none."""
     scores = cells(table["score"].slice(0, most))
-    return min(most, max(FEW, sum(isinstance(one, float) and one >= LIKELY for one in scores)))
+    return min(most, max(FEW, sum(isinstance(one, float) and one >= SUSPICIOUS for one in scores)))
 
 
 def _table(table: pa.Table, room: Room) -> str:

@@ -7,13 +7,13 @@ import re
 from collections.abc import Sequence
 
 from cutaway.analysis.figures.words import number, sentence
+from cutaway.analysis.labels.words import SUSPICIOUS, suspicion
 from cutaway.analysis.report.texts import cells, visible
 from cutaway.analysis.report.values import ReportContent, Score
 from cutaway.run.findings import SEVERITIES, Finding, subject_of
 from cutaway.wording import counted
 
 __all__ = [
-    "LIKELY",
     "ends_of",
     "findings_of",
     "interval_words",
@@ -26,8 +26,6 @@ __all__ = [
 
 # More sentences are a report of their own.
 MOST_SENTENCES = 6
-# From here on a label is more likely wrong than right.
-LIKELY = 0.5
 # Who records insights as findings.
 INSIGHTS = "analyze"
 
@@ -56,12 +54,12 @@ def ranked_findings(findings: Sequence[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda one: (subject_of(one) == "recording", -_rank(one), one.time))
 
 
-def suspected(content: ReportContent) -> int | None:
-    """Return how many labels are more likely wrong than right; None where labels were not looked at."""
+def suspected(content: ReportContent) -> list[float] | None:
+    """Return the scores of the labels that are suspicious; None where labels were not looked at."""
     table = content.table("mislabeled")
     if table is None:
         return None
-    return sum(isinstance(one, float) and one >= LIKELY for one in cells(table["score"]))
+    return [one for one in cells(table["score"]) if isinstance(one, float) and one >= SUSPICIOUS]
 
 
 def percent(value: float) -> str:
@@ -140,13 +138,11 @@ def _first_sentence(text: str) -> str:
 
 
 def _labels(content: ReportContent) -> str:
-    count = suspected(content)
-    if count is None:
+    scores = suspected(content)
+    if scores is None:
         return ""
-    if count == 0:
-        return "No label is more likely wrong than right."
-    verb = "is" if count == 1 else "are"
-    return f"{counted(count, 'label')} {verb} more likely wrong than right; the first of them are shown below."
+    shown = "; the first of them are shown below" if scores else ""
+    return sentence(f"{suspicion(len(scores), sum(scores))}{shown}")
 
 
 def _said(content: ReportContent, analysis: str) -> str:

@@ -12,23 +12,26 @@ from cutaway.analysis.samples import LABEL
 from cutaway.run.decisions import Decisions, read_decisions
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.previews import SamplePreviews
-from cutaway.studio.wire.insights import SuggestionRow
+from cutaway.studio.wire.insights import SuggestionRow, Suggestions
 
 __all__ = ["suggestions_of"]
 
+MISLABELED = "mislabeled"
 _Asked = Literal["open", "decided", "all"]
 
 
 def suggestions_of(
     loaded: Loaded, previews: SamplePreviews, decided: _Asked, offset: int, limit: int
-) -> tuple[list[SuggestionRow], int]:
-    """Return some of the suggestions, and how many there are. None where labels were not looked at yet."""
+) -> Suggestions:
+    """Return some of the suggestions, how many there are, and whether labels were looked at."""
     decisions = read_decisions(loaded.run)
     found = [one for one in _candidates(loaded, decisions) if _is_asked(decisions, one["sample"], decided)]
     shown = found[offset : offset + limit]
     samples = {one["sample"] for one in shown}
     rows, drawn = loaded.rows_of(sorted(samples)), previews.known(loaded.run, samples)
-    return [_row(one, rows[one["sample"]], decisions, one["sample"] in drawn) for one in shown], len(found)
+    data = [_row(one, rows[one["sample"]], decisions, one["sample"] in drawn) for one in shown]
+    analyzed = loaded.kept(MISLABELED) is not None
+    return Suggestions(data=data, total=len(found), offset=offset, limit=limit, analyzed=analyzed)
 
 
 def _candidates(loaded: Loaded, decisions: Decisions) -> Iterator[dict[str, Any]]:
@@ -36,7 +39,7 @@ def _candidates(loaded: Loaded, decisions: Decisions) -> Iterator[dict[str, Any]
 
     The analysis ranks every label; from the score on from which one is in doubt it is a suggestion.
     """
-    held = loaded.kept("mislabeled")
+    held = loaded.kept(MISLABELED)
     suggested: set[str] = set()
     if held is not None:
         columns = ["sample", "score", "reason", "subset", "label", "suggested"]

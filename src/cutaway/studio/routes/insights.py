@@ -16,8 +16,8 @@ from cutaway.studio.insights.suggestions import suggestions_of
 from cutaway.studio.routes.population import EvaluationNumber
 from cutaway.studio.routes.runs import RunId
 from cutaway.studio.the_studio import TheStudio
-from cutaway.studio.wire.base import Data, Page
-from cutaway.studio.wire.insights import InsightsAnswer, NewTest, SuggestionRow, TestRow, TestsOfRun, TestsTable
+from cutaway.studio.wire.base import Data
+from cutaway.studio.wire.insights import InsightsAnswer, NewTest, Suggestions, TestRow, TestsOfRun, TestsTable
 from cutaway.studio.wire.sample import DecisionRow, NewDecision
 
 __all__ = ["router"]
@@ -40,11 +40,9 @@ def list_suggestions(
     decided: Annotated[Literal["open", "decided", "all"], Query()] = "all",
     offset: Offset = 0,
     limit: Limit = 100,
-) -> Page[SuggestionRow]:
+) -> Suggestions:
     """Return the samples whose label is likely wrong, the likeliest first."""
-    loaded = studio.populations.of(run, evaluation)
-    rows, total = suggestions_of(loaded, studio.previews, decided, offset, limit)
-    return Page(data=rows, total=total, offset=offset, limit=limit)
+    return suggestions_of(studio.populations.of(run, evaluation), studio.previews, decided, offset, limit)
 
 
 @router.post("/runs/{run}/decisions")

@@ -6,9 +6,18 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from cutaway.studio.wire.base import Number, Wire
+from cutaway.studio.wire.base import Number, Page, Wire
 
-__all__ = ["InsightRow", "InsightsAnswer", "NewTest", "SuggestionRow", "TestRow", "TestsOfRun", "TestsTable"]
+__all__ = [
+    "InsightRow",
+    "InsightsAnswer",
+    "NewTest",
+    "SuggestionRow",
+    "Suggestions",
+    "TestRow",
+    "TestsOfRun",
+    "TestsTable",
+]
 
 
 class InsightRow(Wire):
@@ -57,6 +66,12 @@ class SuggestionRow(Wire):
     preview: bool
     decision: Literal["accepted", "rejected"] | None
     decided_label: str | None
+
+
+class Suggestions(Page[SuggestionRow]):
+    """Suggestions of an evaluation; without any, `analyzed` tells labels that are fine from labels never looked at."""
+
+    analyzed: bool
 
 
 class NewTest(Wire):

@@ -23,6 +23,8 @@ def candidates(*scores: float | None, **columns: list[Any]) -> pa.Table:
             "subset": ["training"] * count,
             "label": ["cat"] * count,
             "suggested": pa.array(["dog"] * count, pa.string()),
+            "suggested_score": pa.array(scores, pa.float64()),
+            "prediction": ["cat"] * count,
         }
         | columns
     )
@@ -34,7 +36,8 @@ def test_rows_are_accepted_while_their_mean_vouches_for_them() -> None:
     assert [one.label for one in choice.decisions] == ["dog"] * 3
     assert choice.decisions[0].reason == "reason 1"
     assert choice.candidates == 4
-    assert choice.expected_wrong == pytest.approx(0.12)
+    assert choice.expected is not None
+    assert choice.expected.right == pytest.approx(2.88)
 
 
 def test_nothing_sure_means_nothing_corrected() -> None:
@@ -55,7 +58,8 @@ def test_the_mean_of_what_is_accepted_is_at_least_what_was_asked(scores: list[fl
     if taken:
         assert sum(taken) / len(taken) >= precision - 1e-9
         assert min(taken) >= max([one for one in scores if one not in taken], default=0.0)
-        assert choice.expected_wrong <= (1 - precision) * len(taken) + 1e-9
+        assert choice.expected is not None
+        assert choice.expected.right >= precision * len(taken) - 1e-9
 
 
 def test_only_training_labels_are_touched_unless_others_are_named() -> None:
@@ -68,27 +72,43 @@ def test_only_training_labels_are_touched_unless_others_are_named() -> None:
     assert both.notes == ("Labels of validation are corrected too: what is measured with changes.",)
 
 
-def test_what_is_doubtful_but_not_sure_enough_is_dropped() -> None:
-    choice = choose(candidates(0.99, 0.6, 0.3, 0.1), doubtful=0.3)
-    assert [(one.sample, one.action) for one in choice.decisions] == [
-        ("training/0", "relabel"),
-        ("training/1", "drop"),
-        ("training/2", "drop"),
+def test_a_sample_is_relabelled_where_the_suggestion_is_sure_and_dropped_where_only_the_label_is_surely_wrong() -> None:
+    table = candidates(0.99, 0.99, 0.6, suggested_score=[0.98, 0.5, 0.3])
+    assert [(one.sample, one.action, one.score) for one in choose(table).decisions] == [
+        ("training/0", "relabel", 0.98),
+        ("training/1", "drop", 0.99),
     ]
-    # Of a sample that is dropped nothing is claimed, so that it can be no mistake.
-    assert choice.expected_wrong == pytest.approx(0.01)
-    assert [one.action for one in choose(candidates(0.99, 0.6)).decisions] == ["relabel"]
 
 
-def test_only_the_subsets_that_are_corrected_lose_doubtful_samples() -> None:
-    table = candidates(0.5, 0.5, subset=["training", "validation"], sample=["training/0", "validation/1"])
-    assert [one.sample for one in choose(table, doubtful=0.2).decisions] == ["training/0"]
+def test_what_is_merely_doubtful_is_left_alone() -> None:
+    choice = choose(candidates(*[0.6] * 30, *[0.01] * 70))
+    assert choice.decisions == ()
+    assert choice.expected is not None
+    assert (choice.expected.changes, choice.expected.words) == (0, "no gain expected")
 
 
-def test_a_suggestion_that_changes_nothing_is_no_correction() -> None:
-    choice = choose(candidates(0.99, 0.99, 0.99, suggested=["cat", None, "dog"]))
-    assert [one.sample for one in choice.decisions] == ["training/2"]
-    assert len(choose(candidates(0.99, 0.99, 0.99, suggested=["cat", None, "dog"]), action="drop")) == 3
+def test_what_a_person_decided_on_is_left_as_it_is_and_said() -> None:
+    choice = choose(candidates(0.99, 0.99, 0.99), decided=["training/1", "training/7"])
+    assert [one.sample for one in choice.decisions] == ["training/0", "training/2"]
+    assert choice.notes == ("1 sample that people decided on stays as decided.",)
+
+
+def test_nothing_is_changed_where_too_little_is_wrong_to_gain_from() -> None:
+    few, many = candidates(0.99, *[0.0] * 9_999), candidates(*[0.99] * 500, *[0.0] * 9_500)
+    none, some = choose(few, samples=10_000), choose(many, samples=10_000)
+    assert none.decisions == ()
+    assert none.expected is not None
+    assert (none.expected.changes, none.expected.words) == (1, "no gain expected")
+    assert len(some) == 500
+    assert some.expected is not None
+    assert some.expected.low < some.expected.gain < some.expected.high
+
+
+def test_where_nothing_else_is_suggested_a_wrong_label_is_dropped() -> None:
+    table = candidates(0.99, 0.99, 0.99, suggested=["cat", None, "dog"])
+    actions = {one.sample: one.action for one in choose(table).decisions}
+    assert actions == {"training/2": "relabel", "training/0": "drop", "training/1": "drop"}
+    assert len(choose(table, action="drop")) == 3
 
 
 def test_samples_are_dropped_or_count_as_much_as_their_label_is_likely_right() -> None:
@@ -103,8 +123,6 @@ def test_wrong_settings_are_refused() -> None:
         choose(candidates(0.9), action="relable")
     with pytest.raises(ConfigurationError, match="precision"):
         choose(candidates(0.9), precision=95)
-    with pytest.raises(ConfigurationError, match="doubtful"):
-        choose(candidates(0.9), doubtful=0)
 
 
 def test_a_model_that_disagrees_with_most_labels_is_no_judge_of_them() -> None:

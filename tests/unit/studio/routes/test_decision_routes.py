@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from httpx import Response
 
@@ -66,9 +68,15 @@ class TestSuggestions:
         first = _named(found)["training/0"]
         assert (first["label"], first["suggested"], first["row"], first["decision"]) == ("bee", "ant", 0, None)
 
-    def test_are_none_where_labels_were_not_looked_at(self, asked: Asked, run: Path) -> None:
-        (run / "samples" / "0" / "joint.mislabeled.latent.parquet").unlink()
-        assert _suggestions(asked) == []
+    def test_labels_that_were_not_looked_at_are_told_from_labels_that_are_fine(self, asked: Asked, run: Path) -> None:
+        kept = run / "samples" / "0" / "joint.mislabeled.latent.parquet"
+        table = pq.read_table(kept)
+        pq.write_table(table.filter(pc.less(table["score"], 0.01)), kept)
+        fine = asked.get("insects", "/suggestions").json()
+        assert (fine["data"], fine["analyzed"]) == ([], True)
+        kept.unlink()
+        unseen = asked.get("insects", "/suggestions").json()
+        assert (unseen["data"], unseen["analyzed"]) == ([], False)
 
     def test_can_be_asked_for_by_what_was_decided(self, asked: Asked) -> None:
         _decide(asked, "training/0", "accept")

