@@ -56,9 +56,7 @@ class Gain:
         moved = f"accuracy {self.before:.2%} -> {self.after:.2%}"
         if self.low is None or self.high is None:
             return f"{moved}, {100 * self.difference:+.2f} points; one number each, so no interval"
-        on = "over" if self.over == "seeds" else "on"
-        told = points(self.difference, self.low, self.high)
-        return f"{moved} {on} {self.count:,} {self.over}, {told}: {self.verdict}"
+        return f"{moved}, {points(self.difference, self.low, self.high)}: {self.verdict}"
 
 
 def points(difference: float, low: float, high: float) -> str:

@@ -44,14 +44,16 @@ def test_columns_stand_in_their_order_and_wrong_labels_come_first() -> None:
     samples, wrong = blobs()
     ranked = find_mislabeled(watched(samples, wrong), near(samples))
     assert ranked.table.column_names == [
-        "sample", "score", "reason", "subset", "label", "suggested", "prediction", "probability_margin",
-        "neighbour_margin", "ridge_margin", "held_out", "visits", "visits_wrong", "forgotten",
+        "sample", "score", "reason", "subset", "label", "suggested", "suggested_score", "prediction",
+        "probability_margin", "neighbour_margin", "ridge_margin", "held_out", "visits", "visits_wrong", "forgotten",
     ]  # fmt: skip
     assert {int(one) for one in ranked.table["sample"].to_pylist()[:20]} == set(range(20))
     assert ranked.table["score"].to_numpy()[:20].min() > 0.9
     assert ranked.table["score"].to_numpy()[20:].max() < 0.3
     assert ranked.table["suggested"].to_pylist()[:20] == ranked.table["prediction"].to_pylist()[:20]
-    assert ranked.words[0].startswith("About 20 of 400 labels are expected to be wrong")
+    assert ranked.words[0] == "20 suspicious labels; expect about 20 to be wrong."
+    assert ranked.words[1].startswith("Of all 400 labels, about 20 are expected to be wrong")
+    assert ranked.table["suggested_score"].to_numpy()[:20].min() > 0.9
 
 
 def test_the_same_seed_gives_the_same_table() -> None:
@@ -76,7 +78,7 @@ def test_held_out_samples_are_judged_by_the_model() -> None:
     ranked = find_mislabeled(samples, near(samples))
     assert ranked.table["held_out"].null_count == 0
     assert {int(one) for one in ranked.table["sample"].to_pylist()[:20]} == set(range(20))
-    assert "held out, the model is against its label" in ranked.table["reason"][0].as_py()
+    assert "held out, the model also disagrees (margin" in ranked.table["reason"][0].as_py()
 
 
 def test_samples_without_probabilities_are_judged_by_latents() -> None:
