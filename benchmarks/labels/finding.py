@@ -89,4 +89,4 @@ def chances_out_of_fold(setting: Setting, x: Floats, labels: npt.NDArray[np.int6
         held = folds == fold
         module = train(setting, x, labels, seed=seed * 10 + fold + 1000, rows=np.flatnonzero(~held))
         chances[held] = chances_of(module, x[held])
-    return chances / chances.sum(axis=1, keepdims=True)
+    return np.asarray(chances / chances.sum(axis=1, keepdims=True), np.float32)

@@ -24,8 +24,8 @@ def fix(
         str, typer.Option(metavar="relabel|drop|reweight", help="What to do about the accepted samples.")
     ] = "relabel",
     precision: Annotated[
-        float, typer.Option(metavar="SHARE", help="Accept only while so many are expected to be right.")
-    ] = 0.95,
+        float, typer.Option(metavar="PROBABILITY", help="Change only what is at least so likely right.")
+    ] = 0.9,
     subset: Annotated[
         list[str] | None,
         typer.Option("--subset", metavar="NAME", help="Whose labels to correct; training unless said. Repeatable."),

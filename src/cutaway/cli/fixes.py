@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cutaway.analysis import Population
 from cutaway.analysis.fixing import (
     BY_SCORES,
+    PRECISION,
     Choice,
     Standing,
     base_overlay,
@@ -35,7 +36,7 @@ class FixRequest:
     """What the command was asked to correct."""
 
     action: str = "relabel"
-    precision: float = 0.95
+    precision: float = PRECISION
     subsets: tuple[str, ...] = ("training",)
     from_file: str | None = None
     name: str | None = None

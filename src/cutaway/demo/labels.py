@@ -157,10 +157,12 @@ def _trained(
         hook.register_module(model)
         hook.register_loss(criterion)
     targets = torch.from_numpy(labels)
-    used = torch.arange(digits.training) if weights is None else torch.from_numpy(np.flatnonzero(weights))
+    used = torch.ones(digits.training, dtype=torch.bool) if weights is None else torch.from_numpy(weights > 0)
     generator = torch.Generator().manual_seed(seed)
     for _ in range(EPOCHS):
-        order = used[torch.randperm(len(used), generator=generator)]
+        order = torch.randperm(digits.training, generator=generator)
+        # What is dropped leaves the order of the others as it was.
+        order = order[used[order]]
         for rows in torch.split(order, BATCH):
             if hook is not None:
                 hook.set_samples(rows.tolist())

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SHARE", "TRAINING_IMAGES", "planted_labels"]
 
-TRAINING_IMAGES = 1500
+TRAINING_IMAGES = 1000
 SHARE = 0.10
 # Which digit each is most easily taken for: wrong labels of people are of this kind, and harder to find than any other.
 CONFUSABLE = {0: 6, 1: 7, 2: 7, 3: 5, 4: 9, 5: 3, 6: 0, 7: 1, 8: 3, 9: 4}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from cutaway.demo.planting import TRAINING_IMAGES
+from cutaway.demo.planting import TRAINING_IMAGES as LABELLED_IMAGES
 from cutaway.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PLANTED", "Cost", "Trained", "labelled_digits", "one_thread", "train", "train_sick"]
 
+TRAINING_IMAGES = 1500
 BATCH = 64
 # Epochs that are also trained without the hook, before and after, to measure what the hook costs: when the first steps,
 # which are slower, are over, unless the training ends before that.
@@ -197,7 +198,7 @@ def labelled_digits() -> Digits:
     from cutaway.demo.labels import Digits
 
     images, labels = _digits()
-    return Digits(images, labels.numpy(), TRAINING_IMAGES)
+    return Digits(images, labels.numpy(), LABELLED_IMAGES)
 
 
 def _digits() -> tuple[Any, Any]:

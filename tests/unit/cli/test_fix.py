@@ -107,7 +107,7 @@ def test_sure_corrections_are_written_beside_the_data(run: Run, cutaway: Cutaway
         assert one.score is not None
         assert one.reason
     assert overlay.classes == ("ant", "bee", "cow")
-    assert overlay.about["precision"] == 0.95
+    assert overlay.about["precision"] == 0.9
     assert "Labels of validation are left alone" in out
     assert "of the new labels to be right" in out
     assert "expected gain" in out

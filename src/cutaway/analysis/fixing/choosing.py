@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.fixing.expecting import Expected, expected_gain
-from cutaway.analysis.labels import accepted
+from cutaway.analysis.labels import PRECISION, accepted
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, refuse_unknown
 from cutaway.wording import counted
 
@@ -21,8 +21,6 @@ ACTIONS = ("relabel", "drop", "reweight")
 # Of a subset at most this share is corrected.
 MOST_SHARE = 0.5
 HELD_OUT = ("validation", "test")
-PRECISION = 0.95
-"""Of the accepted corrections at least this share is expected to be right."""
 DOUBTFUL = 0.15
 """From this score on a label is in doubt, and worth a look."""
 
@@ -69,12 +67,12 @@ def choose(
 ) -> Choice:
     """Return the decisions about a table of mislabeled candidates, as `Population.mislabeled` returns it.
 
-    Of the samples of `subsets`, those are taken whose label is the surest to be wrong, as long as `precision` of what
-    is done is expected to be right. `relabel` takes the suggested label where that is as sure, and leaves the sample
-    out where only the label's being wrong is; `drop` leaves all of them out, `reweight` makes each count as much as its
-    label is likely to be right. Samples that a person `decided` on are left as they are. Nothing is changed at all
-    where no gain is to be expected of it. Of `samples`, how many those subsets have, at most half are changed: where
-    more labels seem wrong, labels and model do not belong together, and the scores are not to be believed.
+    Of the samples of `subsets`, those are taken whose label is wrong with a probability of at least `precision`.
+    `relabel` takes the suggested label where that is as sure to be right, and leaves the sample out elsewhere; `drop`
+    leaves all of them out, `reweight` makes each count as much as its label is likely to be right. Samples that a
+    person `decided` on are left as they are. Nothing is changed at all where no gain is to be expected of it. Of
+    `samples`, how many those subsets have, at most half are changed: where more labels seem wrong, labels and model do
+    not belong together, and the scores are not to be believed.
     """
     refuse_unknown("action", action, ACTIONS)
     if not 0.5 <= precision <= 1:
@@ -110,7 +108,8 @@ def _sure_suggestions(candidates: pa.Table, precision: float) -> pa.Table:
 
 
 def _ranked(table: pa.Table, by: str) -> list[dict[str, Any]]:
-    return table.sort_by([(by, "descending")]).to_pylist()
+    rows: list[dict[str, Any]] = table.sort_by([(by, "descending")]).to_pylist()
+    return rows
 
 
 def _without(row: dict[str, Any], action: str) -> Decision:

@@ -70,7 +70,9 @@ def calibrate(margins: Float64Array, kinds: Int64Array | None = None) -> Calibra
     codes = np.zeros(len(margins), np.int64) if kinds is None else kinds
     place = np.minimum(size / largest * PLACES, PLACES - 1).astype(np.int64)
     agree, against = (
-        np.bincount(codes[one] * PLACES + place[one], minlength=(codes.max() + 1) * PLACES).reshape(-1, PLACES) * 1.0
+        np.bincount(codes[one] * PLACES + place[one], minlength=(codes.max() + 1) * PLACES)
+        .reshape(-1, PLACES)
+        .astype(np.float64)
         for one in (~below, below)
     )
     wrong = _wrong(agree.sum(axis=0), len(margins))

@@ -23,13 +23,13 @@ from cutaway.arrays import BoolArray, Float64Array, IndexArray, Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.evaluation.progress import Listener
 
-__all__ = ["accepted", "find_mislabeled"]
+__all__ = ["PRECISION", "accepted", "find_mislabeled"]
 
 NAME = "mislabeled samples"
 # Where more labels than this share are contradicted, of so many at least, the model is no judge of them.
 MOST_AGAINST, FEWEST = 0.5, 20
-# Below this score nothing is accepted, however sure those above it are: it is where scores are least reliable.
-LEAST = 0.8
+PRECISION = 0.9
+"""How likely right a correction has to be. Of all that are, more than 95 % were right where that could be checked."""
 
 
 def find_mislabeled(samples: Samples, nearest: Nearest, *, seed: int = 0, progress: Listener | None = None) -> Ranked:
@@ -149,24 +149,16 @@ def _notes(samples: Samples, labels: Coded, evidence: Evidence, known: BoolArray
     return tuple(notes)
 
 
-def accepted(table: pa.Table, precision: float = 0.95, *, by: str = "score") -> BoolArray:
-    """Return which rows of a table of mislabeled candidates to accept: the most, with this share expected to be right.
+def accepted(table: pa.Table, precision: float = PRECISION, *, by: str = "score") -> BoolArray:
+    """Return which rows of a table of mislabeled candidates to accept: those that are at least so sure.
 
-    Rows are taken by a column of probabilities, the highest first, as long as the mean of those taken is at least
-    `precision` and their own at least 0.8: `score`, that the label is wrong, or `suggested_score`, that the suggested
-    one is right.
+    How sure is said by a column of probabilities: `score`, that the label is wrong, or `suggested_score`, that the
+    suggested one is right.
 
-    >>> accepted(pa.table({"score": [0.99, 0.97, 0.85, 0.2]})).tolist()
+    >>> accepted(pa.table({"score": [0.99, 0.9, 0.85, 0.2]})).tolist()
     [True, True, False, False]
     """
     if not 0 < precision <= 1:
         raise ConfigurationError(f"`0 < precision <= 1` must hold, but got precision={precision}.")
-    scores = np.asarray(table[by].to_numpy(), np.float64)
-    order = np.argsort(-scores, kind="stable")
-    ranked = scores[order]
-    expected = np.cumsum(ranked) / np.arange(1, len(ranked) + 1)
-    # Means of descending scores descend: the first that is too low ends it. NaN is never taken.
-    taken = (expected >= precision) & (ranked >= LEAST)
-    found = np.zeros(len(scores), np.bool_)
-    found[order[taken]] = True
-    return found
+    # NaN is never accepted.
+    return np.asarray(table[by].to_numpy(), np.float64) >= precision

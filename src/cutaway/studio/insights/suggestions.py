@@ -20,9 +20,7 @@ MISLABELED = "mislabeled"
 _Asked = Literal["open", "decided", "all"]
 
 
-def suggestions_of(
-    loaded: Loaded, previews: SamplePreviews, decided: _Asked, offset: int, limit: int
-) -> Suggestions:
+def suggestions_of(loaded: Loaded, previews: SamplePreviews, decided: _Asked, offset: int, limit: int) -> Suggestions:
     """Return some of the suggestions, how many there are, and whether labels were looked at."""
     decisions = read_decisions(loaded.run)
     found = [one for one in _candidates(loaded, decisions) if _is_asked(decisions, one["sample"], decided)]

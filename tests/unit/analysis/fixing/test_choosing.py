@@ -30,7 +30,7 @@ def candidates(*scores: float | None, **columns: list[Any]) -> pa.Table:
     )
 
 
-def test_rows_are_accepted_while_their_mean_vouches_for_them() -> None:
+def test_rows_are_accepted_that_are_sure_enough() -> None:
     choice = choose(candidates(0.93, 0.99, 0.2, 0.96))
     assert [one.sample for one in choice.decisions] == ["training/1", "training/3", "training/0"]
     assert [one.label for one in choice.decisions] == ["dog"] * 3
@@ -41,14 +41,14 @@ def test_rows_are_accepted_while_their_mean_vouches_for_them() -> None:
 
 
 def test_nothing_sure_means_nothing_corrected() -> None:
-    assert choose(candidates(0.9, 0.8)).decisions == ()
+    assert choose(candidates(0.89, 0.8)).decisions == ()
     assert choose(candidates()).decisions == ()
     assert choose(candidates(float("nan"), 0.99)).decisions[0].sample == "training/1"
 
 
 def test_a_lower_precision_accepts_more() -> None:
     table = candidates(0.99, 0.9, 0.85, 0.82)
-    assert [len(choose(table, precision=one)) for one in (1.0, 0.95, 0.91, 0.85)] == [0, 1, 3, 4]
+    assert [len(choose(table, precision=one)) for one in (1.0, 0.95, 0.9, 0.85, 0.8)] == [0, 1, 2, 3, 4]
 
 
 @given(st.lists(st.floats(0, 1), max_size=30), st.floats(0.5, 1))
