@@ -2614,23 +2614,6 @@ export interface components {
             /** Limit */
             limit: number;
         };
-        /** Page[SuggestionRow] */
-        Page_SuggestionRow_: {
-            /**
-             * Ok
-             * @default true
-             * @constant
-             */
-            ok: true;
-            /** Data */
-            data: components["schemas"]["SuggestionRow"][];
-            /** Total */
-            total: number;
-            /** Offset */
-            offset: number;
-            /** Limit */
-            limit: number;
-        };
         /** Page[TensorRow] */
         Page_TensorRow_: {
             /**
@@ -3400,6 +3383,28 @@ export interface components {
             decided_label: string | null;
         };
         /**
+         * Suggestions
+         * @description Suggestions of an evaluation; without any, `analyzed` tells labels that are fine from labels never looked at.
+         */
+        Suggestions: {
+            /**
+             * Ok
+             * @default true
+             * @constant
+             */
+            ok: true;
+            /** Data */
+            data: components["schemas"]["SuggestionRow"][];
+            /** Total */
+            total: number;
+            /** Offset */
+            offset: number;
+            /** Limit */
+            limit: number;
+            /** Analyzed */
+            analyzed: boolean;
+        };
+        /**
          * TellingRow
          * @description One of the findings that tell most, in plain words, and what to try.
          */
@@ -3740,7 +3745,6 @@ export type PageRequestRow = components['schemas']['Page_RequestRow_'];
 export type PageRunRow = components['schemas']['Page_RunRow_'];
 export type PageSeenSample = components['schemas']['Page_SeenSample_'];
 export type PageStepRow = components['schemas']['Page_StepRow_'];
-export type PageSuggestionRow = components['schemas']['Page_SuggestionRow_'];
 export type PageTensorRow = components['schemas']['Page_TensorRow_'];
 export type PopulationColumn = components['schemas']['PopulationColumn'];
 export type PopulationDetail = components['schemas']['PopulationDetail'];
@@ -3767,6 +3771,7 @@ export type StepRow = components['schemas']['StepRow'];
 export type StepsFacts = components['schemas']['StepsFacts'];
 export type Suggestion = components['schemas']['Suggestion'];
 export type SuggestionRow = components['schemas']['SuggestionRow'];
+export type Suggestions = components['schemas']['Suggestions'];
 export type TellingRow = components['schemas']['TellingRow'];
 export type TensorDetail = components['schemas']['TensorDetail'];
 export type TensorRow = components['schemas']['TensorRow'];
@@ -5522,7 +5527,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_SuggestionRow_"];
+                    "application/json": components["schemas"]["Suggestions"];
                 };
             };
             /** @description Default Response */

@@ -21,6 +21,8 @@ ACTIONS = ("relabel", "drop", "reweight")
 # Of a subset at most this share is corrected.
 MOST_SHARE = 0.5
 HELD_OUT = ("validation", "test")
+# Where labels are corrected, what is dropped may be wrong so many times less often.
+DROPPED_SURER = 4
 DOUBTFUL = 0.15
 """From this score on a label is in doubt, and worth a look."""
 
@@ -68,11 +70,11 @@ def choose(
     """Return the decisions about a table of mislabeled candidates, as `Population.mislabeled` returns it.
 
     Of the samples of `subsets`, those are taken whose label is wrong with a probability of at least `precision`.
-    `relabel` takes the suggested label where that is as sure to be right, and leaves the sample out elsewhere; `drop`
-    leaves all of them out, `reweight` makes each count as much as its label is likely to be right. Samples that a
-    person `decided` on are left as they are. Nothing is changed at all where no gain is to be expected of it. Of
-    `samples`, how many those subsets have, at most half are changed: where more labels seem wrong, labels and model do
-    not belong together, and the scores are not to be believed.
+    `relabel` takes the suggested label where that is as sure to be right, and leaves a sample out where only its
+    label's being wrong is, and even surer; `drop` leaves all of them out, `reweight` makes each count as much as its
+    label is likely to be right. Samples that a person `decided` on are left as they are. Nothing is changed at all
+    where no gain is to be expected of it. Of `samples`, how many those subsets have, at most half are changed: where
+    more labels seem wrong, labels and model do not belong together, and the scores are not to be believed.
     """
     refuse_unknown("action", action, ACTIONS)
     if not 0.5 <= precision <= 1:
@@ -82,7 +84,9 @@ def choose(
     candidates = table.filter(pa.array(asked & ~stands))
     relabelled = _sure_suggestions(candidates, precision) if action == "relabel" else candidates.slice(0, 0)
     left = candidates.filter(pc.invert(pc.is_in(candidates["sample"], relabelled["sample"].combine_chunks())))
-    left_out = left.filter(pa.array(accepted(left, precision)))
+    # What is left when sure suggestions are taken is the less certain part, and a dropped sample is lost.
+    surely = 1 - (1 - precision) / DROPPED_SURER if action == "relabel" else precision
+    left_out = left.filter(pa.array(accepted(left, surely)))
     _refuse_too_many(relabelled.num_rows + left_out.num_rows, samples, subsets)
     decisions = [
         *(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,11 +22,18 @@ if TYPE_CHECKING:
 
 __all__ = ["LEAST_GAIN", "Expected", "expected_gain"]
 
-# Points of accuracy for each per cent of the training labels that is put right: the least, the usual and the most that
-# was measured; of labels that the network had learned, and of others.
-LEARNED = np.array([0.05, 0.35, 0.75])
-OTHER = np.array([0.0, 0.05, 0.2])
-# A right sample that is dropped, or whose label is made wrong, costs as much as a learned wrong label is worth.
+
+class Worth(NamedTuple):
+    """Points of accuracy for each per cent of the training labels: the least, the usual and the most."""
+
+    least: float
+    usual: float
+    most: float
+
+
+# As measured: of wrong labels that the network had learned, and of those that it still resisted.
+LEARNED = Worth(0.0, 0.3, 0.7)
+OTHER = Worth(0.0, 0.08, 0.3)
 LEAST_GAIN = 0.0005
 """An expected gain below this, 0.05 points, is none: hardly a test set is large enough to show it."""
 
@@ -61,10 +68,14 @@ def expected_gain(changed: pa.Table, decisions: Sequence[Decision], samples: int
     right = np.array([one.score or 0.0 for one in decisions], np.float64)
     table = {row["sample"]: row for row in changed.select(["sample", LABEL, PREDICTION]).to_pylist()}
     learned = np.array([table[one.sample][PREDICTION] in (None, table[one.sample][LABEL]) for one in decisions], bool)
-    wrong = (1 - right).sum()
-    low, gain, high = (
-        learned_worth * (right[learned].sum() - wrong) + other_worth * right[~learned].sum()
-        for learned_worth, other_worth in zip(LEARNED, OTHER, strict=True)
+    put_right, resisted, made_wrong = right[learned].sum(), right[~learned].sum(), (1 - right).sum()
+    # A label that is made wrong, or a right sample that is dropped, costs what a wrong one is worth.
+    gain, low, high = (
+        (learned_worth * put_right + other_worth * resisted - cost * made_wrong) / max(samples, 1)
+        for learned_worth, other_worth, cost in (
+            (LEARNED.usual, OTHER.usual, OTHER.usual),
+            (LEARNED.least, OTHER.least, OTHER.most),
+            (LEARNED.most, OTHER.most, OTHER.least),
+        )
     )
-    share = np.array([gain, low, high]) / max(samples, 1)
-    return Expected(len(right), float(right.sum()), *(float(one) for one in share))
+    return Expected(len(right), float(right.sum()), float(gain), float(low), float(high))
