@@ -265,7 +265,7 @@ class TestWhatRankedTablesSay:
         ids = [samples.ids[row] for row in rows]
         table = ranked(ids, [0.9] * 30 + [0.2] * 10, label=["1"] * 40, suggested=["4"] * 40)
         (best,) = find_insights(samples, no_neighbours(samples), ranked={"mislabeled": table}).of("mislabeled-samples")
-        assert best.words.startswith("30 of 2,000 labels are more likely wrong than right, and about 27 of these are")
+        assert best.words.startswith("30 suspicious labels; expect about 27 to be wrong (1.")
         assert "most of all where label = 1 (30 of" in best.words
         assert "30 labelled 1 look like 4" in best.words
         assert best.count == 30

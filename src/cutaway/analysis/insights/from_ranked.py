@@ -14,6 +14,7 @@ from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.insights.judging import Judged, subsets_of
 from cutaway.analysis.insights.values import ALARMS, Insight
 from cutaway.analysis.insights.wording import percent, told
+from cutaway.analysis.labels.words import suspicion
 from cutaway.analysis.libraries import library
 from cutaway.analysis.samples import LABEL, SUBSET, Samples
 from cutaway.analysis.samples.ranked import Ranked
@@ -68,8 +69,8 @@ def _mislabeled(samples: Samples, likely: pa.Table, columns: Sequence[Described]
     named = _named(samples, likely, columns, labelled)
     expected, total = float(np.sum(likely["score"].to_numpy())), int(labelled.sum())
     words = (
-        f"{likely.num_rows:,} of {total:,} labels are more likely wrong than right, and about {expected:,.0f} of these "
-        f"are ({percent(expected / total)} of all){named.mostly}{_swapped(likely)}."
+        f"{suspicion(likely.num_rows, expected)} ({percent(expected / total)} of {total:,})"
+        f"{named.mostly}{_swapped(likely)}."
     )
     return Insight(
         "mislabeled-samples",
