@@ -153,6 +153,8 @@ def _trained(
     torch.manual_seed(seed)
     model, criterion = _network(torch), torch.nn.CrossEntropyLoss()
     optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
+    # Ever smaller steps, lest the last few decide how good a network is.
+    slower = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, EPOCHS)
     if hook is not None:
         hook.register_module(model)
         hook.register_loss(criterion)
@@ -169,6 +171,7 @@ def _trained(
             optimizer.zero_grad()
             criterion(model(digits.images[rows]), targets[rows]).backward()
             optimizer.step()
+        slower.step()
     model.eval()
     with torch.no_grad():
         answers = model(digits.images[digits.training :]).argmax(1).numpy()
