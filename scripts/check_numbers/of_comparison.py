@@ -95,6 +95,9 @@ def _slices(looks: tuple[Look, Look], slices: list[dict[str, Any]], rows: Bools,
         if _not_ours(one["slice"]):
             continue
         inside = rows & first.session.answers(second.run).where([one["slice"]])
+        if not inside.any():
+            first.number(f"{one['slice']}: count", where, one["count"], 0)
+            continue
         true = _Flips(first.session, first.run, second.run, inside)
         wanted = {"count": true.count, "worse": true.worse, "better": true.better, **true.accuracy}
         for name in (*OF_SLICE, *more):
@@ -128,7 +131,11 @@ def _on_one_map(first: Look, second: Look, answer: dict[str, Any], rows: Bools, 
         if _not_ours(one["slice"]):
             continue
         inside = rows & first.session.answers(second.run).where([one["slice"]])
-        of, cells = _Flips(first.session, first.run, second.run, inside), table.rows.get(one["slice"], {})
+        cells = table.rows.get(one["slice"], {})
+        if not inside.any():
+            first.number(f"{one['slice']}: Samples", where, cells.get("Samples"), 0)
+            continue
+        of = _Flips(first.session, first.run, second.run, inside)
         wanted = {"Samples": of.count, "Worse": of.worse, "Better": of.better}
         for name, count in wanted.items():
             first.number(f"{one['slice']}: {name}", where, cells.get(name), count)
