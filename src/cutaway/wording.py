@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["counted", "listed", "short_repr"]
+__all__ = ["chance_words", "counted", "listed", "percent", "short_repr"]
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -17,6 +17,29 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     hissed = noun.endswith(("ch", "ss")) and not noun.endswith("epoch")
     many = plural or noun + ("es" if hissed else "s")
     return f"{number:,} {noun if number == 1 else many}"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, with a decimal where it is small; never 0 % or 100 % for what is not quite that.
+
+    >>> percent(0.0812), percent(0.5), percent(0.00001), percent(0.999)
+    ('8.1 %', '50 %', 'under 0.1 %', 'over 99 %')
+    """
+    number = 100 * share
+    if 0 < number < 0.1:
+        return "under 0.1 %"
+    if 99.5 <= number < 100:
+        return "over 99 %"
+    return f"{number:.1f} %" if 0 < number < 9.95 else f"{number:.0f} %"
+
+
+def chance_words(p: float) -> str:
+    """Return a p value as people write it; what is too small to be told apart from none is below a bound.
+
+    >>> chance_words(0.0312), chance_words(0.4), chance_words(1e-30), chance_words(0.0), chance_words(1.0)
+    ('p = 0.031', 'p = 0.4', 'p < 0.001', 'p < 0.001', 'p = 1')
+    """
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
 def listed(items: Sequence[object], most: int = 4, rest: str = "more") -> str:

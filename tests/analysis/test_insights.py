@@ -68,7 +68,7 @@ class TestLowPerformance:
         wrong = ~np.asarray(samples.table["correct"])
         judged = ~planted.training
         assert best.severity == pytest.approx(best.effect * best.count / wrong[judged].sum())
-        assert f"{100 * wrong[judged].mean():.0f} % to {100 * best.outside:.1f} %" in best.buys
+        assert f"falls from {100 * wrong[judged].mean():.0f} % to {100 * best.outside:.1f} %" in best.buys
         assert best.buys.startswith("At most")
 
     def test_a_slice_that_training_lacks_is_to_be_balanced_and_says_by_how_many(self) -> None:
@@ -137,7 +137,7 @@ class TestLowPerformance:
         best = found.of("low-performance")[0]
         assert best.measure == "loss"
         assert best.where == ("metadata.m2 = a",)
-        assert found.notes[0].startswith("Only 0 answers are wrong: samples are judged by their loss.")
+        assert found.notes[0].startswith("Only 0 predictions are wrong: the loss is judged instead.")
 
 
 class TestMetadataThatExplainsLoss:
@@ -181,7 +181,7 @@ class TestOverfitting:
         _, found = insights_of(planted)
         regions = [one for one in found.of("overfitting") if one.where]
         assert regions[0].where == ("metadata.m2 = a",)
-        assert "learned by heart" in regions[0].words
+        assert "is memorised" in regions[0].words
         assert "low performance" in regions[0].also  # the same samples, for the same reason
         assert not [one for one in found.of("low-performance") if one.where == ("metadata.m2 = a",)]
 
@@ -249,7 +249,7 @@ class TestDomainGap:
         _, found = insights_of(planted, nearest=neighbours(planted.samples()))
         (best,) = found.of("domain-gap")
         assert "neighbours in latent space" in best.words
-        assert "no column explains it" in best.action
+        assert "No column explains it" in best.action
 
     def test_subsets_that_were_dealt_out_at_random_are_alike(self) -> None:
         planted = made(5, columns=3)
@@ -298,10 +298,10 @@ class TestWhatRankedTablesSay:
         leaks = ranked(names[8:], [1.0] * 20, **{name: values[8:] for name, values in about.items()})
         found = find_insights(samples, no_neighbours(samples), ranked={"duplicates": doubles, "leakage": leaks})
         (double,), (leak,) = found.of("duplication"), found.of("data-leakage")
-        assert double.words.startswith("8 samples (0.4 %) repeat another one of the same subset (8 exactly)")
-        assert leak.words == "20 samples of validation (2.5 %) can be found in training too, or nearly so."
+        assert double.words.startswith("8 of 1,200 samples of training (0.7 %) repeat another one of the same subset exactly")
+        assert leak.words == "20 of 800 samples of validation (2.5 %) are also in training, or nearly so."
         assert leak.evidence["against"] == "training"
-        assert "without them error on validation is" in leak.buys
+        assert leak.buys.startswith("Without them, error on validation is")
 
     def test_strangers_are_counted_with_their_error(self) -> None:
         planted = made(6, columns=3)
@@ -311,7 +311,8 @@ class TestWhatRankedTablesSay:
             samples, no_neighbours(samples), ranked={"outliers": ranked(samples.ids[:100], [0.9] * 100)}
         )
         (best,) = found.of("out-of-distribution")
-        assert best.words.startswith("100 samples (5.0 %) lie far from all others; error 88 % there")
+        assert best.words.startswith("100 of 2,000 samples of ")
+        assert "(5.0 %) lie far from all others; error on validation 88 % there" in best.words
 
 
 class TestWithTheTablesThemselves:

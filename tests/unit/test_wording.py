@@ -1,6 +1,8 @@
 """Counts and lists are said the same way everywhere."""
 
-from cutaway.wording import counted, listed
+import pytest
+
+from cutaway.wording import chance_words, counted, listed, percent
 
 
 def test_one_thing_is_singular_and_all_other_numbers_are_plural() -> None:
@@ -13,3 +15,19 @@ def test_a_list_that_is_too_long_says_how_many_it_leaves_out() -> None:
     assert listed(["a", "b"], 2) == "a, b"
     assert listed(["a", "b", "c"], 2) == "a, b and 1 more"
     assert listed([1, 2, 3], 1, "others") == "1 and 2 others"
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.0, "0 %"), (1.0, "100 %"), (0.0812, "8.1 %"), (0.123, "12 %"), (0.00001, "under 0.1 %"), (0.999, "over 99 %")],
+)
+def test_a_share_reads_as_percent_and_never_as_quite_none_or_all(share: float, text: str) -> None:
+    assert percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [(0.0, "p < 0.001"), (1e-300, "p < 0.001"), (0.0009, "p < 0.001"), (0.001, "p = 0.001"), (0.0312, "p = 0.031")],
+)
+def test_no_p_value_reads_as_none_at_all(p: float, text: str) -> None:
+    assert chance_words(p) == text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cutaway.wording import counted
+from cutaway.wording import counted, percent
 
 __all__ = ["ClassShare", "ClusterWords", "Rate", "Trait"]
 
@@ -108,16 +108,16 @@ def _classes(classes: tuple[ClassShare, ...]) -> str:
     told = [one for one in classes[:3] if one.share >= SMALLEST_SHARE]
     if not told:
         return f", of {len(classes)} classes"
-    first, *others = (f"{_percent(one.share)} of them {one.name}" for one in told)
+    first, *others = (f"{percent(one.share)} of them {one.name}" for one in told)
     return f", {', '.join([first, *(other.replace(' of them', '') for other in others)])}"
 
 
 def _errors(errors: Rate) -> str:
-    inside = f"{errors.inside * errors.count:.0f} of {errors.count}" if errors.count < FEW else _percent(errors.inside)
+    inside = f"{errors.inside * errors.count:.0f} of {errors.count}" if errors.count < FEW else percent(errors.inside)
     if errors.outside != errors.outside:  # no other sample has an answer
         return f"read wrong in {inside}"
     clear = "" if errors.differs else ", no clear difference"
-    return f"read wrong in {inside} (elsewhere {_percent(errors.outside)}{clear})"
+    return f"read wrong in {inside} (elsewhere {percent(errors.outside)}{clear})"
 
 
 def _trait(trait: Trait) -> str:
@@ -127,17 +127,7 @@ def _trait(trait: Trait) -> str:
         inside, outside = _figures(trait.inside, trait.outside)
         return f"{name} {median}{inside} against {outside}"
     value = "yes" if trait.value is None else trait.value
-    return f"{name} {value} in {_percent(trait.inside)} against {_percent(trait.outside)}"
-
-
-def _percent(share: float) -> str:
-    """Return a share in percent, with a decimal where it is small; never 0 % or 100 % for what is not quite that."""
-    percent = 100 * share
-    if 0 < percent < 0.1:
-        return "under 0.1 %"
-    if 99.5 <= percent < 100:
-        return "over 99 %"
-    return f"{percent:.1f} %" if 0 < percent < 9.95 else f"{percent:.0f} %"
+    return f"{name} {value} in {percent(trait.inside)} against {percent(trait.outside)}"
 
 
 def _figures(inside: float, outside: float) -> tuple[str, str]:

@@ -40,6 +40,11 @@ class Described:
     codes: Int64Array
     names: tuple[str, ...]
 
+    @property
+    def known(self) -> BoolArray:
+        """Which samples have a value."""
+        return np.asarray(self.codes >= 0 if self.numbers is None else np.isfinite(self.numbers))
+
 
 @dataclass(frozen=True)
 class Region:

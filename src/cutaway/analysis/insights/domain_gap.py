@@ -10,14 +10,16 @@ import numpy as np
 
 from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.insights.drifting import Drift, Separation, column_drift, latent_separation
-from cutaway.analysis.insights.judging import FEWEST, TRAINING, Judged, subsets_of
+from cutaway.analysis.insights.judging import FEWEST, Judged, subsets_of
 from cutaway.analysis.insights.values import ALARMS, Insight
-from cutaway.analysis.insights.wording import figures, percent, told
+from cutaway.analysis.insights.wording import figures, told
 from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import Samples
+from cutaway.analysis.samples.held_out import TRAINING
 from cutaway.analysis.statistics.false_shares import holm
 from cutaway.analysis.statistics.intervals import Z95
 from cutaway.arrays import BoolArray, Float64Array
+from cutaway.wording import counted, percent
 
 __all__ = ["as_if_mixed", "domain_gaps"]
 
@@ -66,6 +68,12 @@ def domain_gaps(
 
 
 def _told(samples: Samples, pair: _Pair, real: dict[int, float], judged: Judged | None) -> Insight | None:
+    """Return the insight about the whole of one subset: its share of that subset is 1.
+
+    Its figures are of the column that differs most, over the samples that have a value: the medians of numbers, the
+    shares of the value that differs most; without a column the share of neighbours that are of the own subset, and what
+    that would be if both were mixed.
+    """
     drifts = sorted(
         (one for one in pair.drifts if id(one) in real and one.distance >= SMALLEST), key=lambda one: -one.distance
     )
@@ -77,8 +85,8 @@ def _told(samples: Samples, pair: _Pair, real: dict[int, float], judged: Judged 
         parts.append(f"and {len(drifts) - MOST_NAMED} more columns differ")
     if latent is not None:
         parts.append(
-            f"{percent(latent.own)} of neighbours in latent space are of the own subset, where mixing would give "
-            f"{percent(latent.expected)}"
+            f"{percent(latent.own)} of neighbours in latent space are of the same subset ({percent(latent.expected)} "
+            "if both were mixed)"
         )
     distances = [one.distance for one in drifts] + ([latent.distance] if latent else [])
     chances = [real[id(one)] for one in drifts] + ([real[id(latent)]] if latent else [])
@@ -91,19 +99,27 @@ def _told(samples: Samples, pair: _Pair, real: dict[int, float], judged: Judged 
         min(1.0, max(distances)),
         (f"subset = {pair.first}",),
         pair.first,
-        float(pair.inside.mean()),
-        "distance" if top is None else top.column.name,
+        1.0,
+        _measure(top),
         top.inside if top else pair.latent.own if pair.latent else float("nan"),
         top.outside if top else pair.latent.expected if pair.latent else float("nan"),
         p=min(chances),
         action=_action(pair, top),
         buys=_buys(pair, top, judged),
+        sides=(pair.first, "if mixed" if top is None else pair.second),
+        is_share=top is None or top.value is not None,
         evidence={
             "against": pair.second,
             "columns": {one.column.name: one.distance for one in drifts},
             "latent": None if pair.latent is None else pair.latent.distance,
         },
     )
+
+
+def _measure(top: Drift | None) -> str:
+    if top is None:
+        return "neighbours of the same subset"
+    return f"median {top.column.name}" if top.value is None else f"{top.column.name} = {top.value}"
 
 
 def _drifted(one: Drift) -> str:
@@ -117,16 +133,16 @@ def _drifted(one: Drift) -> str:
 
 def _action(pair: _Pair, top: Drift | None) -> str:
     if top is None:
-        other = " or were learned by heart" if pair.second == TRAINING else ""
+        other = ", and whether the model memorised training" if pair.second == TRAINING else ""
         return (
-            f"Find out how samples of {pair.first} were taken, for no column explains it{other}. Split again at random "
-            "if both should be alike."
+            f"No column explains it: find out how the samples of {pair.first} were collected{other}. If both should be "
+            "alike, split again at random."
         )
-    surplus = round(top.distance * int(pair.outside.sum()))
+    known = int((pair.outside & top.column.known).sum())
     return (
-        f"Split again at random if both should be alike. If {pair.first} is what the model will meet, balance "
-        f"{pair.second} by {top.column.name}: {surplus:,} of its {int(pair.outside.sum()):,} samples are of kinds that "
-        "are too common there."
+        f"If both should be alike, split again at random. If {pair.first} is what the model will meet, balance "
+        f"{pair.second} by {top.column.name}: of {counted(known, 'sample')} there, about "
+        f"{round(top.distance * known):,} are of kinds that are too common."
     )
 
 
@@ -139,7 +155,7 @@ def _buys(pair: _Pair, top: Drift | None, judged: Judged | None) -> str:
         return ""
     texts = told(judged.measure, found.before, found.after, found.low, found.high)
     return (
-        f"With {pair.second}'s mix of {top.column.name}, {judged.noun} on {pair.first} would read {texts[1]} "
+        f"With {pair.second}'s mix of {top.column.name}, {judged.noun} on {pair.first} would be {texts[1]} "
         f"({texts[2]} to {texts[3]}) instead of {texts[0]}."
     )
 

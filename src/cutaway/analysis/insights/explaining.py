@@ -11,11 +11,12 @@ from cutaway.analysis.curves.strength import Strength, rank_correlation, rank_sh
 from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.insights.judging import Judged, clipped
 from cutaway.analysis.insights.values import ALARMS, Insight
-from cutaway.analysis.insights.wording import figures, listed, percent, told
+from cutaway.analysis.insights.wording import figures, listed, told
 from cutaway.analysis.samples import Samples
 from cutaway.analysis.statistics.false_shares import holm
 from cutaway.analysis.statistics.intervals import mean_difference
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
+from cutaway.wording import percent
 
 __all__ = ["explaining_columns"]
 
@@ -112,49 +113,57 @@ def _alike(one: Described, other: Described, rows: BoolArray) -> bool:
 def _told(  # noqa: PLR0917  what is explained need not be what is judged
     samples: Samples, judged: Judged, by: Judged, one: _ExplainingColumn, p: float, twins: Sequence[str]
 ) -> Insight | None:
+    """Return the insight: the mean outcome of the judged samples at the two ends of a column, or its two values.
+
+    What is at stake is what would be gone if the worse end did as well as all other judged samples.
+    """
     rows = by.rows
     sides = [rows & (one.groups == end) for end in one.ends]
     means = [float(by.outcome[side].mean()) for side in sides]
     rises = one.strength.value > 0 if one.ordered else True
-    if (means[1] > means[0]) != rises:
-        # A few huge losses at one end turn the means round; the order is that of the many.
+    # A few huge losses at one end turn the means round; the order is that of the many, and so is that of the medians.
+    by_median = (means[1] > means[0]) != rises
+    if by_median:
         means = [float(np.median(by.outcome[side])) for side in sides]
     if abs(means[1] - means[0]) < SMALLEST_CHANGE * abs(float(by.outcome[rows].mean())):
         return None
-    worse = sides[int(means[1] > means[0])]
-    low, high = mean_difference(by.outcome[worse], by.outcome[sides[int(means[1] <= means[0])]])
+    worse, better = (sides[int((means[1] > means[0]) == side)] for side in (True, False))
+    low, high = (np.nan, np.nan) if by_median else mean_difference(by.outcome[worse], by.outcome[better])
     # What would be gone if the worse end did as well as the rest.
     excess = float(by.outcome[worse].mean() - by.outcome[rows & ~worse].mean()) * int(worse.sum())
     return Insight(
         "metadata-explains-loss",
-        _words(by, one, means),
+        _words(by, one, means, by_median=by_median),
         worse,
         samples.ids[judged.worst(worse)],
         by.at_stake(excess),
         (),
         by.words,
         float(worse.sum() / rows.sum()),
-        by.measure,
+        f"median {by.measure}" if by_median else by.measure,
         max(means),
         min(means),
         low,
         high,
         p,
-        f"Look at the samples at the worse end of {one.column.name}, and collect more like them if training has few.",
+        f"Look at the samples at the worse end of {one.column.name}, and collect more of them if training has few.",
         also=tuple(twins),
+        sides=("worse end", "better end"),
+        is_share=by.measure == "error",
         evidence={"column": one.column.name, one.strength.measure: one.strength.value, "explains": one.share},
     )
 
 
-def _words(by: Judged, one: _ExplainingColumn, means: Sequence[float]) -> str:
+def _words(by: Judged, one: _ExplainingColumn, means: Sequence[float], *, by_median: bool) -> str:
     noun, name, texts = by.measure.capitalize(), one.column.name, told(by.measure, *means)
+    noun = f"Median {by.measure}" if by_median else noun
     if one.ordered:
         verb = "rises" if one.strength.value > 0 else "falls"
         words = f"{noun} {verb} with {name}: {texts[0]} in the lowest tenth, {texts[1]} in the highest"
     else:
         low, high = (_group(one, end) for end in one.ends)
         words = f"{noun} depends on {name}: {texts[1]} for {high}, {texts[0]} for {low}"
-    return f"{words} ({by.words}; explains {percent(one.share)} of the order)."
+    return f"{words} ({by.words}; explains {percent(one.share)} of the variance in rank)."
 
 
 def _group(one: _ExplainingColumn, code: int) -> str:

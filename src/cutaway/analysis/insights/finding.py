@@ -12,13 +12,14 @@ from cutaway.analysis.insights.columns import Described, all_regions, described,
 from cutaway.analysis.insights.domain_gap import domain_gaps
 from cutaway.analysis.insights.explaining import explaining_columns
 from cutaway.analysis.insights.from_ranked import insights_from_ranked, likely_mislabeled
-from cutaway.analysis.insights.judging import CLIPPED, FEWEST, TRAINING, Judged, judged, subsets_of
+from cutaway.analysis.insights.judging import CLIPPED, FEWEST, Judged, judged, subsets_of
 from cutaway.analysis.insights.low_performance import low_performance
 from cutaway.analysis.insights.overfitting import overall_gap, overfitted_regions
 from cutaway.analysis.insights.values import Insight, Insights
-from cutaway.analysis.insights.wording import listed
+from cutaway.analysis.insights.wording import listed, told
 from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import LABEL, Samples
+from cutaway.analysis.samples.held_out import TRAINING
 from cutaway.analysis.samples.ranked import Ranked
 from cutaway.arrays import BoolArray, Int64Array
 from cutaway.errors import ConfigurationError, did_you_mean
@@ -164,11 +165,11 @@ def _same(first: BoolArray, second: BoolArray) -> bool:
 def _joined(kept: Insight, other: Insight) -> Insight:
     """Put one into the other: into the graver, unless overfitting explains the most of a low performance."""
     kinds = (kept.kind, other.kind)
-    if kinds == ("low-performance", "overfitting") and other.effect >= EXPLAINS * kept.effect:
+    if kinds == ("low-performance", "overfitting"):
+        if other.evidence["beyond"] < EXPLAINS * kept.effect:
+            training = told(other.measure, other.evidence["training"])[0]
+            return replace(kept, also=(*kept.also, f"overfitting (training {training})", *other.also))
         kept, other = replace(other, severity=kept.severity), kept
-    elif kept.kind == "low-performance" and other.kind == "overfitting":
-        texts = f"overfitted: training {other.evidence['training']:.3g}"
-        return replace(kept, also=(*kept.also, texts, *other.also))
     name = " and ".join(other.where)
     short = _SHORT.get(other.kind, other.kind)
     return replace(kept, also=(*kept.also, f"{short} ({name})" if name and other.where != kept.where else short))

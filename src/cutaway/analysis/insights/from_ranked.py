@@ -13,13 +13,13 @@ import pyarrow as pa
 from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.insights.judging import Judged, subsets_of
 from cutaway.analysis.insights.values import ALARMS, Insight
-from cutaway.analysis.insights.wording import percent, told
+from cutaway.analysis.insights.wording import listed, told
 from cutaway.analysis.labels.words import suspicion
 from cutaway.analysis.libraries import library
-from cutaway.analysis.samples import LABEL, SUBSET, Samples
+from cutaway.analysis.samples import LABEL, Samples
 from cutaway.analysis.samples.ranked import Ranked
 from cutaway.arrays import BoolArray
-from cutaway.wording import counted
+from cutaway.wording import counted, percent
 
 __all__ = ["insights_from_ranked", "likely_mislabeled"]
 
@@ -65,11 +65,12 @@ def likely_mislabeled(samples: Samples, ranked: Mapping[str, Ranked]) -> BoolArr
 
 
 def _mislabeled(samples: Samples, likely: pa.Table, columns: Sequence[Described]) -> Insight:
+    """Return the insight: of all labels of the subsets that have any such, how many are likely and expected wrong."""
     labelled = ~np.asarray(samples.table[LABEL].is_null(), np.bool_) if samples.has(LABEL) else _all(samples)
     named = _named(samples, likely, columns, labelled)
-    expected, total = float(np.sum(likely["score"].to_numpy())), int(labelled.sum())
+    expected, total = float(np.sum(likely["score"].to_numpy())), named.total
     words = (
-        f"{suspicion(likely.num_rows, expected)} ({percent(expected / total)} of {total:,})"
+        f"{suspicion(likely.num_rows, expected)} ({percent(expected / total)} of {total:,} labels of {named.subset})"
         f"{named.mostly}{_swapped(likely)}."
     )
     return Insight(
@@ -78,27 +79,28 @@ def _mislabeled(samples: Samples, likely: pa.Table, columns: Sequence[Described]
         named.rows,
         named.ids[0],
         min(1.0, GRAVITY * expected / total),
-        subset=_subsets(samples, named.rows),
-        share=float(named.rows.sum() / total),
+        subset=named.subset,
+        share=named.share,
         measure="wrong labels",
+        is_share=True,
         inside=expected / total,
         action=f"Relabel: look at these {likely.num_rows:,} in their order; about {expected:,.0f} need it.",
-        buys=f"At most the {percent(expected / total)} of labels that are wrong, in training and in what is measured.",
+        buys=f"At most, the {percent(expected / total)} of labels of {named.subset} that are wrong become right.",
         evidence={"expected": expected, **named.evidence},
     )
 
 
 def _ambiguous(samples: Samples, likely: pa.Table, columns: Sequence[Described], judged: Judged | None) -> Insight:
     named = _named(samples, likely, columns, _all(samples))
-    look = f"Look at the first of these {likely.num_rows:,}: give them a second opinion, or a class of their own."
-    train = "Train for longer, or give the model more to go by: it hardly tells the classes apart."
+    look = f"Look at the first of these {likely.num_rows:,}: get a second opinion, or give them a class of their own."
+    train = "Train longer, or give the model more to go by: it hardly tells the classes apart."
     return Insight(
         "ambiguous",
         f"{named.how_many} lie between classes{named.mostly}{_outcome(named.rows, judged)}.",
         named.rows,
         named.ids[0],
         min(1.0, named.share),
-        subset=_subsets(samples, named.rows),
+        subset=named.subset,
         share=named.share,
         action=look if named.share < HALF else train,
         evidence=named.evidence,
@@ -113,33 +115,32 @@ def _outlying(samples: Samples, likely: pa.Table, columns: Sequence[Described], 
         named.rows,
         named.ids[0],
         min(1.0, GRAVITY * named.share),
-        subset=_subsets(samples, named.rows),
+        subset=named.subset,
         share=named.share,
-        action=f"Look at these {likely.num_rows:,}: drop what does not belong, collect more of what does.",
+        action=f"Look at these {likely.num_rows:,}: drop what does not belong, and collect more of what does.",
         evidence=named.evidence,
     )
 
 
 def _duplicated(samples: Samples, table: pa.Table, columns: Sequence[Described]) -> list[Insight]:
-    """Doubles between subsets are leaks, and counted there."""
+    """Return the insight about samples that repeat another of their subset; between subsets they are leaks."""
     if {"subset", "other_subset"} <= set(table.column_names):
         table = table.filter(pa.array([a == b for a, b in _pairs(table)], pa.bool_()))
     exact = _exact(table)
     if not exact and table.num_rows < FEWEST:
         return []
     named = _named(samples, table, columns, _all(samples))
-    kinds = f" ({exact:,} exactly)" if exact else ""
+    kinds = "" if not exact else " exactly" if exact == table.num_rows else f" ({exact:,} exactly)"
     insight = Insight(
         "duplication",
         f"{named.how_many} repeat another one of the same subset{kinds}{named.mostly}.",
         named.rows,
         named.ids[0],
         min(1.0, GRAVITY * named.share),
-        subset=_subsets(samples, named.rows),
+        subset=named.subset,
         share=named.share,
-        action=f"Drop up to {int(named.rows.sum()):,}, or give each group the weight of one.",
-        buys=f"{percent(named.share)} less to train with and to measure on; figures stop counting the same sample "
-        "twice.",
+        action=f"Drop up to {int(named.rows.sum()):,}, or give each group of copies the weight of one sample.",
+        buys=f"{percent(named.share)} fewer samples of {named.subset}, and no figure that counts one twice.",
         evidence={"exact": exact, **named.evidence},
     )
     return [insight]
@@ -157,14 +158,16 @@ def _leaking(samples: Samples, table: pa.Table, judged: Judged | None) -> list[I
 
 
 def _leak(samples: Samples, pair: tuple[str, str], table: pa.Table, judged: Judged | None) -> Insight:
+    """Return the insight about one subset, whose samples are also in another: their share is of all its samples."""
     first, second = pair
     ids = _texts(table, "sample")
     rows, whole = _rows_of(samples, ids), subsets_of(samples)[1][first]
-    count, share, exact = int(rows.sum()), float(rows.sum() / max(int(whole.sum()), 1)), _exact(table)
-    how = " exactly" if exact == count else f", {exact:,} of them exactly" if exact else ", or nearly so"
+    count, total, exact = int(rows.sum()), int(whole.sum()), _exact(table)
+    share, verb = count / max(total, 1), "is" if count == 1 else "are"
+    how = "" if exact == count else f", {exact:,} of them exactly" if exact else ", or nearly so"
     return Insight(
         "data-leakage",
-        f"{counted(count, 'sample')} of {first} ({percent(share)}) can be found in {second} too{how}.",
+        f"{count:,} of {counted(total, 'sample')} of {first} ({percent(share)}) {verb} also in {second}{how}.",
         rows,
         ids[0],
         min(1.0, GRAVITY * share),
@@ -182,14 +185,15 @@ def _without(rows: BoolArray, whole: BoolArray, name: str, judged: Judged | None
         return ""
     before, after = (float(judged.outcome[judged.rows & side].mean()) for side in (whole, whole & ~rows))
     texts = told(judged.measure, before, after)
-    return f"An honest figure: without them {judged.noun} on {name} is {texts[1]} instead of {texts[0]}."
+    return f"Without them, {judged.noun} on {name} is {texts[1]} instead of {texts[0]}."
 
 
 def _outcome(rows: BoolArray, judged: Judged | None) -> str:
+    """Say how the judged ones of some samples do, against all other judged ones."""
     if judged is None or (judged.rows & rows).sum() < FEWEST_JUDGED or not (judged.rows & ~rows).any():
         return ""
     inside, outside = told(judged.measure, *judged.means(rows))
-    return f"; {judged.noun} {inside} there, {outside} elsewhere"
+    return f"; {judged.noun} on {judged.words} {inside} there, {outside} elsewhere"
 
 
 def _swapped(table: pa.Table) -> str:
@@ -203,38 +207,44 @@ def _swapped(table: pa.Table) -> str:
     return f"; {count:,} labelled {label} look like {suggested}"
 
 
-def _subsets(samples: Samples, rows: BoolArray) -> str:
-    present = Counter(str(one) for one in samples.table[SUBSET].filter(pa.array(rows)).to_pylist())
-    return ", ".join(name for name, _ in present.most_common())
-
-
 @dataclass(frozen=True)
 class _Named:
-    """The samples that a table names, which value holds too many of them, and what all of their insights give."""
+    """The samples that a table names: in which subsets they are, and how many samples these have that could be meant.
+
+    `mostly` says which value of a column holds too many of them, and `evidence` is what all of their insights give.
+    """
 
     ids: list[str]
     rows: BoolArray
+    subset: str
+    total: int
     mostly: str
     evidence: dict[str, Any]
 
     @property
     def share(self) -> float:
-        return float(self.rows.mean())
+        return float(self.rows.sum() / max(self.total, 1))
 
     @property
     def how_many(self) -> str:
-        return f"{counted(int(self.rows.sum()), 'sample')} ({percent(self.share)})"
+        whole = counted(self.total, "sample")
+        return f"{int(self.rows.sum()):,} of {whole} of {self.subset} ({percent(self.share)})"
 
 
-def _named(samples: Samples, table: pa.Table, columns: Sequence[Described], among: BoolArray) -> _Named:
+def _named(samples: Samples, table: pa.Table, columns: Sequence[Described], could_be: BoolArray) -> _Named:
+    """Return what a table names; `could_be` are the samples that it could have named."""
     ids = _texts(table, "sample")
     rows = _rows_of(samples, ids)
+    _, rows_of = subsets_of(samples)
+    present = Counter({name: int((rows & own).sum()) for name, own in rows_of.items() if (rows & own).any()})
+    among = could_be & np.logical_or.reduce([np.zeros(len(samples), np.bool_), *(rows_of[name] for name in present)])
+    subset, total = listed([name for name, _ in present.most_common()]), int(among.sum())
     most = _most_affected(rows, among, columns)
     if most is None:
-        return _Named(ids, rows, "", {"samples": ids[:10]})
-    condition, count, total = most
-    mostly = f", most of all where {condition} ({count:,} of {total:,})"
-    return _Named(ids, rows, mostly, {"most": condition, "samples": ids[:10]})
+        return _Named(ids, rows, subset, total, "", {"samples": ids[:10]})
+    condition, count, whole = most
+    mostly = f", most of all where {condition} ({count:,} of {whole:,})"
+    return _Named(ids, rows, subset, total, mostly, {"most": condition, "samples": ids[:10]})
 
 
 def _most_affected(rows: BoolArray, among: BoolArray, columns: Sequence[Described]) -> tuple[str, int, int] | None:

@@ -9,12 +9,13 @@ import numpy as np
 
 from cutaway.analysis.insights.wording import listed
 from cutaway.analysis.samples import CORRECT, LOSS, SUBSET, Samples
+from cutaway.analysis.samples.held_out import TRAINING, UNLABELED
 from cutaway.analysis.statistics.intervals import mean_difference, share_difference
 from cutaway.arrays import BoolArray, Float64Array
+from cutaway.wording import counted
 
-__all__ = ["CLIPPED", "FEWEST", "TRAINING", "Judged", "clipped", "judged", "subsets_of"]
+__all__ = ["CLIPPED", "FEWEST", "Judged", "clipped", "judged", "subsets_of"]
 
-TRAINING, UNLABELED = "training", "unlabeled"
 # Of fewer samples nothing systematic can be said.
 FEWEST = 50
 # Losses are cut off at these shares of them before they are averaged.
@@ -116,7 +117,8 @@ def judged(samples: Samples) -> tuple[Judged | None, str]:
     if answered and (errors >= FEWEST_ERRORS or (rows & with_loss).sum() < FEWEST):
         return Judged("error", wrong, losses, rows, training, subsets), note
     if answered:
-        note = f"{note} Only {errors:.0f} answers are wrong: samples are judged by their loss."
+        wrong_ones = counted(int(errors), "prediction is", "predictions are")
+        note = f"{note} Only {wrong_ones} wrong: the loss is judged instead.".strip()
     rows, training = rows & with_loss, training & with_loss
     if rows.sum() < FEWEST:
         return None, f"{int(rows.sum())} samples have a finite loss, and it takes {FEWEST}"
@@ -139,7 +141,8 @@ def _held_out(samples: Samples, known: BoolArray) -> tuple[BoolArray, BoolArray,
     rows = np.logical_or.reduce([none, *held.values()])
     if rows.sum() >= FEWEST or training.sum() < FEWEST:
         return rows, training, tuple(name for name, mask in held.items() if mask.any()), ""
-    note = f"Of held-out samples there are {int(rows.sum())}: training itself is judged, which hides errors."
+    held_out = counted(int(rows.sum()), "sample is", "samples are")
+    note = f"Only {held_out} held out: training itself is judged, which hides errors."
     return training, none, (TRAINING,), note
 
 

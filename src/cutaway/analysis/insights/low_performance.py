@@ -11,15 +11,16 @@ import pyarrow as pa
 from cutaway.analysis.filters import parse_filter, rows_where
 from cutaway.analysis.filters.condition import CLUSTER
 from cutaway.analysis.insights.columns import describing
-from cutaway.analysis.insights.judging import TRAINING, Judged
+from cutaway.analysis.insights.judging import Judged
 from cutaway.analysis.insights.values import ALARMS, Insight
-from cutaway.analysis.insights.wording import change, named, percent, times, told
+from cutaway.analysis.insights.wording import change, named, times, told
 from cutaway.analysis.samples import LABEL, PREDICTION, SUBSET, Samples
+from cutaway.analysis.samples.held_out import TRAINING
 from cutaway.analysis.slices import find_slices
 from cutaway.arrays import BoolArray, Int64Array
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
-from cutaway.wording import counted
+from cutaway.wording import counted, percent
 
 __all__ = ["low_performance"]
 
@@ -175,7 +176,10 @@ def _effect(judged: Judged, rows: BoolArray, among: BoolArray) -> float:
 def _advice(
     samples: Samples, table: pa.Table, judged: Judged, one: _Found, wrong_labels: BoolArray
 ) -> tuple[str, dict[str, int]]:
-    """Return what to do about a slice (relabel, balance or collect, how many samples), and the figures behind it."""
+    """Return what to do about a slice (relabel, balance or collect, how many samples), and the figures behind it.
+
+    The slice's share of the judged samples stands against its share of all training samples, outcome or not.
+    """
     rows = one.rows
     wrong = rows & (judged.outcome > 0) if judged.measure == "error" else rows
     errors, suspicious = int(wrong.sum()), int((wrong & wrong_labels).sum())
@@ -189,29 +193,32 @@ def _advice(
     rare = compared and share < 1 and has < RARE * share * total
     # A model is no judge of the labels of what it was hardly trained with: there its own errors look like wrong labels.
     if judged.measure == "error" and suspicious >= WRONG_LABELS * errors and not rare:
-        words = f"Relabel first: {suspicious:,} of its {counted(errors, 'error')} are more likely wrong labels."
+        words = f"Relabel first: {suspicious:,} of its {counted(errors, 'error')} are probably wrong labels."
         return words, evidence
     if not compared:
         which = f"its {counted(errors, 'error')}" if judged.measure == "error" else "those with the largest loss"
-        return f"Look at {which}, and collect more like them.", evidence
-    words = (
-        _balance(has, total, share, judged.words)
-        if rare
-        else f"Collect or augment: training has its share, {has:,} like this, and they do not suffice."
-    )
+        return f"Look at {which} and collect more samples like them.", evidence
+    enough = f"Training already has {has:,} such samples, but the model still struggles: collect or augment more."
+    words = _balance(has, total, share, judged.words) if rare else enough
     return words, {**evidence, "training": has}
 
 
 def _balance(has: int, total: int, share: float, judged: str) -> str:
     """Say how many samples training lacks, going by the slice's share of what is judged."""
     missing = round((share * total - has) / (1 - share))
+    weigh = f", or give the {has:,} in training more weight" if has else ""
     return (
         f"Balance: {percent(has / total)} of training is like this, but {percent(share)} of {judged}. Collect about "
-        f"{missing:,}, or give the {has:,} that there are more weight."
+        f"{missing:,} more{weigh}."
     )
 
 
 def _told(samples: Samples, judged: Judged, kept: _KeptSlice, advice: str, evidence: dict[str, int]) -> Insight:
+    """Return the insight: figures are of the judged rows alone, inside the slice and outside of it.
+
+    What it buys at most is the overall mean if the slice did as well as the rest: the mean less the slice's share
+    times its effect, with the ends of the effect's interval for those of the range.
+    """
     one = kept.found
     inside, outside = judged.means(one.rows)
     low, high = judged.interval(one.rows)
@@ -236,9 +243,10 @@ def _told(samples: Samples, judged: Judged, kept: _KeptSlice, advice: str, evide
         high,
         one.p,
         advice,
-        f"At most: with the {judged.noun} of the rest there, {change(judged.measure, judged.overall, less)}.",
+        f"At most, {change(judged.measure, judged.overall, less)}.",
         tuple(kept.also),
-        {**evidence, "within": [list(core.where) for core in kept.within]},
+        evidence={**evidence, "within": [list(core.where) for core in kept.within]},
+        is_share=judged.measure == "error",
     )
 
 
@@ -248,4 +256,4 @@ def _core(judged: Judged, kept: _KeptSlice) -> str:
         return ""
     worst = max(kept.within, key=lambda one: judged.means(one.rows)[0])
     inside = told(judged.measure, judged.means(worst.rows)[0])[0]
-    return f"; worst where {named(worst.where)} ({inside} of {int(worst.rows.sum()):,})"
+    return f"; worst where {named(worst.where)} ({inside} on {counted(int(worst.rows.sum()), 'sample')})"

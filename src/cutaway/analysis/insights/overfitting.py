@@ -14,6 +14,7 @@ from cutaway.analysis.insights.wording import change, told
 from cutaway.analysis.samples import Samples
 from cutaway.analysis.statistics.intervals import Z95, normal_tail
 from cutaway.arrays import BoolArray, Float64Array
+from cutaway.wording import counted
 
 __all__ = ["overall_gap", "overfitted_regions"]
 
@@ -27,18 +28,25 @@ SMALLEST_BEYOND = {"error": 0.03, "loss": 0.05}
 GRAVEST = 0.2
 # So many regions are told, and so many other names of each.
 MOST, MOST_NAMED = 10, 3
+_SIDES = ("held out", "training")
 
 
 @dataclass(frozen=True)
 class _Gap:
-    """What a region has, in training and held out, and how far its gap is beyond the gap elsewhere."""
+    """How far the gap between held-out and training samples of a region is beyond the gap elsewhere.
+
+    `inside` and `outside` are the two gaps, held-out mean less training mean; `error` is the standard error of their
+    difference `beyond`.
+    """
 
     region: Region
-    held: float
-    trained: float
-    beyond: float
+    inside: float
+    outside: float
     error: float
-    count: int
+
+    @property
+    def beyond(self) -> float:
+        return self.inside - self.outside
 
 
 def overall_gap(samples: Samples, judged: Judged) -> Insight | None:
@@ -61,8 +69,7 @@ def overall_gap(samples: Samples, judged: Judged) -> Insight | None:
         low = high = float("nan")
     return Insight(
         "overfitting",
-        f"The model does better on what it was trained with: {judged.noun} {here} on training, {there} on "
-        f"{judged.words}.",
+        f"The model does better on its training samples: {judged.noun} {here} on training, {there} on {judged.words}.",
         judged.rows,
         samples.ids[judged.worst(judged.rows)],
         min(1.0, gap / GRAVEST),
@@ -75,7 +82,9 @@ def overall_gap(samples: Samples, judged: Judged) -> Insight | None:
         high=high,
         p=p,
         action="Regularise (augment, decay weights, stop earlier), or collect more training samples.",
-        buys=f"At most the whole gap: {judged.noun} {there} down to {here}.",
+        buys=f"At most, {judged.noun} falls from {there} to {here}.",
+        sides=_SIDES,
+        is_share=judged.measure == "error",
         evidence={"overall": True, "training": int(judged.training.sum()), "held_out": int(judged.rows.sum())},
     )
 
@@ -97,7 +106,7 @@ def overfitted_regions(samples: Samples, judged: Judged, regions: Iterable[Regio
         best = max(real, key=lambda gap: gap.beyond / gap.error)
         insight = _told(samples, judged, best, min(1.0, looks * float(normal_tail(best.beyond / best.error))))
         # Ranks found it; where the means, which the words tell, say the opposite, it is not told.
-        if insight.effect > 0 and insight.inside > 0:
+        if insight.evidence["beyond"] > 0 and insight.effect > 0:
             others = [gap.region for gap in real if gap is not best and _overlap(gap.region.rows, best.region.rows)]
             found.append(replace(insight, also=tuple(region.words for region in others[:MOST_NAMED])))
         free &= ~best.region.rows
@@ -107,7 +116,7 @@ def overfitted_regions(samples: Samples, judged: Judged, regions: Iterable[Regio
 
 def _real(gap: _Gap, looks: int, measure: str) -> bool:
     p = looks * float(normal_tail(gap.beyond / gap.error))
-    return p <= ALARMS and gap.beyond >= SMALLEST_BEYOND[measure] and gap.held > gap.trained
+    return p <= ALARMS and gap.beyond >= SMALLEST_BEYOND[measure] and gap.inside > 0
 
 
 def _overlap(first: BoolArray, second: BoolArray) -> bool:
@@ -133,41 +142,54 @@ def _gap(values: Float64Array, judged: Judged, region: Region, free: BoolArray) 
         return None
     inside, its_error = _difference(values[sides[0]], values[sides[1]])
     outside, other_error = _difference(values[others[0]], values[others[1]])
-    error = float(np.hypot(its_error, other_error))
-    held, trained = float(values[sides[0]].mean()), float(values[sides[1]].mean())
-    return _Gap(region, held, trained, inside - outside, error, int(sides[0].sum()))
+    return _Gap(region, inside, outside, float(np.hypot(its_error, other_error)))
 
 
 def _told(samples: Samples, judged: Judged, gap: _Gap, p: float) -> Insight:
+    """Return the insight, its figures over all samples of the region and of the rest, also those of other regions.
+
+    What it buys at most is the overall mean if the region's gap were that of the rest: the mean less the region's
+    share of the judged samples times how far its gap is beyond.
+    """
     region, rows = gap.region, judged.rows & gap.region.rows
-    trained = judged.training & region.rows
+    trained, count = judged.training & region.rows, int((judged.rows & gap.region.rows).sum())
     here, there = float(judged.outcome[rows].mean()), float(judged.outcome[trained].mean())
     elsewhere = [float(judged.outcome[side & ~region.rows].mean()) for side in (judged.rows, judged.training)]
     beyond = (here - there) - (elsewhere[0] - elsewhere[1])
-    share = gap.count / int(judged.rows.sum())
+    share = count / int(judged.rows.sum())
     texts = told(judged.measure, there, here, elsewhere[1], elsewhere[0])
-    low, high = (beyond - Z95 * gap.error, beyond + Z95 * gap.error) if judged.measure == "error" else (beyond, beyond)
+    low = high = float("nan")
+    least, most = beyond, beyond
+    whole = _gap(judged.scaled, judged, region, np.ones(len(samples), np.bool_))
+    if judged.measure == "error" and whole is not None:
+        _, error = _difference(judged.outcome[rows], judged.outcome[trained])
+        low, high = here - there - Z95 * error, here - there + Z95 * error
+        least, most = beyond - Z95 * whole.error, beyond + Z95 * whole.error
+    how_many = counted(int(trained.sum()), "training sample")
     return Insight(
         "overfitting",
-        f"{region.words} is learned by heart: {judged.noun} {texts[0]} on its {int(trained.sum()):,} training samples, "
-        f"{texts[1]} on {gap.count:,} of {judged.words} (elsewhere {texts[2]} and {texts[3]}).",
+        f"{region.words} is memorised: {judged.noun} {texts[0]} on its {how_many}, {texts[1]} on {count:,} of "
+        f"{judged.words} (elsewhere {texts[2]} and {texts[3]}).",
         rows,
         samples.ids[judged.worst(rows)],
-        judged.at_stake(beyond * gap.count),
+        judged.at_stake(beyond * count),
         region.where,
         judged.words,
         share,
         judged.measure,
-        here - there,
-        elsewhere[0] - elsewhere[1],
-        low if judged.measure == "error" else float("nan"),
-        high if judged.measure == "error" else float("nan"),
+        here,
+        there,
+        low,
+        high,
         p,
-        f"Collect or augment such samples for training, which has {int(trained.sum()):,}, or regularise.",
-        "At most: with the gap of the rest, "
-        + change(judged.measure, judged.overall, [share * one for one in (beyond, max(low, 0.0), high)])
+        f"Collect or augment more such samples (training has {int(trained.sum()):,}), or regularise.",
+        "At most, with no larger gap than elsewhere, "
+        + change(judged.measure, judged.overall, [share * one for one in (beyond, max(least, 0.0), most)])
         + ".",
+        sides=_SIDES,
+        is_share=judged.measure == "error",
         evidence={
+            "beyond": beyond,
             "training": there,
             "held_out": here,
             "training_elsewhere": elsewhere[1],

@@ -26,7 +26,7 @@ log = logging.getLogger("cutaway.analysis")
 # From this severity on an insight is an error; below the other it is worth knowing and no more.
 GRAVE, SLIGHT = 0.5, 0.01
 # What both hold of an insight as it is.
-FIGURES = ("count", "share", "measure", "inside", "outside", "low", "high", "p", "action", "buys")
+FIGURES = ("count", "share", "measure", "is_share", "inside", "outside", "low", "high", "p", "action", "buys")
 _SCHEMA = pa.schema(
     [
         ("sample", pa.string()),
@@ -46,6 +46,9 @@ _SCHEMA = pa.schema(
         ("action", pa.string()),
         ("buys", pa.string()),
         ("also", pa.string()),
+        ("inside_of", pa.string()),
+        ("outside_of", pa.string()),
+        ("is_share", pa.bool_()),
     ]
 )
 
@@ -66,6 +69,8 @@ def insight_table(insights: Iterable[Insight]) -> pa.Table:
             "reason": one.words,
             "where": " and ".join(one.where),
             "also": ", ".join(one.also),
+            "inside_of": one.sides[0],
+            "outside_of": one.sides[1],
             **{name: _plain(getattr(one, name)) for name in ("kind", "subset", *FIGURES)},
         }
         for one in insights
@@ -90,7 +95,8 @@ def _finding(insight: Insight, evaluation: int) -> Finding:
     if "column" in insight.evidence:
         where["column"] = insight.evidence["column"]
     figures = {name: _plain(getattr(insight, name)) for name in ("severity", *FIGURES)}
-    evidence = {"sample": insight.sample, **figures, "also": list(insight.also), **dict(insight.evidence)}
+    lists = {"also": list(insight.also), "sides": list(insight.sides)}
+    evidence = {"sample": insight.sample, **figures, **lists, **dict(insight.evidence)}
     # A cell of latent space has no condition, and is told apart by its samples alone.
     told_apart = insight.sample if insight.evidence.get("cell") else ""
     name = json.dumps(["insight", insight.kind, where, told_apart], sort_keys=True, default=str)

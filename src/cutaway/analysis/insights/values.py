@@ -34,13 +34,27 @@ class Insight:
 
     `words` say it, `action` says what to do about it, and `buys` how much that would buy at most. `where` are
     conditions that `parse_filter` reads back; they are empty where no condition says which samples are meant, and
-    `rows` always do. `severity` ranks from 0 to 1: the share of all error or loss that is at stake for kinds about
-    performance, five times the share of samples concerned for kinds about data (once for `ambiguous`), the distance
-    between the subsets for `domain-gap`, and five times the gap in error for overfitting as a whole.
+    `rows` always do. `count` is how many these are. `subset` names the subsets that they are in, and `share` is their
+    part of the samples of these subsets that could be meant: for low performance, overfitting and metadata that
+    explains loss those with an outcome, for mislabeled samples those with a label, for all other kinds every one.
 
-    `inside` and `outside` are `measure` there and elsewhere; `low` and `high` hold their difference with 95 % certainty
-    before one knows that it was chosen for being large. `p` is corrected for all that was looked at. NaN stands for
-    what a kind does not have. `also` names what was found in other ways and says the same.
+    `severity` ranks from 0 to 1: the share of all error or loss of the judged samples that is at stake for kinds about
+    performance, five times the share of samples concerned for kinds about data (once for `ambiguous`; of wrong labels
+    so many as are expected), the distance between the subsets for `domain-gap`, and five times the gap in error for
+    overfitting as a whole.
+
+    `inside` and `outside` are `measure` on the two `sides`, a share of samples where `is_share`; `low` and `high` hold
+    `inside` less `outside` with 95 % certainty, before one knows that it was chosen for being large. `p` is corrected
+    for all that was looked at. NaN stands for what a kind does not have. `also` names what was found in other ways and
+    says the same.
+
+    | kind | `measure` | `inside` | `outside` |
+    |---|---|---|---|
+    | low-performance | error, or mean loss | judged samples of the slice | all other judged samples |
+    | overfitting | the same | held-out samples (of the region) | training samples (of the region) |
+    | metadata-explains-loss | the same | the end of the column that does worse | the other end |
+    | domain-gap | what differs most | the subset | the subset that it is held against |
+    | mislabeled-samples | wrong labels | expected wrong ones, of all labels | none |
     """
 
     kind: str
@@ -60,6 +74,8 @@ class Insight:
     action: str = ""
     buys: str = ""
     also: tuple[str, ...] = ()
+    sides: tuple[str, str] = ("these", "elsewhere")
+    is_share: bool = False
     evidence: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -69,7 +85,7 @@ class Insight:
 
     @property
     def effect(self) -> float:
-        """How much larger `measure` is inside than outside."""
+        """How much larger `measure` is inside than outside; NaN where it has only one of the two."""
         return self.inside - self.outside
 
 

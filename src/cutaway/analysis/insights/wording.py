@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["change", "figures", "listed", "named", "percent", "times", "told"]
+from cutaway.wording import percent
+
+__all__ = ["change", "figures", "listed", "named", "times", "told"]
 
 # Below this share a change takes two decimals to be seen.
 FINE = 0.05
-
-
-def percent(share: float) -> str:
-    """Return a share in percent; never 0 % or 100 % for what is not quite that.
-
-    >>> percent(0.0812), percent(0.5), percent(0.00001)
-    ('8.1 %', '50 %', 'under 0.1 %')
-    """
-    number = 100 * share
-    if 0 < number < 0.05:
-        return "under 0.1 %"
-    if 99.5 <= number < 100:
-        return "over 99 %"
-    return f"{number:.1f} %" if 0 < number < 9.95 else f"{number:.0f} %"
 
 
 def figures(*numbers: float) -> list[str]:
@@ -43,13 +31,13 @@ def told(measure: str, *numbers: float) -> list[str]:
 
 
 def change(measure: str, overall: float, less: Sequence[float]) -> str:
-    """Say from where to where a measure would go, with the range in brackets: `less` is the best guess, low, high."""
+    """Say how far a measure would fall, with the range in brackets: `less` is by how much, at best guess, low, high."""
     after, most, least = (max(0.0, overall - one) for one in less)
     numbers = (overall, after, least, most)
     fine = measure == "error" and overall < FINE
     texts = [f"{100 * one:.2f} %" for one in numbers] if fine else told(measure, *numbers)
     noun = "error" if measure == "error" else "mean loss"
-    return f"overall {noun} from {texts[0]} to {texts[1]} ({texts[2]} to {texts[3]})"
+    return f"overall {noun} falls from {texts[0]} to {texts[1]} ({texts[2]} to {texts[3]})"
 
 
 def times(inside: float, outside: float) -> str:
@@ -57,7 +45,7 @@ def times(inside: float, outside: float) -> str:
     if outside <= 0 or inside / outside < 1.5:
         return ""
     ratio = inside / outside
-    return f", {ratio:.1f} times" if ratio < 10 else f", {ratio:.0f} times"
+    return f" ({ratio:.1f} times as high)" if ratio < 10 else f" ({ratio:.0f} times as high)"
 
 
 def listed(texts: Sequence[str], word: str = "and") -> str:

@@ -37,7 +37,7 @@ def test_few_errors_leave_it_to_the_loss() -> None:
     by, note = judged(samples(["test"] * 100, correct=[True] * 95 + [False] * 5, loss=np.arange(100.0)))
     assert by is not None
     assert by.measure == "loss"
-    assert "Only 5 answers are wrong" in note
+    assert "Only 5 predictions are wrong" in note
 
 
 def test_a_loss_that_is_not_finite_is_no_outcome() -> None:

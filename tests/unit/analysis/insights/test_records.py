@@ -98,8 +98,8 @@ class TestFolding:
 
     def test_overfitting_that_explains_a_low_performance_takes_its_place(self) -> None:
         fitted = Insight(
-            "overfitting", "by heart.", rows(0, 100), "test/1", 0.3, ("label = 4",), inside=0.28, outside=0.1,
-            evidence={"training": 0.02},
+            "overfitting", "by heart.", rows(0, 100), "test/1", 0.3, ("label = 4",), inside=0.3, outside=0.02,
+            evidence={"training": 0.02, "beyond": 0.18},
         )  # fmt: skip
         (one,) = folded([LOW, fitted])
         assert one.kind == "overfitting"
@@ -107,7 +107,7 @@ class TestFolding:
         assert "low performance" in one.also
 
     def test_overfitting_that_explains_little_is_a_word_beside_it(self) -> None:
-        fitted = Insight("overfitting", "by heart.", rows(0, 100), inside=0.15, outside=0.1, evidence={"training": 0.2})
+        fitted = Insight("overfitting", "by heart.", rows(0, 100), measure="error", evidence={"training": 0.2, "beyond": 0.05})
         (one,) = folded([LOW, fitted])
         assert one.kind == "low-performance"
-        assert "overfitted" in one.words
+        assert "overfitting (training 20 %)" in one.words
