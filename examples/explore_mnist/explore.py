@@ -133,7 +133,7 @@ def class_distances(everything: Population) -> None:
     plot_distances(everything, found, place).png(FIGURES / "distances.png")
     said = (
         f"{chosen['sample']}, a {chosen['label']} that is read as {chosen['prediction']}: {found.in_words(place)}. "
-        f"Of {len(rows)} validation errors {len(explained)} lie nearer to the class that they are taken for"
+        f"Of {len(rows)} validation errors {len(explained)} lie nearer to the class that they were predicted as"
     )
     claim("distances", said, holds=len(explained) > len(rows) / 2)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 
-__all__ = ["chance_words", "counted", "listed", "percent", "short_repr"]
+__all__ = ["chance_words", "counted", "listed", "number_between", "percent", "short_repr"]
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -50,6 +51,27 @@ def listed(items: Sequence[object], most: int = 4, rest: str = "more") -> str:
     """
     shown = ", ".join(map(str, items[:most]))
     return shown if len(items) <= most else f"{shown} and {len(items) - most:,} {rest}"
+
+
+def number_between(low: float, high: float, fits: Callable[[float], bool], otherwise: float) -> str:
+    """Return the number with the fewest digits between two that fits.
+
+    >>> number_between(1.96, 2.03, lambda number: 1.96 < number < 2.03, 2.03)
+    '2'
+    """
+    middle = low / 2 + high / 2
+    if math.isfinite(middle):
+        for digits in range(1, 17):
+            text = f"{middle:.{digits}g}"
+            if fits(float(text)):
+                return _unscientific(text)
+    return repr(otherwise)
+
+
+def _unscientific(text: str) -> str:
+    number = float(text)
+    plain = f"{number:.0f}"
+    return plain if "e" in text and abs(number) < 1e15 and float(plain) == number else text
 
 
 def short_repr(value: object, most: int = 60) -> str:

@@ -298,7 +298,9 @@ class TestWhatRankedTablesSay:
         leaks = ranked(names[8:], [1.0] * 20, **{name: values[8:] for name, values in about.items()})
         found = find_insights(samples, no_neighbours(samples), ranked={"duplicates": doubles, "leakage": leaks})
         (double,), (leak,) = found.of("duplication"), found.of("data-leakage")
-        assert double.words.startswith("8 of 1,200 samples of training (0.7 %) repeat another one of the same subset exactly")
+        assert double.words.startswith(
+            "8 of 1,200 samples of training (0.7 %) repeat another one of the same subset exactly"
+        )
         assert leak.words == "20 of 800 samples of validation (2.5 %) are also in training, or nearly so."
         assert leak.evidence["against"] == "training"
         assert leak.buys.startswith("Without them, error on validation is")

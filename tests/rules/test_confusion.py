@@ -60,7 +60,7 @@ def test_its_message_names_both_classes() -> None:
     (found,) = findings(Confusion(), trained([0.0] * 60))
     assert found.message == (
         "Class 2 is recognised in 0% of its 130 labels up to step 49, below 90%: "
-        "most often (100%) it is taken for class 3."
+        "most often (100%) it is predicted as class 3."
     )
     assert found.where == {"step": 49, "mode": "TRAIN", "tensor": SCORES}
     assert found.evidence["class"] == 2
@@ -126,7 +126,7 @@ def test_a_share_beside_the_diagonal_may_be_too_large_by_itself() -> None:
     (found,) = findings(Confusion(min_diag=0, max_off_diag=0.19), one_step(labels, named))
     assert found.evidence["value"] == pytest.approx(0.2)
     assert found.evidence["threshold"] == 0.19
-    assert "more than 19% of it is taken for one other class" in found.message
+    assert "more than 19% of it is predicted as one other class" in found.message
 
 
 def test_tensors_may_be_named_or_come_from_collections() -> None:

@@ -1,8 +1,10 @@
 """Counts and lists are said the same way everywhere."""
 
+import math
+
 import pytest
 
-from cutaway.wording import chance_words, counted, listed, percent
+from cutaway.wording import chance_words, counted, listed, number_between, percent
 
 
 def test_one_thing_is_singular_and_all_other_numbers_are_plural() -> None:
@@ -31,3 +33,15 @@ def test_a_share_reads_as_percent_and_never_as_quite_none_or_all(share: float, t
 )
 def test_no_p_value_reads_as_none_at_all(p: float, text: str) -> None:
     assert chance_words(p) == text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "told"), [(1.96, 2.03, "2"), (0.0, 1e-9, "5e-10"), (123456.7, 123999.0, "123700"), (-1.0, 1.0, "0")]
+)
+def test_a_number_between_two_has_few_digits(low: float, high: float, told: str) -> None:
+    assert number_between(low, high, lambda number: low < number < high, high) == told
+
+
+def test_neighbours_with_nothing_between_are_told_exactly() -> None:
+    low, high = 1.0, math.nextafter(1.0, 2.0)
+    assert float(number_between(low, high, lambda number: low < number <= high, high)) == high

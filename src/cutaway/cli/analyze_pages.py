@@ -17,7 +17,7 @@ from cutaway.analysis.population.names import command_name
 from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.options import shown_path
 from cutaway.cli.output import Screen, heading
-from cutaway.cli.words import cut, number, printable
+from cutaway.cli.words import cut, number, printable, shorten
 from cutaway.errors import AnalysisUnavailable, StorageError
 from cutaway.run.exporting import write_csv
 
@@ -181,7 +181,8 @@ def _cell(value: Any, most: int) -> Cell:
         return "yes" if value else "no"
     if isinstance(value, int | float):
         return number(value)
-    return cut(str(value), most)
+    # A name says what it is at both of its ends; a sentence at its beginning.
+    return cut(str(value), most) if most > MOST_TEXT else shorten(printable(str(value)[:MOST_LINE]), most)
 
 
 def _object(part: AnalysisResult) -> dict[str, Any]:

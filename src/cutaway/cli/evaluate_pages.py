@@ -186,8 +186,8 @@ def _print_hardest(screen: Screen, hardest: Sequence[dict[str, Any]]) -> None:
     columns = [
         GridColumn("", least=12),
         GridColumn("loss", "right"),
-        GridColumn("is", drop=1),
-        GridColumn("taken for", drop=1),
+        GridColumn("label", drop=1),
+        GridColumn("predicted", drop=1),
     ]
     rows: list[list[Cell]] = [
         [

@@ -53,7 +53,7 @@ def _names_in(file: Path) -> list[str]:
 def _tell(made: Frozen, folder: Path) -> None:
     for sentence in made.left_out:
         print_to_stderr(f"Left out: {sentence}")
-    what = f"{made.answers:,} answers, {made.pictures:,} pictures"
+    what = f"{made.answers:,} results, {made.pictures:,} pictures"
     if made.samples:
         what += f", {made.samples:,} samples in full ({made.heat_maps:,} with heat maps)"
     print_to_stderr(f"Frozen: {what}, {made.bytes / 1e6:.1f} MB.")

@@ -165,7 +165,7 @@ class RecentAnswers:
         return earlier >= 0 and self._share_at[-1] - self._share_at[earlier] <= STILL_LEARNING
 
     def matrix(self, classes: int) -> Int64Array:
-        """Return how often each true class (row) was taken for each class (column)."""
+        """Return how often each true class (row) was predicted as each class (column)."""
         labels = np.concatenate([one.labels for one in self._held])
         predictions = np.concatenate([one.predictions for one in self._held])
         return np.bincount(labels * classes + predictions, minlength=classes**2).reshape(classes, classes)

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.comparing.comparison import Comparison, Difference
-from cutaway.analysis.samples import CORRECT, LOSS
+from cutaway.analysis.samples import LABEL, LOSS, PREDICTION, SUBSET
 from cutaway.arrays import Float32Array
 from cutaway.run.analyses import AnalysisName, KeptTable, read_table, scope_of, write_table
 from cutaway.run.evaluations import Evaluation
@@ -32,7 +32,8 @@ __all__ = ["FLIPS", "flip_table", "flips_answer", "keep_comparison", "kept_compa
 
 MOST_FLIPS = 500
 MOST_SLICES = 200
-VERSION = 1
+# Counted up when a comparison says something else than before, so that what was kept is made anew.
+VERSION = 2
 FLIPS = ("both right", "better", "worse", "both wrong", "not compared")
 """What became of a sample, in the order of the codes of `flip`."""
 _Row = TypeVar("_Row", SliceRow, RegionRow)
@@ -76,6 +77,7 @@ def _answer(
         evaluation_before=before.number,
         evaluation_after=after.number,
         count=found.count,
+        subsets=list(found.subsets),
         counts=None if found.counts is None else dict(found.counts),
         accuracy=_difference(found.accuracy),
         loss=_difference(found.loss),
@@ -132,16 +134,41 @@ def _unavailable(before: Loaded, after: Loaded) -> Refusal:
 
 
 def _codes(before: Loaded, after: Loaded, found: Comparison) -> npt.NDArray[np.int8]:
+    """Return what became of each sample, as many of each kind as the comparison counted.
+
+    Both models are judged by the label of the second, so what the second got of a sample that did not flip is what the
+    first got too.
+    """
+    there = pc.index_in(before.ids, value_set=after.ids)
+    compared = np.asarray(pc.is_in(after.column(SUBSET).take(there), value_set=pa.array(found.subsets, pa.string())))
+    compared &= ~_differs(before, after, there)
     codes = np.full(len(before), _BOTH_RIGHT, np.int8)
-    if CORRECT in before.column_names:
-        right = before.column(CORRECT).fill_null(False).to_numpy().astype(np.bool_)  # noqa: FBT003 - pyarrow takes no keyword
-        codes[~right] = _BOTH_WRONG
+    if found.counts is not None:
+        label = pc.coalesce(_texts(after, LABEL).take(there), _texts(before, LABEL))
+        right = pc.equal(label, _texts(after, PREDICTION).take(there))
+        compared &= np.asarray(pc.and_(pc.is_valid(right), pc.is_valid(_texts(before, PREDICTION))))
+        codes[~np.asarray(right.fill_null(False), np.bool_)] = _BOTH_WRONG  # noqa: FBT003 - pyarrow takes no keyword
+    codes[~compared] = _NOT_COMPARED
     if "flip" in found.table.column_names:
         for word, code in (("better", _BETTER), ("worse", _WORSE)):
             flipped = found.table.filter(pc.equal(found.table["flip"], word))["sample"]
             codes[np.asarray(pc.is_in(before.ids, value_set=flipped.combine_chunks()))] = code
-    codes[~np.asarray(pc.is_in(before.ids, value_set=after.ids))] = _NOT_COMPARED
     return codes
+
+
+def _texts(loaded: Loaded, name: str) -> pa.ChunkedArray:
+    """Return a column as texts, null where there is none."""
+    there = name in loaded.column_names
+    return loaded.column(name).cast(pa.string()) if there else pa.chunked_array([pa.nulls(len(loaded), pa.string())])
+
+
+def _differs(before: Loaded, after: Loaded, there: pa.Array) -> npt.NDArray[np.bool_]:
+    """Return which samples have another content in the second evaluation, as far as both know it."""
+    hashes = [one.population.hashes() for one in (before, after)]
+    if hashes[0] is None or hashes[1] is None:
+        return np.zeros(len(before), np.bool_)
+    first, second = pa.array(hashes[0], pa.string()), pa.array(hashes[1], pa.string()).take(there)
+    return np.asarray(pc.fill_null(pc.not_equal(first, second), False), np.bool_)  # noqa: FBT003 - pyarrow takes no keyword
 
 
 def _loss_change(before: Loaded, after: Loaded) -> Float32Array:
@@ -171,6 +198,7 @@ def keep_comparison(before: Evaluation, after: Evaluation, found: Comparison) ->
     about = {
         "key": key,
         "count": found.count,
+        "subsets": list(found.subsets),
         "counts": None if found.counts is None else dict(found.counts),
         "accuracy": None if found.accuracy is None else asdict(found.accuracy),
         "loss": None if found.loss is None else asdict(found.loss),
@@ -208,6 +236,7 @@ def _comparison(main: KeptTable, slices: pa.Table, regions: pa.Table | None) -> 
         table=main.table,
         slices=slices,
         regions=regions,
+        subsets=tuple(map(str, about["subsets"])),
         notes=tuple(map(str, about["notes"])),
         words=tuple(map(str, about["words"])),
     )

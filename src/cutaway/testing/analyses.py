@@ -34,7 +34,7 @@ class AnalysisContract:
     asked_with: ClassVar[Mapping[str, Any]] = {}
 
     def population(self, samples: int = 60) -> Population:
-        """Return samples of three classes in two subsets, some of them taken for another class."""
+        """Return samples of three classes in two subsets, some of them predicted as another class."""
         rng = np.random.default_rng(0)
         labels = np.arange(samples) % 3
         latents = rng.normal(size=(samples, 4)) + np.eye(3, 4)[labels] * 4

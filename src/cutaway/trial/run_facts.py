@@ -138,7 +138,7 @@ LOSS, TRUTH, PREDICTION = "loss", "ground_truth.", "prediction."
 
 
 class HardSample(NamedTuple):
-    """A sample with a large loss: what it is, and what it was taken for, where classes have names."""
+    """A sample with a large loss: what it is, and what it was predicted as, where classes have names."""
 
     id: str | None
     loss: float
@@ -192,7 +192,7 @@ def _facts_of(evaluation: Evaluation) -> EvaluationFacts:
 
 
 def _hardest_samples(evaluation: Evaluation) -> tuple[HardSample, ...]:
-    """The largest losses of all subsets, with what the sample is and what it was taken for where classes have names."""
+    """The largest losses of all subsets, with what each sample is and was predicted as where classes have names."""
     import pyarrow.compute as pc  # few runs are evaluated
 
     found: list[HardSample] = []

@@ -46,7 +46,7 @@ def test_an_evaluated_run_has_a_report_in_its_folder(cutaway: Cutaway, animals: 
     assert (code, err) == (0, "")
     assert "written  runs/animals/reports/report.html" in out
     text = shown(animals / "reports" / "report.html")
-    for words in ("animals", "Accuracy is", "on validation (95 % interval", "Which classes are taken for which"):
+    for words in ("animals", "Accuracy is", "on validation (95 % interval", "Which classes are predicted as which"):
         assert words in text
     assert "The run holds an evaluation only" in text
     assert sorted(path.name for path in (animals / "reports").iterdir()) == ["report.html"]

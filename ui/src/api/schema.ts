@@ -593,7 +593,8 @@ export interface paths {
          * @description Return the map as Arrow: columns row (uint32), x, y (float32), NaN where a sample has no place.
          *
          *     The order is drawn once for an evaluation, so that the first rows are a fair sample of all. With `like` the samples
-         *     are those of that evaluation in its order, where they lie in this one.
+         *     are those of that evaluation in its order, where they lie in this one. `samples` in the table's metadata is the same
+         *     for the same samples in the same order.
          */
         get: operations["points_api_runs__run__population_points_arrow_get"];
         put?: never;
@@ -1231,6 +1232,11 @@ export interface components {
             x: number | null;
             /** Y */
             y: number | null;
+            /**
+             * Judged
+             * @description How many of its samples loss and accuracy are of: held-out ones, if any.
+             */
+            judged: number;
             /** Loss */
             loss: number | null;
             /** Accuracy */
@@ -1690,7 +1696,7 @@ export interface components {
         };
         /**
          * EvaluationRow
-         * @description An evaluation of a run: a model on every sample of some subsets.
+         * @description An evaluation of a run: a model on every sample of some subsets. No figure mixes training with others.
          */
         EvaluationRow: {
             /** Number */
@@ -1712,6 +1718,13 @@ export interface components {
             };
             /** Spaces */
             spaces: string[];
+            /** Scores */
+            scores: components["schemas"]["SubsetScore"][];
+            /**
+             * Judged
+             * @description The subset that `accuracy` and `loss` are of: a held-out one, if any.
+             */
+            judged: string;
             /** Accuracy */
             accuracy: number | null;
             /** Loss */
@@ -1903,6 +1916,11 @@ export interface components {
             evaluation_after: number;
             /** Count */
             count: number;
+            /**
+             * Subsets
+             * @description What is compared: held-out subsets, unless there are none.
+             */
+            subsets: string[];
             /** Counts */
             counts: {
                 [key: string]: number;
@@ -2053,7 +2071,10 @@ export interface components {
             severity: number | null;
             /** Count */
             count: number;
-            /** Share */
+            /**
+             * Share
+             * @description Which part it is of the samples of `subset` that could be meant.
+             */
             share: number | null;
             /** Subset */
             subset: string;
@@ -2061,6 +2082,16 @@ export interface components {
             where: string[];
             /** Measure */
             measure: string;
+            /**
+             * Is Share
+             * @description Whether `inside` and `outside` are shares of samples.
+             */
+            is_share: boolean;
+            /**
+             * Sides
+             * @description What `inside` and `outside` are of.
+             */
+            sides: string[];
             /** Inside */
             inside: number | null;
             /** Outside */
@@ -3334,6 +3365,20 @@ export interface components {
             samples_known: boolean;
         };
         /**
+         * SubsetScore
+         * @description How a model does on one subset: of the samples with a label and a prediction, and the mean of its losses.
+         */
+        SubsetScore: {
+            /** Subset */
+            subset: string;
+            /** Samples */
+            samples: number;
+            /** Accuracy */
+            accuracy: number | null;
+            /** Loss */
+            loss: number | null;
+        };
+        /**
          * Suggestion
          * @description What the analysis of labels says of a sample, and what was decided about it.
          */
@@ -3769,6 +3814,7 @@ export type SliceRow = components['schemas']['SliceRow'];
 export type Sparkline = components['schemas']['Sparkline'];
 export type StepRow = components['schemas']['StepRow'];
 export type StepsFacts = components['schemas']['StepsFacts'];
+export type SubsetScore = components['schemas']['SubsetScore'];
 export type Suggestion = components['schemas']['Suggestion'];
 export type SuggestionRow = components['schemas']['SuggestionRow'];
 export type Suggestions = components['schemas']['Suggestions'];

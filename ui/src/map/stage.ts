@@ -5,6 +5,7 @@ import { Frames } from "./animate";
 import { fitted, type Size } from "./camera";
 import { PlainRenderer } from "./fallback";
 import { openContext, PointRenderer, rgbOf, type Renderer, type Rgb } from "./renderer";
+import { cameFrom } from "./travel";
 import type { Colours, Points, View } from "./types";
 
 /** How the map is drawn; `lost` while the browser has taken the graphics card away. */
@@ -72,7 +73,7 @@ export class Stage {
   }
 
   setPoints(points: Points, travel: boolean): void {
-    const from = travel && this.points.x.length === points.x.length && points.x.length > 0 ? this.points : null;
+    const from = travel ? cameFrom(this.points, points) : null;
     this.points = points;
     this.renderer.setPoints(points, from);
     this.frames.forget();

@@ -7,6 +7,10 @@ export interface Points {
   /** NaN where a sample has no place. */
   x: Float32Array;
   y: Float32Array;
+  /** What tells which samples these are, in which order. */
+  samples?: string;
+  /** Where the same samples lay on the map before, NaN where one had no place on it. */
+  from?: Points;
 }
 
 /** Which colour each point has: an index into `palette`, which are CSS hex colours (`#rrggbb`), at most 4,096. */

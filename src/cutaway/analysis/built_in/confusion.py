@@ -1,8 +1,8 @@
-"""Which classes are taken for which, and what is decided about each label at a threshold."""
+"""Which classes are predicted as which, and what is decided about each label at a threshold."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,10 +14,12 @@ from cutaway.analysis.population.contract import Analysis, InReport
 from cutaway.analysis.population.options import option
 from cutaway.analysis.population.result import AnalysisResult, Draw
 from cutaway.analysis.samples import CORRECT, PREDICTION, SUBSET, Samples
+from cutaway.analysis.samples.held_out import TRAINING, judged_subsets
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
 
 if TYPE_CHECKING:
+    from cutaway.analysis.classes.confusion import ConfusionCounts
     from cutaway.analysis.classes.thresholds import ThresholdCounts
     from cutaway.analysis.population.population import Population
     from cutaway.run.evaluated import EvaluatedPopulation
@@ -35,7 +37,7 @@ class ConfusionOptions:
 
 
 class ConfusionOfClasses(Analysis):
-    """Which classes are taken for which, and with a metric of confusion elements what is right at a threshold."""
+    """Which classes are predicted as which, and with a metric of confusion elements what is right at a threshold."""
 
     name = "confusion"
     options = ConfusionOptions
@@ -47,7 +49,7 @@ class ConfusionOfClasses(Analysis):
         return "" if origin is not None and origin.confusion_metrics else _no_classes(samples, origin)
 
     def make(self, population: Population, seed: int, progress: Listener | None) -> AnalysisResult:
-        """Return the pairs of classes, and how each class did, by subset; and each label at a threshold of 0.5."""
+        """Return the pairs of classes, and how each class did, in each subset; and each label at a threshold of 0.5."""
         counts, notes = _all_counts(population)
         words = [one.words() for one in counts]
         if _no_classes(population.samples, population.origin):
@@ -55,43 +57,87 @@ class ConfusionOfClasses(Analysis):
                 raise AnalysisUnavailable("confusion matrix", " ".join(notes))
             return AnalysisResult("confusion", tuple(words), {"confusion": _table(counts)}, tuple(notes))
         found = population.confusion(by=SUBSET)
-        own = [f"{name}: {one.words()}" for name, one in found.parts.items()] or [found.words()]
-        tables = {"confusion": found.pairs, "classes": found.by_class}
+        tables = {"confusion": _each(found, SUBSET, _pairs), "classes": _each(found, SUBSET, _classes)}
         if counts:
             tables["thresholds"] = _table(counts)
-        return AnalysisResult("confusion", (*own, *words), tables, (*found.notes, *notes))
+        return AnalysisResult("confusion", (*_words(found), *words), tables, (*found.notes, *notes))
 
     def answer(
         self, population: Population, options: ConfusionOptions, seed: int, progress: Listener | None
     ) -> AnalysisResult:
-        """Return the same, split by a column, with the pairs that are confused most; or the labels at a threshold."""
-        from cutaway.analysis.population.plotting import plot_confusion
+        """Return the same with the pairs that are confused most; or the labels at a threshold.
 
+        Split by another column than the subset, what was held out is counted.
+        """
         metrics = () if population.origin is None else population.origin.confusion_metrics
         asked = options.metric is not None or options.threshold is not None
         if asked or (metrics and _no_classes(population.samples, population.origin)):
             return _at_threshold(population, options)
-        found = population.confusion(by=options.by)
+        by = options.by or SUBSET
+        found = (population if by == SUBSET else population.judged_by(CORRECT)).confusion(by=by)
         also = [
             f"`--metric {one}` counts its decisions by label, `--threshold` at another than 0.5." for one in metrics
         ]
         return AnalysisResult(
             self.name,
-            (found.words(), *(f"{name}: {one.words()}" for name, one in found.parts.items())),
-            {"confusion": found.pairs, "most_confused": found.most_confused(), "classes": found.by_class},
+            _words(found),
+            {
+                "confusion": _each(found, by, _pairs),
+                "most_confused": _each(found, by, _most_confused),
+                "classes": _each(found, by, _classes),
+            },
             (*found.notes, *also),
-            figures={"confusion": lambda: plot_confusion(found)},
+            figures=_drawn(found),
             shown="most_confused",
         )
 
     def figures(self, population: Population, part: AnalysisResult, seed: int) -> dict[str, Draw]:
-        """Return the matrix of classes, and one of decisions for each metric that has them."""
-        from cutaway.analysis.population.plotting import plot_confusion, plot_threshold
+        """Return the matrix of classes in each subset, and one of decisions for each metric that has them."""
+        from cutaway.analysis.population.plotting import plot_threshold
 
         drawn: dict[str, Draw] = {one.metric: partial(plot_threshold, one) for one in _all_counts(population)[0]}
-        if not _no_classes(population.samples, population.origin):
-            drawn = {"confusion": lambda: plot_confusion(population.confusion()), **drawn}
-        return drawn
+        if _no_classes(population.samples, population.origin):
+            return drawn
+        first, *others = _drawn(population.confusion(by=SUBSET)).items()
+        # A report draws the first ones: the matrix that counts most, and what is decided.
+        return dict([first, *drawn.items(), *others])
+
+
+def _words(found: ConfusionCounts) -> tuple[str, ...]:
+    return tuple(f"{name}: {found.parts[name].words()}" for name in _ordered(found)) or (found.words(),)
+
+
+def _ordered(found: ConfusionCounts) -> list[str]:
+    """Return the parts; of subsets those that the model is judged by first."""
+    first = judged_subsets(found.parts) if TRAINING in found.parts else ()
+    return [*first, *(name for name in found.parts if name not in first)]
+
+
+def _each(found: ConfusionCounts, by: str, table_of: Callable[[ConfusionCounts], pa.Table]) -> pa.Table:
+    """Return one table of all parts, of which the first column says which one a row is of."""
+    tables = []
+    for name in _ordered(found):
+        own = table_of(found.parts[name])
+        tables.append(own.add_column(0, by, pa.array([name] * own.num_rows, pa.string())))
+    return pa.concat_tables(tables) if tables else table_of(found)
+
+
+def _pairs(found: ConfusionCounts) -> pa.Table:
+    return found.pairs
+
+
+def _classes(found: ConfusionCounts) -> pa.Table:
+    return found.by_class
+
+
+def _most_confused(found: ConfusionCounts) -> pa.Table:
+    return found.most_confused()
+
+
+def _drawn(found: ConfusionCounts) -> dict[str, Draw]:
+    from cutaway.analysis.population.plotting import plot_confusion
+
+    return {name: partial(plot_confusion, found.parts[name], f"Confusion: {name}") for name in _ordered(found)}
 
 
 def _no_classes(samples: Samples, origin: EvaluatedPopulation | None) -> str:

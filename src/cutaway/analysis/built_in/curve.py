@@ -11,9 +11,10 @@ import pyarrow as pa
 from cutaway.analysis.population.contract import MOST_IN_WORDS, Analysis, InReport
 from cutaway.analysis.population.options import option
 from cutaway.analysis.population.result import AnalysisResult, Draw
-from cutaway.analysis.samples import LOSS, Samples
+from cutaway.analysis.samples import CORRECT, LOSS, SUBSET, Samples
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.evaluation.progress import Listener
+from cutaway.wording import counted
 
 if TYPE_CHECKING:
     from cutaway.analysis.curves import Curve
@@ -47,8 +48,9 @@ class CurvesOfMetadata(Analysis):
         return "" if samples.has(LOSS) or metrics else "these samples have neither a loss nor a metric"
 
     def make(self, population: Population, seed: int, progress: Listener | None) -> AnalysisResult:
-        """Return a curve for each metadata column."""
+        """Return a curve for each metadata column, of the samples that the model is judged by."""
         y = _outcome(population)
+        population = population.judged_by(y)
         found: list[Curve] = []
         unsaid: list[AnalysisUnavailable] = []
         for x in population.table.column_names:
@@ -75,18 +77,21 @@ class CurvesOfMetadata(Analysis):
     def answer(
         self, population: Population, options: CurveOptions, seed: int, progress: Listener | None
     ) -> AnalysisResult:
-        """Return one curve."""
+        """Return one curve: of the samples that the model is judged by, unless it is split by subset."""
         from cutaway.analysis.population.plotting import plot_curve
 
         if options.x is None:
             columns = [name for name in population.table.column_names if name.startswith("metadata.")]
             raise ConfigurationError(f"`curve` needs `--x`, a column such as {', '.join(columns[:5]) or 'label'}.")
-        found = population.curve(options.x, options.y or LOSS, bins=options.bins, by=options.by)
+        y = options.y or LOSS
+        judged = y in population.table.column_names and _is_outcome(y) and options.by != SUBSET
+        chosen = population.judged_by(y) if judged else population
+        found = chosen.curve(options.x, y, bins=options.bins, by=options.by)
         return AnalysisResult(
             self.name,
             (found.words(),),
             {"curve": found.table},
-            found.notes,
+            (*found.notes, *_left_out(len(population) - len(chosen))),
             title=f"{found.y} against {found.x}",
             figures={"curve": lambda: plot_curve(found)},
             shown="curve",
@@ -95,8 +100,18 @@ class CurvesOfMetadata(Analysis):
     def figures(self, population: Population, part: AnalysisResult, seed: int) -> dict[str, Draw]:
         """Return a figure of each curve."""
         y = _outcome(population)
+        population = population.judged_by(y)
         names = part.tables["curve"]["x"].unique().to_pylist()
         return {name: partial(_drawn, population, name, y) for name in names}
+
+
+def _left_out(count: int) -> tuple[str, ...]:
+    said = f"{counted(count, 'sample')} of other subsets left out; `--by subset` shows them beside these."
+    return (said,) if count else ()
+
+
+def _is_outcome(name: str) -> bool:
+    return name in (LOSS, CORRECT) or name.startswith(("metric.", "loss."))
 
 
 def _outcome(population: Population) -> str:

@@ -24,6 +24,8 @@ __all__ = ["InsightsOfAll"]
 MOST_INSIGHTS = 10_000
 COLUMNS = {
     **dict.fromkeys(("kind", "where", "subset", "measure", "action", "buys", "also"), pa.string()),
+    **dict.fromkeys(("inside_of", "outside_of"), pa.string()),
+    "is_share": pa.bool_(),
     "count": pa.int64(),
     "share": pa.float64(),
 }

@@ -1,4 +1,4 @@
-"""Which classes a model takes for which: counts, precision and recall by class. Sparse, so ten thousand classes fit."""
+"""Which classes a model predicts as which: counts, precision and recall by class. Sparse: ten thousand classes fit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_PARTS = 100
 
 @dataclass(frozen=True)
 class ConfusionCounts:
-    """What the samples of each class were taken for.
+    """What the samples of each class were predicted as.
 
     `pairs` has a row for each pair of classes that occurs: label, prediction, count, and `share`, the part of the
     samples with that label. `by_class` has a row for each class: its `support` (samples with that label), how often it
@@ -78,7 +78,7 @@ class ConfusionCounts:
         said = f"accuracy {self.accuracy:.4f} [{self.low:.4f}, {self.high:.4f}], {self.count:,} samples"
         for worst in self.most_confused(1).to_pylist():
             part = f"{_times(worst['count'])}, {worst['share']:.1%} of its samples"
-            said += f"; most often {worst[LABEL]!r} is taken for {worst[PREDICTION]!r}: {part}"
+            said += f"; most often {worst[LABEL]!r} is predicted as {worst[PREDICTION]!r}: {part}"
         return said
 
 
@@ -87,7 +87,7 @@ def _times(count: int) -> str:
 
 
 def confusion(samples: Samples, *, by: str | None = None) -> ConfusionCounts:
-    """Return what the samples of each class were taken for, where asked also for each value of column `by`.
+    """Return what the samples of each class were predicted as, where asked also for each value of column `by`.
 
     Raises `AnalysisUnavailable` where samples do not have one class each: multi-label, regression, segmentation.
     """

@@ -83,10 +83,10 @@ def _said(samples: Samples, values: Float32Array) -> str:
     pairs = zip(samples.column(LABEL).to_pylist(), samples.column(PREDICTION).to_pylist(), strict=True)
     wrong = [(row, number[is_], number[said]) for row, (is_, said) in enumerate(pairs) if _both(is_, said, number)]
     if not wrong:
-        return "No sample with a label is read wrongly."
+        return "No sample with a label is misclassified."
     nearer = sum(bool(values[row, said] < values[row, is_]) for row, is_, said in wrong)
     return (
-        f"Of {len(wrong):,} samples that are read wrongly, {nearer:,} lie nearer to the class that they are taken for "
+        f"Of {len(wrong):,} misclassified samples, {nearer:,} lie nearer to the class that they were predicted as "
         "than to their own."
     )
 

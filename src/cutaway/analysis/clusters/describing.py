@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 from cutaway.analysis.clusters.splits import Split, Tested, compare_splits, splits_of
 from cutaway.analysis.clusters.values import Clusters
 from cutaway.analysis.clusters.words import ClassShare, ClusterWords, Rate, Trait
-from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, Samples
+from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET, Samples
+from cutaway.analysis.samples.held_out import judged_rows, subsets_with
 from cutaway.analysis.statistics.intervals import share_interval
 from cutaway.arrays import BoolArray, Float64Array
 from cutaway.errors import ConfigurationError
@@ -29,12 +30,14 @@ _Numbers = Float64Array
 def describe_clusters(clusters: Clusters, samples: Samples) -> tuple[ClusterWords, ...]:
     """Return what each cluster consists of and what sets it apart from all other samples.
 
+    Errors and losses are those of the samples by which the model is judged, the held-out ones; classes and columns
+    those of all.
     Traits are differences beyond a bound for all columns and clusters together: where clusters have nothing to do with
     the columns, at most one description in twenty has any. Values of fewer than 5 samples are not looked at.
     """
     if len(clusters.labels) != len(samples):
         raise ConfigurationError(f"There are {len(samples)} samples, but clusters of {len(clusters.labels)}.")
-    wrong, loss = _wrong(samples), _loss(samples)
+    (wrong, wrong_of), (loss, loss_of) = _wrong(samples), _loss(samples)
     results = compare_splits(_asked(samples, wrong, loss), clusters.labels, len(clusters))
     numbers = {one.column: samples.numbers(one.column) for one in results if one.kind == "number"}
     ranks = {name: _ranks(values) for name, values in numbers.items()}
@@ -45,8 +48,8 @@ def describe_clusters(clusters: Clusters, samples: Samples) -> tuple[ClusterWord
         traits = _traits(real, cluster, members, numbers, ranks)
         differ = {one.column for one in real} & {CORRECT} | {one.column for one in traits if one.figure == "mean"}
         classes = _classes(samples, members)
-        errors = None if wrong is None else _error_rate(wrong, members, differs=CORRECT in differ)
-        losses = None if loss is None else _mean_loss(loss, members, differs=LOSS in differ)
+        errors = None if wrong is None else _error_rate(wrong, members, wrong_of, differs=CORRECT in differ)
+        losses = None if loss is None else _mean_loss(loss, members, loss_of, differs=LOSS in differ)
         purity = classes[0].share if classes else None
         told = tuple(one for one in traits if one.column != LOSS)
         found.append(ClusterWords(cluster, size, classes, purity, errors, losses, told))
@@ -63,17 +66,29 @@ def _asked(samples: Samples, wrong: pa.ChunkedArray | None, loss: _Numbers | Non
         yield from splits_of(LOSS, pa.chunked_array([pa.array(loss)]))
 
 
-def _wrong(samples: Samples) -> pa.ChunkedArray | None:
+def _wrong(samples: Samples) -> tuple[pa.ChunkedArray | None, str]:
+    """Return which of the samples are wrong that the model is judged by, null for the others; and which these are."""
     if not samples.has(CORRECT) or not pa.types.is_boolean(samples.column(CORRECT).type):
-        return None
-    return pc.invert(samples.column(CORRECT))
+        return None, ""
+    right = samples.column(CORRECT)
+    rows, judged = _judged(samples, ~np.asarray(right.is_null(), np.bool_))
+    wrong = pa.array(~np.asarray(right.fill_null(False), np.bool_), mask=~rows)  # noqa: FBT003 - pyarrow takes no keyword
+    return pa.chunked_array([wrong]), judged
 
 
-def _loss(samples: Samples) -> _Numbers | None:
+def _loss(samples: Samples) -> tuple[_Numbers | None, str]:
+    """Return the losses of the samples that the model is judged by, NaN for the others; and which these are."""
     if not samples.has(LOSS):
-        return None
+        return None, ""
     losses = samples.numbers(LOSS)
-    return np.where(np.isfinite(losses), losses, np.nan) if np.isfinite(losses).any() else None
+    rows, judged = _judged(samples, np.isfinite(losses))
+    return (np.where(rows, losses, np.nan), judged) if rows.any() else (None, "")
+
+
+def _judged(samples: Samples, known: BoolArray) -> tuple[BoolArray, str]:
+    subsets = samples.column(SUBSET)
+    names, present = subsets_with(subsets, known), subsets.filter(pa.array(known)).unique().to_pylist()
+    return judged_rows(subsets, known), "" if len(names) == len(present) else " and ".join(names)
 
 
 def _classes(samples: Samples, members: BoolArray) -> tuple[ClassShare, ...]:
@@ -85,7 +100,7 @@ def _classes(samples: Samples, members: BoolArray) -> tuple[ClassShare, ...]:
     return tuple(ClassShare(name, count, count / total) for count, name in found)
 
 
-def _error_rate(wrong: pa.ChunkedArray, members: BoolArray, *, differs: bool) -> Rate | None:
+def _error_rate(wrong: pa.ChunkedArray, members: BoolArray, judged: str, *, differs: bool) -> Rate | None:
     known = ~np.asarray(wrong.is_null(), bool)
     failed = np.asarray(pc.fill_null(wrong, fill_value=False), bool)
     count, others = int((known & members).sum()), int((known & ~members).sum())
@@ -94,13 +109,13 @@ def _error_rate(wrong: pa.ChunkedArray, members: BoolArray, *, differs: bool) ->
     share = float(failed[members].sum()) / count
     low, high = share_interval(failed[members].sum(), count)
     outside = float(failed[~members].sum()) / others if others else float("nan")
-    return Rate(share, outside, count, differs, float(low), float(high))
+    return Rate(share, outside, count, differs, float(low), float(high), judged)
 
 
-def _mean_loss(loss: _Numbers, members: BoolArray, *, differs: bool) -> Rate | None:
+def _mean_loss(loss: _Numbers, members: BoolArray, judged: str, *, differs: bool) -> Rate | None:
     inside, outside = (_mean(loss[side]) for side in (members, ~members))
     count = int(np.isfinite(loss[members]).sum())
-    return Rate(inside, outside, count, differs) if count else None
+    return Rate(inside, outside, count, differs, judged=judged) if count else None
 
 
 def _mean(values: _Numbers) -> float:

@@ -27,10 +27,12 @@ class ClassShare:
 
 @dataclass(frozen=True)
 class Rate:
-    """A share or a mean inside a cluster against the rest.
+    """A share or a mean inside a cluster against the rest, of the samples by which the model is judged.
 
-    `count` samples of the cluster have a value. `low` and `high` hold the share with 95 % certainty (Wilson); they are
-    None for a mean. `differs` says whether the difference is more than chance, among all that were looked at.
+    These are held-out ones where any have a value, never training samples beside them. `count` of the cluster are
+    such, of the subsets that `judged` names; it is empty where that goes without saying, for there is no other. `low`
+    and `high` hold the share with 95 % certainty (Wilson); they are None for a mean. `differs` says whether the
+    difference is more than chance, among all that were looked at.
     """
 
     inside: float
@@ -39,6 +41,7 @@ class Rate:
     differs: bool
     low: float | None = None
     high: float | None = None
+    judged: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,13 +88,13 @@ class ClusterWords:
 
 
 def _in_words(cluster: ClusterWords) -> str:
-    """Return a line such as `412 samples, 96 % of them 4; read wrong in 7.5 % (elsewhere 1.2 %).`"""
+    """Return a line such as `412 samples, 96 % of them 4; error 7.5 % on validation (elsewhere 1.2 %).`"""
     parts = [counted(cluster.size, "sample") + _classes(cluster.classes)]
     if cluster.errors is not None:
         parts.append(_errors(cluster.errors))
     if cluster.loss is not None and cluster.loss.differs:
         inside, outside = _figures(cluster.loss.inside, cluster.loss.outside)
-        parts.append(f"mean loss {inside} (elsewhere {outside})")
+        parts.append(f"mean loss {inside}{_judged(cluster.loss)} (elsewhere {outside})")
     # A value that is common in a cluster makes the column's other values rare there: the strongest says it all.
     strongest: dict[str, Trait] = {}
     for trait in cluster.traits:
@@ -113,11 +116,16 @@ def _classes(classes: tuple[ClassShare, ...]) -> str:
 
 
 def _errors(errors: Rate) -> str:
-    inside = f"{errors.inside * errors.count:.0f} of {errors.count}" if errors.count < FEW else percent(errors.inside)
+    few = f"{errors.inside * errors.count:.0f} of {errors.count} wrong"
+    said = f"{few if errors.count < FEW else f'error {percent(errors.inside)}'}{_judged(errors)}"
     if errors.outside != errors.outside:  # no other sample has an answer
-        return f"read wrong in {inside}"
+        return said
     clear = "" if errors.differs else ", no clear difference"
-    return f"read wrong in {inside} (elsewhere {percent(errors.outside)}{clear})"
+    return f"{said} (elsewhere {percent(errors.outside)}{clear})"
+
+
+def _judged(rate: Rate) -> str:
+    return f" on {rate.judged}" if rate.judged else ""
 
 
 def _trait(trait: Trait) -> str:

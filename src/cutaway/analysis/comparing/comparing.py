@@ -12,13 +12,15 @@ from cutaway.analysis.comparing.comparison import Comparison, Difference
 from cutaway.analysis.comparing.differences import accuracy_difference, loss_difference, slice_table, tested_table
 from cutaway.analysis.comparing.flips import flip_table, loss_change_table
 from cutaway.analysis.comparing.joining import ANALYSIS, Joined, join
-from cutaway.analysis.comparing.outcomes import Outcomes, outcomes_of
+from cutaway.analysis.comparing.outcomes import Outcomes, lacking, outcomes_of
 from cutaway.analysis.comparing.paired import adjusted
-from cutaway.analysis.comparing.slicing import conditions
+from cutaway.analysis.comparing.slicing import RANGES, conditions
 from cutaway.analysis.libraries import library
-from cutaway.analysis.samples import LABEL, Samples
+from cutaway.analysis.samples import LABEL, SUBSET, Samples
+from cutaway.analysis.samples.held_out import TRAINING, rows_of_subsets, subsets_with
 from cutaway.arrays import Array, BoolArray, Float64Array, IndexArray
-from cutaway.errors import AnalysisUnavailable, ConfigurationError
+from cutaway.errors import AnalysisUnavailable, ConfigurationError, refuse_unknown
+from cutaway.wording import chance_words, counted
 
 __all__ = ["compare_samples"]
 
@@ -41,20 +43,27 @@ def compare_samples(
     *,
     positions: Array | None = None,
     names: tuple[str, str] = ("before", "after"),
+    subsets: Sequence[str] | None = None,
     min_share: float = 0.005,
 ) -> Comparison:
     """Return what became better and worse from the first model to the second, on the samples that both have seen.
 
-    Samples are joined by id; where both know the content, samples of other content are left out. Both models are
-    judged by the labels of the second. `positions` is a place on a map (x, y) for each sample of `first`. Slices are
-    one condition each: a class, a value or a range of numbers of any column of the second that is no answer of a
-    model, with at least `min_share` of the samples. Each is tested by its flips alone (McNemar, exact), and all
-    together after Benjamini and Hochberg. Where samples have no classes, losses are compared instead, by ranks.
+    Samples are joined by id; where both know the content, samples of other content are left out. `subsets` are those
+    of the second that are compared, together; by default the held-out ones, and training only where nothing else has
+    an outcome. Both models are judged by the labels of the second. `positions` is a place on a map (x, y) for each
+    sample of `first`. Slices are one condition each: a class, a value or a range of numbers of any column of the
+    second that is no answer of a model, with at least `min_share` of the samples. Each is tested by its flips alone
+    (McNemar, exact), and all together after Benjamini and Hochberg. Where samples have no classes, losses are compared
+    instead, by ranks.
     """
     if not 0 <= min_share < 1:
         raise ConfigurationError(f"`0 <= min_share < 1` must hold, but got min_share={min_share}.")
-    joined = join(first, second, names)
-    outcomes, more = outcomes_of(first, second, joined, names)
+    whole = join(first, second, names)
+    everywhere = outcomes_of(first, second, whole)
+    belongs = second.column(SUBSET).take(pa.array(whole.second))
+    compared = _compared(subsets, belongs, everywhere)
+    chosen = rows_of_subsets(belongs, compared)
+    joined, outcomes = whole.take(chosen), everywhere.take(chosen)
     everything = np.ones(len(joined), np.bool_)
     accuracy, loss = accuracy_difference(outcomes, everything), loss_difference(outcomes, everything)
     if accuracy is None and loss is None:
@@ -63,7 +72,7 @@ def compare_samples(
             f"none of {len(joined):,} samples has a class and a label, or a finite loss, with both models.",
             hint="Evaluate both with a loss.",
         )
-    notes = [*joined.notes, *more, *_why_no_flips(accuracy)]
+    notes = [*joined.notes, *_left_out(belongs, chosen), *lacking(outcomes, names), *_why_no_flips(accuracy)]
     places = _places(positions, len(first), joined)
     fewest = max(FEWEST, int(np.ceil(min_share * len(joined))))
     slices = slice_table(outcomes, conditions(_sliced(second, joined), fewest), by_flips=accuracy is not None)
@@ -72,15 +81,59 @@ def compare_samples(
     else:
         ranked = flip_table(second, joined, outcomes, places, names)
         flips = {"worse": outcomes.worse, "better": outcomes.better}
-        regions = None if places is None else _region_table(places, flips)
+        regions = None if places is None else _region_table(places, outcomes.answered, flips)
     notes += ranked.notes
     if any(one == "cluster" for one in slices["column"].to_pylist()):
         notes.append(
             "Clusters come from one model's latents, which put its own mistakes elsewhere: they favour the other."
         )
-    words = _words(names, outcomes, (accuracy, loss), slices, regions)
+    words = _words(names, compared, outcomes, (accuracy, loss), slices, regions)
+    words += _by_subset(names, belongs, everywhere)
     counts = None if accuracy is None else _counts(outcomes)
-    return Comparison(names, len(joined), counts, accuracy, loss, ranked.table, slices, regions, tuple(notes), words)
+    return Comparison(
+        names, len(joined), counts, accuracy, loss, ranked.table, slices, regions, compared, tuple(notes), words
+    )
+
+
+def _compared(asked: Sequence[str] | None, belongs: pa.ChunkedArray, outcomes: Outcomes) -> tuple[str, ...]:
+    """Return the subsets that are compared: those that somebody asked for, or those by which models are judged."""
+    known = belongs.cast(pa.string()).drop_null().unique().to_pylist()
+    if asked is None:
+        return subsets_with(belongs, outcomes.known) or tuple(known)
+    for name in asked:
+        refuse_unknown("subset", name, known)
+    return tuple(dict.fromkeys(asked))
+
+
+def _left_out(belongs: pa.ChunkedArray, chosen: BoolArray) -> list[str]:
+    """Say how many samples of other subsets are not compared, and of training why."""
+    others = belongs.cast(pa.string()).filter(pa.array(~chosen)).value_counts().to_pylist()
+    return [
+        f"{counted(one['counts'], 'training sample')}, which inflate accuracy, are left out."
+        if one["values"] == TRAINING
+        else f"{counted(one['counts'], 'sample')} of {one['values']} are left out."
+        for one in others
+    ]
+
+
+def _by_subset(names: tuple[str, str], belongs: pa.ChunkedArray, outcomes: Outcomes) -> tuple[str, ...]:
+    """Return a line for each subset by itself, where there are several."""
+    present = belongs.cast(pa.string()).drop_null().unique().to_pylist()
+    found = []
+    for name in present if len(present) > 1 else ():
+        rows = rows_of_subsets(belongs, [name])
+        accuracy = accuracy_difference(outcomes, rows)
+        one = accuracy or loss_difference(outcomes, rows)
+        if one is not None:
+            found.append(_line("mean loss" if accuracy is None else "accuracy", f"{name} alone", names, one))
+    return tuple(found)
+
+
+def _line(what: str, where: str, names: tuple[str, str], one: Difference) -> str:
+    return (
+        f"{what} on {where} {one.before:.4f} {names[0]}, {one.after:.4f} {names[1]}: {one.change:+.4f} "
+        f"[{one.low:+.4f}, {one.high:+.4f}], {chance_words(one.p)}"
+    )
 
 
 def _why_no_flips(accuracy: Difference | None) -> list[str]:
@@ -120,20 +173,17 @@ def _counts(outcomes: Outcomes) -> dict[str, int]:
     }
 
 
-def _words(
+def _words(  # noqa: PLR0917  each is one part of what is said
     names: tuple[str, str],
+    compared: Sequence[str],
     outcomes: Outcomes,
     overall: Sequence[Difference | None],
     slices: pa.Table,
     regions: pa.Table | None,
 ) -> tuple[str, ...]:
-    said = []
-    for what, one in zip(("accuracy", "mean loss"), overall, strict=True):
-        if one is not None:
-            said.append(
-                f"{what} {one.before:.4f} {names[0]}, {one.after:.4f} {names[1]}: {one.change:+.4f} "
-                f"[{one.low:+.4f}, {one.high:+.4f}], p {one.p:.2g}"
-            )
+    where = " and ".join(compared)
+    pairs = zip(("accuracy", "mean loss"), overall, strict=True)
+    said = [_line(what, where, names, one) for what, one in pairs if one is not None]
     if overall[0] is not None:
         worse, better = int(outcomes.worse.sum()), int(outcomes.better.sum())
         said.append(f"{worse:,} samples got worse, {better:,} better")
@@ -156,7 +206,7 @@ def _best_of_each_column(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     seen: set[str] = set()
     kept = []
     for row in rows:
-        ranged = f"{row['column']} between " in row["slice"]
+        ranged = any(f"{row['column']} {one} " in row["slice"] for one in RANGES)
         if not (ranged and row["column"] in seen):
             kept.append(row)
         seen.add(row["column"])
@@ -166,16 +216,19 @@ def _best_of_each_column(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _slice_words(row: dict[str, Any]) -> str:
     figures = f"{row['before']:.4f} to {row['after']:.4f}: {row['change']:+.4f} [{row['low']:+.4f}, {row['high']:+.4f}]"
     flips = "" if row["worse"] is None else f", {row['worse']:,} worse and {row['better']:,} better"
-    return f"where {row['slice']} ({row['count']:,} samples): {figures}{flips}, p {row['p_adjusted']:.2g}"
+    samples, p = counted(row["count"], "sample"), chance_words(row["p_adjusted"])
+    return f"where {row['slice']} ({samples}): {figures}{flips}, {p}"
 
 
-def _region_table(places: Float64Array, flips: dict[str, BoolArray]) -> pa.Table:
+def _region_table(places: Float64Array, answered: BoolArray, flips: dict[str, BoolArray]) -> pa.Table:
     """Return the cells of the map in which more samples flipped than overall, for each kind of flip.
+
+    Samples that one of the models has no answer to cannot flip, and are in no cell.
 
     Cells of several sizes lie in each other; of those that share samples the surest is kept.
     """
     hypergeom = library("scipy.stats", "Regions of a map").hypergeom
-    known = np.isfinite(places).all(axis=1)
+    known = np.asarray(np.isfinite(places).all(axis=1) & answered)
     rows = []
     for cell in _cells(places, np.flatnonzero(known), HALVINGS):
         for kind, mask in flips.items():

@@ -91,9 +91,10 @@ def _row(outcomes: Outcomes, one: Condition, *, by_flips: bool) -> dict[str, Any
     found = accuracy_difference(outcomes, kept) if by_flips else loss_difference(outcomes, kept)
     if found is None:
         return None
+    compared = outcomes.answered if by_flips else np.isfinite(outcomes.changes)
     losses = outcomes.changes[kept & np.isfinite(outcomes.changes)]
     return {
-        "slice": one.text, "column": one.column, "count": int(kept.sum()), "share": float(one.rows.mean()),
+        "slice": one.text, "column": one.column, "count": int(kept.sum()), "share": float(kept.sum() / compared.sum()),
         "worse": worse if by_flips else None, "better": better if by_flips else None, "before": found.before,
         "after": found.after, "change": found.change, "low": found.low, "high": found.high,
         "loss_change": float(losses.mean()) if len(losses) else None, "p": found.p,

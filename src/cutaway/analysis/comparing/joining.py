@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cutaway.analysis.samples import LABEL, SUBSET, Samples
+from cutaway.analysis.samples import LABEL, Samples
 from cutaway.arrays import BoolArray, IndexArray, ObjectArray
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 
@@ -31,6 +31,10 @@ class Joined:
 
     def __len__(self) -> int:
         return len(self.first)
+
+    def take(self, rows: BoolArray) -> Joined:
+        """Return some of the rows, of which the same is to be noted."""
+        return Joined(self.first[rows], self.second[rows], self.labels[rows], self.relabelled[rows], self.notes)
 
 
 def join(first: Samples, second: Samples, names: tuple[str, str]) -> Joined:
@@ -57,7 +61,7 @@ def join(first: Samples, second: Samples, names: tuple[str, str]) -> Joined:
     if not len(here):
         raise AnalysisUnavailable(ANALYSIS, " ".join(notes))
     labels, relabelled, more = _labels(first, second, here, there, names)
-    return Joined(here, there, labels, relabelled, (*notes, *more, *_training(second, there)))
+    return Joined(here, there, labels, relabelled, (*notes, *more))
 
 
 def texts(samples: Samples, name: str, rows: IndexArray) -> ObjectArray:
@@ -100,8 +104,3 @@ def _labels(
     count = int(relabelled.sum())
     note = f"{count:,} samples have another label in {names[1]!r}: both models are judged by the label in {names[1]!r}."
     return labels, relabelled, [note] if count else []
-
-
-def _training(second: Samples, there: IndexArray) -> list[str]:
-    count = int((texts(second, SUBSET, there) == "training").sum())
-    return [f"{count:,} of them are of training, which models know by heart."] if 0 < count < len(there) else []

@@ -10,13 +10,14 @@ import numpy as np
 from cutaway.analysis.comparing.joining import Joined, texts
 from cutaway.analysis.samples import LOSS, PREDICTION, Samples
 from cutaway.arrays import BoolArray, Float64Array, IndexArray, ObjectArray
+from cutaway.wording import counted
 
-__all__ = ["Outcomes", "outcomes_of"]
+__all__ = ["Outcomes", "lacking", "outcomes_of"]
 
 
 @dataclass(frozen=True)
 class Outcomes:
-    """One row for each joined sample. `answered` says where both models gave a class and there is a label.
+    """One row for each joined sample. `answered` says where both models predicted a class and there is a label.
 
     `losses` are NaN where one is missing, or where the two losses were computed with different labels. `chance` is how
     much of the label's probability was lost, NaN where probabilities are missing.
@@ -45,17 +46,32 @@ class Outcomes:
         with np.errstate(invalid="ignore"):
             return np.asarray(self.losses[1] - self.losses[0])
 
+    @property
+    def known(self) -> BoolArray:
+        """Where both models can be compared: by their classes, or by their losses."""
+        return np.asarray(self.answered | np.isfinite(self.changes))
 
-def outcomes_of(first: Samples, second: Samples, joined: Joined, names: tuple[str, str]) -> tuple[Outcomes, list[str]]:
-    """Return what both models made of each sample, and what is left out."""
+    def take(self, rows: BoolArray) -> Outcomes:
+        """Return some of the rows."""
+        return Outcomes(
+            self.labels[rows],
+            (self.predictions[0][rows], self.predictions[1][rows]),
+            self.answered[rows],
+            (self.right[0][rows], self.right[1][rows]),
+            (self.losses[0][rows], self.losses[1][rows]),
+            self.chance[rows],
+        )
+
+
+def outcomes_of(first: Samples, second: Samples, joined: Joined) -> Outcomes:
+    """Return what both models made of each sample."""
     sides = ((first, joined.first), (second, joined.second))
     predictions = (texts(first, PREDICTION, joined.first), texts(second, PREDICTION, joined.second))
-    labelled = np.array([one is not None for one in joined.labels], np.bool_)
-    given = [np.array([one is not None for one in side], np.bool_) for side in predictions]
+    labelled, given = _given(joined.labels), [_given(side) for side in predictions]
     losses = tuple(_losses(samples, rows, joined.relabelled) for samples, rows in sides)
     chances = [_label_chances(samples, rows, joined.labels) for samples, rows in sides]
     answered = np.asarray(labelled & given[0] & given[1])
-    outcomes = Outcomes(
+    return Outcomes(
         joined.labels,
         predictions,
         answered,
@@ -63,13 +79,21 @@ def outcomes_of(first: Samples, second: Samples, joined: Joined, names: tuple[st
         (losses[0], losses[1]),
         np.asarray(chances[0] - chances[1]),
     )
-    notes = []
-    if answered.any():
-        lacking = {name: int((labelled & ~side).sum()) for name, side in zip(names, given, strict=True)}
-        told = [f"{count:,} that {name!r} gave no answer to" for name, count in lacking.items() if count]
-        if told:
-            notes.append(f"Flips leave out {' and '.join(told)}: they failed there.")
-    return outcomes, notes
+
+
+def lacking(outcomes: Outcomes, names: tuple[str, str]) -> list[str]:
+    """Say how many labelled samples a model failed on: they can flip neither way."""
+    if not outcomes.answered.any():
+        return []
+    labelled = _given(outcomes.labels)
+    counts = [int((labelled & ~_given(side)).sum()) for side in outcomes.predictions]
+    pairs = zip(names, counts, strict=True)
+    told = [f"{counted(count, 'sample')} that {name!r} failed on" for name, count in pairs if count]
+    return [f"Flips leave out {' and '.join(told)}."] if told else []
+
+
+def _given(texts: ObjectArray) -> BoolArray:
+    return np.array([one is not None for one in texts], np.bool_)
 
 
 def _losses(samples: Samples, rows: IndexArray, relabelled: BoolArray) -> Float64Array:

@@ -10,13 +10,16 @@ import pyarrow as pa
 
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE
 from cutaway.analysis.samples.coding import coded, most_frequent
-from cutaway.arrays import BoolArray
+from cutaway.arrays import BoolArray, Float64Array
+from cutaway.wording import number_between
 
-__all__ = ["Condition", "conditions", "sliceable"]
+__all__ = ["RANGES", "Condition", "conditions", "sliceable"]
 
 # Numbers are cut into so many parts of about as many samples each, and their ends into parts of 1 and 2 %.
 PARTS = (2, 5, 10, 20)
 ENDS = (0.01, 0.02)
+RANGES = ("between", "<", ">")
+"""How a range of numbers is told."""
 # Of a column with more values the most frequent are looked at.
 MOST_VALUES = 100
 # What a model said of a sample is no slice: samples that one model got wrong are easier for any other.
@@ -64,19 +67,49 @@ def _of_numbers(name: str, column: pa.ChunkedArray) -> Iterator[Condition]:
     if len(different) <= PARTS[-1]:
         yield from _of_values(name, column)
         return
-    seen: set[tuple[float, float]] = set()
+    seen: set[tuple[int, int]] = set()
     ranges = list(_ranges())
     # Ends are values that occur, so that the condition in words has the same rows.
     quantiles = np.quantile(numbers[known], ranges, method="inverted_cdf")
     for (low, _), ends in zip(ranges, quantiles, strict=True):
         first = int(np.searchsorted(different, ends[0], side="right")) if low > 0 else 0
-        pair = (float(different[min(first, len(different) - 1)]), float(ends[1]))
-        if pair in seen or pair[0] > pair[1]:
+        first, last = min(first, len(different) - 1), int(np.searchsorted(different, ends[1]))
+        if (first, last) in seen or first > last:
             continue
-        seen.add(pair)
+        seen.add((first, last))
         with np.errstate(invalid="ignore"):
-            rows = np.asarray((numbers >= pair[0]) & (numbers <= pair[1]))
-        yield Condition(f"{name} between {pair[0]!r} {pair[1]!r}", name, rows)
+            rows = np.asarray((numbers >= different[first]) & (numbers <= different[last]))
+        text = _range_words(name, different, (first, last), column.type, open_ends=not np.isinf(numbers).any())
+        yield Condition(text, name, rows)
+
+
+def _range_words(
+    name: str, different: Float64Array, places: tuple[int, int], kind: pa.DataType, *, open_ends: bool
+) -> str:
+    """Return the condition that holds for the values at some places of all that occur, in as few digits as it takes."""
+    first, last = places
+    if pa.types.is_integer(kind):
+        return f"{name} between {int(different[first])} {int(different[last])}"
+    lowest, highest = first == 0, last + 1 == len(different)
+    span = float(different[-1] - different[0]) or 1.0
+    low = _between(float(different[first] - span if lowest else different[first - 1]), float(different[first]), kind)
+    high = _between(float(different[last] + span if highest else different[last + 1]), float(different[last]), kind)
+    if open_ends and lowest != highest:
+        return f"{name} < {high}" if lowest else f"{name} > {low}"
+    return f"{name} between {low} {high}"
+
+
+def _between(beyond: float, end: float, kind: pa.DataType) -> str:
+    """Return a number between an end and the next value beyond it, or the end itself."""
+    below, above = sorted((beyond, end))
+    narrow = kind.to_pandas_dtype() if pa.types.is_floating(kind) else np.float64
+
+    def fits(number: float) -> bool:
+        # The condition is compared in the column's own precision.
+        with np.errstate(over="ignore"):
+            return bool(below < float(narrow(number)) < above)
+
+    return number_between(below, above, fits, end)
 
 
 def _ranges() -> Iterator[tuple[float, float]]:

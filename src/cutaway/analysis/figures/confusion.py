@@ -36,7 +36,7 @@ HIT, MISS = "#5aa0e6", "#f0a04b"
 def confusion_figure(
     counts: Array | pa.Table, classes: Sequence[str], *, title: str = "", words: str = "", noun: str = "sample"
 ) -> Figure:
-    """Return how often each class (rows) was taken for each class (columns), shaded by the share of its row.
+    """Return how often each class (rows) was predicted as each class (columns), shaded by the share of its row.
 
     `counts` is a square array in the order of `classes`, or a table with `label`, `prediction` and `count` that has a
     row for each pair that occurs. Of more than 30 classes, those that are confused most have a row of their own, and
@@ -105,7 +105,7 @@ class Matrix(Content):
 
     def _tint(self, row: int, column: int) -> str:
         if row == column:
-            # Others taken for others may be right or wrong: neither colour is true.
+            # Others predicted as others may be right or wrong: neither colour is true.
             return "" if self.of_others and row == len(self.names) - 1 else "hit"
         return "miss"
 

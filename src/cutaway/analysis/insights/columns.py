@@ -13,6 +13,7 @@ from cutaway.analysis.clusters.kmeans import kmeans, nearest_centres
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET, Samples
 from cutaway.analysis.samples.coding import coded, most_frequent
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
+from cutaway.wording import number_between
 
 __all__ = ["Described", "Region", "all_regions", "described", "describing", "regions_of", "short"]
 
@@ -114,12 +115,13 @@ def short(below: float, above: float) -> str:
     >>> short(0.1234, 0.1299)
     '0.127'
     """
-    middle = (float(below) + float(above)) / 2
-    for digits in range(1, 18):
-        text = f"{middle:.{digits}g}"
-        if below < np.float32(text) < above and below < float(text) < above:
-            return text
-    return repr(middle)
+    low, high = float(below), float(above)
+
+    def fits(number: float) -> bool:
+        # The condition is compared in the column's own precision.
+        return low < np.float32(number) < high and low < number < high
+
+    return number_between(low, high, fits, low / 2 + high / 2)
 
 
 def all_regions(

@@ -6,6 +6,7 @@ tables; here is what it needs, and that a run keeps the answer.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -159,9 +160,17 @@ class Candidates:
         return self.comparison(other, seed=seed, progress=progress).table
 
     def comparison(
-        self, other: Self | Run | str | Path, *, seed: int = 0, progress: Listener | None = None
+        self,
+        other: Self | Run | str | Path,
+        *,
+        subsets: Sequence[str] | None = None,
+        seed: int = 0,
+        progress: Listener | None = None,
     ) -> Comparison:
-        """Return the same with what it means: the difference with its interval, by slice, and where on the map."""
+        """Return the same with what it means: the difference with its interval, by slice, and where on the map.
+
+        `subsets` are compared together; by default the held-out ones, without training.
+        """
         from cutaway.analysis.comparing import compare_samples
         from cutaway.analysis.population.comparing import other_population
 
@@ -169,7 +178,7 @@ class Candidates:
         positions = None
         with suppress(AnalysisUnavailable):
             positions = self.map(seed=seed, progress=progress)
-        return compare_samples(self.samples, against.samples, positions=positions)
+        return compare_samples(self.samples, against.samples, positions=positions, subsets=subsets)
 
 
 def _settings(samples: Samples, seed: int) -> dict[str, int]:

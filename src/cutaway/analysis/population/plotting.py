@@ -176,9 +176,9 @@ def plot_curve(curve: Curve) -> Figure:
     )
 
 
-def plot_confusion(confusion: ConfusionCounts) -> Figure:
-    """Return which classes are taken for which."""
-    return confusion_figure(confusion.pairs, confusion.classes, title="Confusion", words=confusion.words())
+def plot_confusion(confusion: ConfusionCounts, title: str = "Confusion") -> Figure:
+    """Return which classes are predicted as which."""
+    return confusion_figure(confusion.pairs, confusion.classes, title=title, words=confusion.words())
 
 
 def plot_threshold(counts: ThresholdCounts) -> Figure:

@@ -33,6 +33,7 @@ from cutaway.analysis.samples.balancing import balanced_rows
 from cutaway.analysis.samples.coding import coded
 from cutaway.analysis.samples.dynamics import Dynamics
 from cutaway.analysis.samples.from_run import read_samples
+from cutaway.analysis.samples.held_out import rows_of_subsets, subsets_with
 from cutaway.analysis.samples.origin import Given, Origin, open_origin
 from cutaway.analysis.units import SampleUnits, Units, unit_table, units_of_sample
 from cutaway.arrays import Array, BoolArray, Float32Array, IndexArray
@@ -176,6 +177,15 @@ class Population(Candidates):
         """
         return self._of(self._mask(conditions))
 
+    def judged_by(self, column: str) -> Self:
+        """Return the samples that tell how good the model is by a column such as `correct`: held-out ones.
+
+        Those of training are left out wherever a held-out subset has any value of the column.
+        """
+        subsets = self.samples.column(SUBSET)
+        known = np.asarray(self.samples.column(column).is_valid().to_numpy(), np.bool_)
+        return self._of(rows_of_subsets(subsets, subsets_with(subsets, known))) if known.any() else self
+
     def balanced(self, by: str | Sequence[str], count: int, *, seed: int = 0, fill: bool = True) -> Self:
         """Return at most `count` samples, as many of each value of the columns `by` as there are to be had."""
         columns = [by] if isinstance(by, str) else list(by)
@@ -303,7 +313,7 @@ class Population(Candidates):
         return curve(self.samples, x, y, bins=bins, by=by)
 
     def confusion(self, *, by: str | None = None) -> ConfusionCounts:
-        """Return which classes are taken for which."""
+        """Return which classes are predicted as which, where asked also for each value of column `by`."""
         return confusion(self.samples, by=by)
 
     def threshold_confusion(

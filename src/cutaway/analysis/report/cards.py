@@ -12,7 +12,8 @@ import pyarrow as pa
 from cutaway.analysis.figures.words import number
 from cutaway.analysis.report.drawing import share
 from cutaway.analysis.report.pictures import Album, Picture
-from cutaway.analysis.report.texts import cells, html
+from cutaway.analysis.report.texts import cells, html, name, prose
+from cutaway.wording import percent
 
 __all__ = ["Room", "first_rows", "gallery", "insight_list", "pairs", "picture_html"]
 
@@ -56,30 +57,30 @@ def _card(row: Mapping[str, Any], album: Album, room: Room) -> str:
     sample = str(row.get("sample"))
     picture = picture_html(album.of(sample), sample) if album else ""
     return (
-        f"<li>{picture}<b>{html(sample, 60)}</b>{_labels(row)}{_score(row)}"
-        f'<span class="reason">{html(str(row.get("reason") or ""), room.text)}</span></li>'
+        f"<li>{picture}<b>{name(sample, 60)}</b>{_labels(row)}{_score(row)}"
+        f'<span class="reason">{prose(str(row.get("reason") or ""), room.text)}</span></li>'
     )
 
 
 def _pair(row: Mapping[str, Any], album: Album, room: Room) -> str:
     names = [str(row.get("sample")), str(row.get("other"))]
     sides = "".join(
-        f"<div>{picture_html(album.of(name), name) if album else ''}<b>{html(name, 60)}</b></div>" for name in names
+        f"<div>{picture_html(album.of(one), one) if album else ''}<b>{name(one, 60)}</b></div>" for one in names
     )
-    reason = html(str(row.get("reason") or ""), room.text)
+    reason = prose(str(row.get("reason") or ""), room.text)
     return f'<li><div class="two">{sides}</div><span class="reason">{reason}</span></li>'
 
 
 def _labels(row: Mapping[str, Any]) -> str:
-    """Return what a sample is labelled, and what it should be or was taken for."""
+    """Return what a sample is labelled, and what it should be or was predicted as."""
     label, suggested, prediction = (row.get(one) for one in ("label", "suggested", "prediction"))
     if label is None and prediction is None:
         return ""
-    said = f"<span>{html(str(label), 40)}</span>" if label is not None else ""
+    said = f"<span>{name(str(label), 40)}</span>" if label is not None else ""
     if suggested is not None and suggested != label:
-        said += f'<span class="arrow">→</span><strong>{html(str(suggested), 40)}</strong>'
+        said += f'<span class="arrow">→</span><strong>{name(str(suggested), 40)}</strong>'
     elif prediction is not None and prediction != label:
-        said += f'<span class="arrow">taken for</span><span>{html(str(prediction), 40)}</span>'
+        said += f'<span class="arrow">predicted as</span><span>{name(str(prediction), 40)}</span>'
     return f'<span class="labels">{said}</span>'
 
 
@@ -114,22 +115,24 @@ def _insight(row: Mapping[str, Any], album: Album, room: Room) -> str:
     kind = f'<span class="badge">{html(str(row["kind"]), 40)}</span>' if row.get("kind") else ""
     where = f"<code>{html(str(row['where']), room.text)}</code>" if row.get("where") else ""
     steps = "".join(
-        f'<p class="quiet">{html(str(row[name]), 2 * room.text)}</p>' for name in ("action", "buys") if row.get(name)
+        f'<p class="quiet">{prose(str(row[one]), 2 * room.text)}</p>' for one in ("action", "buys") if row.get(one)
     )
-    told = html(str(row.get("reason") or ""), 3 * room.text)
+    told = prose(str(row.get("reason") or ""), 3 * room.text)
     return f'<li><div class="told">{kind} {where}<p>{told}</p>{_compared(row)}{steps}</div>{picture}</li>'
 
 
 def _compared(row: Mapping[str, Any]) -> str:
-    """Return the measure inside and outside as two bars of one scale."""
+    """Return the measure on both sides of an insight as two bars of one scale."""
     inside, outside = _finite(row.get("inside")), _finite(row.get("outside"))
     if inside is None or outside is None:
         return ""
     largest = max(abs(inside), abs(outside)) or 1.0
     measure = html(str(row.get("measure") or ""), 40)
+    sides = (str(row.get("inside_of") or "these"), str(row.get("outside_of") or "elsewhere"))
+    said = percent if row.get("is_share") else number
     bars = "".join(
-        f"<span>{word}</span>{share(abs(value) / largest)}<span>{number(value)}</span>"
-        for word, value in (("there", inside), ("elsewhere", outside))
+        f"<span>{name(side, 40)}</span>{share(abs(value) / largest)}<span>{said(value)}</span>"
+        for side, value in zip(sides, (inside, outside), strict=True)
     )
     return f'<div class="compared"><span class="measure">{measure}</span>{bars}</div>'
 

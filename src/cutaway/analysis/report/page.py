@@ -13,7 +13,7 @@ from cutaway.analysis.report.pictures import Album
 from cutaway.analysis.report.sections import sections
 from cutaway.analysis.report.summary import interval_words, summary_of, suspected, value_words
 from cutaway.analysis.report.tables import facts_list, folded
-from cutaway.analysis.report.texts import html
+from cutaway.analysis.report.texts import html, prose
 from cutaway.analysis.report.values import ReportContent
 from cutaway.wording import counted
 
@@ -68,7 +68,7 @@ def _page(content: ReportContent, album: Album, room: Room, foot: str) -> str:
         "NAME": html(head.name, 120),
         "STATE": f'<span class="badge state">{html(head.state, 40)}</span>' if head.state else "",
         "FACTS": facts_list(head.facts) + _config(content),
-        "SUMMARY": "".join(f"<p>{html(one, 600)}</p>" for one in summary_of(content)),
+        "SUMMARY": "".join(f"<p>{prose(one, 600)}</p>" for one in summary_of(content)),
         "FIGURES": _key_figures(content),
         "CONTENTS": "".join(f'<a href="#{name}">{title}</a>' for name, (title, _) in shown.items()),
         "SECTIONS": "".join(

@@ -26,7 +26,7 @@ from cutaway.analysis.report.summary import (
     value_words,
 )
 from cutaway.analysis.report.tables import facts_list, folded, rows_table, table_of
-from cutaway.analysis.report.texts import cells, html
+from cutaway.analysis.report.texts import cells, html, prose
 from cutaway.analysis.report.values import Drawn, ReportContent, ReportSeries, ReportTest, Score
 from cutaway.run.findings import Finding
 from cutaway.wording import counted
@@ -96,9 +96,10 @@ def together(section: str) -> Section:
 
 def results(content: ReportContent, _: Album, room: Room) -> str:
     """How each subset did, with its interval."""
-    ends = ends_of(content.scores)
-    rows = "".join(_score_row(one, ends) for one in content.scores[: room.rows])
-    kinds = {one.what for one in content.scores}
+    kinds = {one.what for one in content.scores if one.what}
+    # Accuracies and losses have no scale in common.
+    ends = ends_of(content.scores if len(kinds) == 1 else ())
+    rows = "".join(_score_row(one, ends if len(kinds) == 1 else None) for one in content.scores[: room.rows])
     scale = f"{percent(ends[0])} to {percent(ends[1])}" if kinds == {"accuracy"} else ""
     heads = [("subset", False), ("samples", True), ("failed", True), ("", False), ("value", True)]
     return rows_table("Results", [*heads, ("95 % interval", True), (scale, True)], rows, "scores") if rows else ""
@@ -125,14 +126,15 @@ def fixes(content: ReportContent, _: Album, room: Room) -> str:
         rows = [dict(zip(("sample", "what", "why"), row, strict=True)) for row in one.rows]
         table = _table(pa.Table.from_pylist(rows), room) if rows else ""
         inside = folded(counted(len(rows), "correction"), table) if table else ""
-        found.append(f"<h3>{html(one.name, 80)}</h3><p>{html(one.words, 600)}</p>{inside}")
+        found.append(f"<h3>{html(one.name, 80)}</h3><p>{prose(one.words, 600)}</p>{inside}")
     return "".join(found)
 
 
 def missing(content: ReportContent, _: Album, room: Room) -> str:
     """What does not apply to this run, and why."""
     reasons = [*content.missing, *((one.analysis, one.reason) for one in content.parts if one.reason)]
-    return facts_list([(name, sentence(reason)) for name, reason in reasons], room.text)
+    told = (f"<div><dt>{html(name, 80)}</dt><dd>{prose(sentence(why), room.text)}</dd></div>" for name, why in reasons)
+    return f'<dl class="facts">{"".join(told)}</dl>' if reasons else ""
 
 
 def limits(content: ReportContent, album: Album, room: Room) -> str:
@@ -169,8 +171,8 @@ def _words(part: AnalysisResult, room: Room) -> str:
     if len(part.words) > MOST_WORDS:
         said.append(f"And {len(part.words) - MOST_WORDS:,} more lines, which `cutaway analyze` prints.")
     if len(said) == 1:
-        return f"<p>{html(said[0], 3 * room.text)}</p>"
-    return f'<ul class="said">{"".join(f"<li>{html(one, 3 * room.text)}</li>" for one in said)}</ul>' if said else ""
+        return f"<p>{prose(said[0], 3 * room.text)}</p>"
+    return f'<ul class="said">{"".join(f"<li>{prose(one, 3 * room.text)}</li>" for one in said)}</ul>' if said else ""
 
 
 def _tables(part: AnalysisResult, room: Room) -> str:
@@ -228,22 +230,23 @@ def _finding(finding: Finding, room: Room) -> str:
     by = f'<span class="quiet">{html(finding.source, 60)}</span>' if finding.source else ""
     return (
         f'<li class="{severity}"><span class="badge {severity}">{html(finding.severity, 20)}</span> '
-        f"<b>{html(finding.code, 80)}</b> {by}<p>{html(finding.message, 3 * room.text)}</p>{evidence}</li>"
+        f"<b>{html(finding.code, 80)}</b> {by}<p>{prose(finding.message, 3 * room.text)}</p>{evidence}</li>"
     )
 
 
-def _score_row(score: Score, ends: tuple[float, float]) -> str:
+def _score_row(score: Score, ends: tuple[float, float] | None) -> str:
     value = value_words(score) if score.what else ""
+    drawn = "" if ends is None else interval(score.value, score.low, score.high, ends)
     return (
         f'<tr><th scope="row">{html(score.subset, 80)}</th><td class="number">{score.samples:,}</td>'
         f'<td class="number">{score.failed:,}</td><td>{html(score.what or "no labels")}</td>'
         f'<td class="number"><b>{value}</b></td><td class="number">{interval_words(score)}</td>'
-        f'<td class="drawn">{interval(score.value, score.low, score.high, ends)}</td></tr>'
+        f'<td class="drawn">{drawn}</td></tr>'
     )
 
 
 def _lines(lines: Sequence[str], room: Room, kind: str) -> str:
-    shown = "".join(f"<li>{html(sentence(one), 3 * room.text)}</li>" for one in lines[: room.rows])
+    shown = "".join(f"<li>{prose(sentence(one), 3 * room.text)}</li>" for one in lines[: room.rows])
     more = len(lines) - room.rows
     rest = f'<p class="quiet">and {more:,} more</p>' if more > 0 else ""
     return f'<ul class="said {kind}">{shown}</ul>{rest}' if shown else ""
@@ -274,7 +277,7 @@ _FIRST: dict[str, tuple[str, Section]] = {
 _LAST: dict[str, tuple[str, Section]] = {
     "tests": ("Tests on slices", tests),
     "fixes": ("What was fixed", fixes),
-    "confusion": ("Which classes are taken for which", together("confusion")),
+    "confusion": ("Which classes are predicted as which", together("confusion")),
     "maps": ("The map of the samples", together("maps")),
     "explained": ("What the model goes by", together("explained")),
     "further": ("Further analyses", together("further")),

@@ -10,6 +10,7 @@ from cutaway.analysis.figures.words import number, sentence
 from cutaway.analysis.labels.words import SUSPICIOUS, suspicion
 from cutaway.analysis.report.texts import cells, visible
 from cutaway.analysis.report.values import ReportContent, Score
+from cutaway.analysis.samples.held_out import TRAINING
 from cutaway.run.findings import SEVERITIES, Finding, subject_of
 from cutaway.wording import counted
 
@@ -110,13 +111,17 @@ def _scores(scores: Sequence[Score]) -> str:
     if not known:
         return ""
     # What the model was not trained on comes first: it says how good the model is.
-    held = sorted(known, key=lambda one: one.subset == "training")
-    each = [
-        f"{value_words(one)} on {one.subset}{f' (95 % interval {interval_words(one)})' if interval_words(one) else ''}"
-        for one in held
-    ]
-    word = "Accuracy" if known[0].what == "accuracy" else "The mean loss"
-    return sentence(f"{word} is {', '.join(each)}")
+    held = sorted(known, key=lambda one: one.subset == TRAINING)
+    said = []
+    for what in dict.fromkeys(one.what for one in held):
+        each = ", ".join(_score_words(one) for one in held if one.what == what)
+        said.append(sentence(f"{'Accuracy' if what == 'accuracy' else 'The mean loss'} is {each}"))
+    return " ".join(said)
+
+
+def _score_words(score: Score) -> str:
+    interval = interval_words(score)
+    return f"{value_words(score)} on {score.subset}{f' (95 % interval {interval})' if interval else ''}"
 
 
 def _findings(content: ReportContent) -> str:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from cutaway.analysis.figures.words import said
 
-__all__ = ["MOST_TEXT", "cells", "html", "visible", "word"]
+__all__ = ["MOST_TEXT", "cells", "html", "name", "prose", "visible", "word"]
 
 # What a cell of a table, or a sentence out of a run, may have; what is longer is cut, and says so.
 MOST_TEXT = 400
@@ -54,6 +54,30 @@ def html(text: str, most: int = MOST_TEXT) -> str:
     '&lt;img onerror=alert(1)&gt;'
     """
     return escape(visible(text, most))
+
+
+def prose(text: str, most: int = MOST_TEXT) -> str:
+    """Return a sentence as HTML; what stands between backticks is code, as messages write it.
+
+    >>> prose("Run `cutaway studio` & look."), prose("a lone ` stays")
+    ('Run <code>cutaway studio</code> &amp; look.', 'a lone ` stays')
+    """
+    pieces = visible(text, most).split("`")
+    if len(pieces) % 2 == 0:
+        return html(text, most)
+    return "".join(f"<code>{escape(one)}</code>" if place % 2 else escape(one) for place, one in enumerate(pieces))
+
+
+def name(text: str, most: int) -> str:
+    """Return a name as HTML, cut in its middle where it is long: both ends tell names apart.
+
+    >>> name("run/camera-left/0001.png", 13)
+    'run/ca…01.png'
+    """
+    if len(text) <= most:
+        return html(text, most)
+    end = (most - 1) // 2
+    return escape(f"{visible(text[: most - 1 - end])}…{visible(text[len(text) - end :])}")
 
 
 def word(value: Any, most: int = MOST_TEXT) -> str:

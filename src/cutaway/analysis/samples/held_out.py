@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from cutaway.arrays import BoolArray
 
-__all__ = ["TRAINING", "UNLABELED", "judged_rows", "judged_subsets"]
+__all__ = ["TRAINING", "UNLABELED", "judged_rows", "judged_subsets", "rows_of_subsets", "subsets_with"]
 
 TRAINING, UNLABELED = "training", "unlabeled"
 
@@ -26,11 +26,17 @@ def judged_subsets(names: Iterable[str]) -> tuple[str, ...]:
     return held or tuple(name for name in known if name == TRAINING)
 
 
-def judged_rows(subsets: pa.ChunkedArray, known: BoolArray) -> BoolArray:
-    """Return the rows that tell how good a model is: of those with a known outcome, the ones of `judged_subsets`.
+def subsets_with(subsets: pa.ChunkedArray, known: BoolArray) -> tuple[str, ...]:
+    """Return the `judged_subsets` of those that have a known outcome: a test set without labels tells nothing."""
+    return judged_subsets(subsets.cast(pa.string()).filter(pa.array(known)).drop_null().unique().to_pylist())
 
-    A held-out subset without any known outcome, such as a test set without labels, is none that could tell it.
-    """
-    texts = subsets.cast(pa.string())
-    present = judged_subsets(texts.filter(pa.array(known)).drop_null().unique().to_pylist())
-    return np.asarray(known & np.asarray(pc.is_in(texts, value_set=pa.array(present, pa.string()))), np.bool_)
+
+def rows_of_subsets(subsets: pa.ChunkedArray, names: Iterable[str]) -> BoolArray:
+    """Return which rows are in one of some subsets."""
+    wanted = pa.array(list(names), pa.string())
+    return np.asarray(pc.is_in(subsets.cast(pa.string()), value_set=wanted), np.bool_)
+
+
+def judged_rows(subsets: pa.ChunkedArray, known: BoolArray) -> BoolArray:
+    """Return the rows that tell how good a model is: those with a known outcome in the subsets that are judged."""
+    return np.asarray(known & rows_of_subsets(subsets, subsets_with(subsets, known)), np.bool_)

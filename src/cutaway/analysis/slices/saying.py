@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,9 @@ from cutaway.analysis.filters import Filter, parse_filter, rows_where
 from cutaway.analysis.slices.features import Box, Feature, Part
 from cutaway.arrays import BoolArray
 from cutaway.errors import ConfigurationError
+from cutaway.wording import number_between
 
-__all__ = ["conditions_of", "number_between"]
+__all__ = ["conditions_of"]
 
 
 def conditions_of(features: Sequence[Feature], box: Box, table: pa.Table) -> tuple[tuple[str, Filter], ...] | None:
@@ -87,29 +88,8 @@ def _between(low: Any, high: Any, kind: pa.DataType, *, above: bool = False) -> 
 
     def fits(number: float) -> bool:
         # The condition is compared in the column's own precision.
-        seen = float(narrow(number))
+        with np.errstate(over="ignore"):
+            seen = float(narrow(number))
         return bool(low < seen <= high if above else low <= seen < high)
 
     return number_between(float(low), float(high), fits, float(high if above else low))
-
-
-def number_between(low: float, high: float, fits: Callable[[float], bool], otherwise: float) -> str:
-    """Return the number with the fewest digits between two that fits.
-
-    >>> number_between(1.96, 2.03, lambda number: 1.96 < number < 2.03, 2.03)
-    '2'
-    """
-    middle = low / 2 + high / 2
-    if np.isfinite(middle):
-        with np.errstate(over="ignore"):
-            for digits in range(1, 17):
-                text = f"{middle:.{digits}g}"
-                if fits(float(text)):
-                    return _unscientific(text)
-    return repr(otherwise)
-
-
-def _unscientific(text: str) -> str:
-    number = float(text)
-    plain = f"{number:.0f}"
-    return plain if "e" in text and abs(number) < 1e15 and float(plain) == number else text

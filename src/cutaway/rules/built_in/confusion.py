@@ -1,4 +1,4 @@
-"""Confusion: classes that the model takes for each other."""
+"""Confusion: classes that the model confuses with each other."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _WorstClass(NamedTuple):
     step: int
     fires: bool
     true: int
-    taken_for: int
+    predicted_as: int
     row: Int64Array
 
     @property
@@ -45,7 +45,7 @@ class _WorstClass(NamedTuple):
 
     @property
     def wrong(self) -> float:
-        return float(self.row[self.taken_for] / max(self.row.sum(), 1))
+        return float(self.row[self.predicted_as] / max(self.row.sum(), 1))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -80,7 +80,7 @@ class Confusion(Rule):
         labels_collection: a collection to take the labels from instead.
         predictions_collection: a collection to take the predictions from instead.
         min_diag: the share of a class's labels that must be recognised.
-        max_off_diag: the largest share of a class's labels that may be taken for one other class.
+        max_off_diag: the largest share of a class's labels that may be predicted as one other class.
     """
 
     category_no: OptionalWhole = OptionalWhole(least=1)
@@ -132,7 +132,7 @@ class Confusion(Rule):
         most = max(SAMPLES, PER_CLASS * recent.classes)
         recent.add(own, most)
         if recent.seen < 4 * most or not recent.has_settled:
-            return _WorstClass(own.step, fires=False, true=0, taken_for=0, row=np.zeros(1, np.int64))
+            return _WorstClass(own.step, fires=False, true=0, predicted_as=0, row=np.zeros(1, np.int64))
         return self._looked(own.step, recent, fewest=FEWEST, errors=ERRORS)
 
     def _looked(self, step: int, recent: RecentAnswers, *, fewest: int, errors: float) -> _WorstClass:
@@ -155,18 +155,18 @@ class Confusion(Rule):
             bound = (
                 f"below {self.min_diag:.0%}"
                 if one.right < self.min_diag
-                else f"but more than {self.max_off_diag:.0%} of it is taken for one other class"
+                else f"but more than {self.max_off_diag:.0%} of it is predicted as one other class"
             )
             return (
                 f"Class {one.true} is recognised in {one.right:.0%} of its {one.row.sum()} labels up to step "
-                f"{one.step}, {bound}: most often ({one.wrong:.0%}) it is taken for class {one.taken_for}."
+                f"{one.step}, {bound}: most often ({one.wrong:.0%}) it is predicted as class {one.predicted_as}."
             )
 
         def evidence(i: int) -> dict[str, Any]:
             one = seen[i]
-            details = {"class": one.true, "taken_for": one.taken_for, "row": one.row[:100].tolist()}
+            details = {"class": one.true, "predicted_as": one.predicted_as, "row": one.row[:100].tolist()}
             if one.right < self.min_diag:
-                return {**details, "taken_for_share": one.wrong}
+                return {**details, "predicted_as_share": one.wrong}
             return {**details, "value": one.wrong, "threshold": self.max_off_diag}
 
         return Judgement.of_one(

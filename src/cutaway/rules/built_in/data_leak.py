@@ -44,8 +44,8 @@ class DataLeak(Rule):
         that had a backward pass; those without one are evaluations.
 
     Why it matters:
-        What a model has trained on it may know by heart. Its validation and test figures then say how well it
-        remembers, and it disappoints on new data.
+        A model can memorise what it trains on. Leaked samples inflate its validation and test figures, and it
+        disappoints on new data.
 
     What to try:
         Look at where the message's samples come from: a split that is drawn anew at each start, a loader that was

@@ -28,8 +28,10 @@ from cutaway.run.rows import is_number
 __all__ = ["EvaluatedPopulation", "chosen_evaluation", "open_evaluated"]
 
 METRIC = "metric."
-# Counted up when an analysis gives other results than before, so that what an older version kept is made anew.
+# Counted up when every analysis gives other results than before, so that what an older version kept is made anew.
 VERSION = 1
+# The same of single ones; another number than `VERSION` has.
+VERSIONS = {"insights": 2, "confusion": 2, "confusion_classes": 2, "curve": 2, "clusters_words": 2}
 # More classes than this times samples of probabilities are left in their file.
 MOST_PROBABILITIES = 50_000_000
 
@@ -156,7 +158,7 @@ class EvaluatedPopulation:
         """Return what identifies a result: the evaluation, the latent space, and what was asked."""
         source = self.evaluation.source.key
         made_from = [source, self.evaluation.number, self.scope, self.space, self.answer.prediction]
-        whole = json.dumps([VERSION, kind, made_from, dict(settings)], sort_keys=True, default=str)
+        whole = json.dumps([VERSIONS.get(kind, VERSION), kind, made_from, dict(settings)], sort_keys=True, default=str)
         return hashlib.sha256(whole.encode()).hexdigest()
 
     def kept(self, kind: str, settings: Mapping[str, Any]) -> KeptTable | None:

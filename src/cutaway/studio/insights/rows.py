@@ -59,6 +59,8 @@ def _row(loaded: Loaded, samples: Samples, row: Mapping[str, Any], *, pictures: 
         subset=text(row["subset"]),
         where=where,
         measure=text(row["measure"]),
+        is_share=row["is_share"],
+        sides=[text(row["inside_of"]), text(row["outside_of"])],
         action=text(row["action"]),
         buys=text(row["buys"]),
         samples=_shown(loaded, samples, row, where),

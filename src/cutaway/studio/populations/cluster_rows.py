@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.samples import CORRECT, LOSS
+from cutaway.analysis.samples import CORRECT, LOSS, SUBSET
+from cutaway.analysis.samples.held_out import judged_rows
 from cutaway.arrays import Float64Array, IndexArray
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.answers.plain import text
@@ -34,7 +35,7 @@ def cluster_rows(loaded: Loaded) -> list[ClusterRow]:
 def _rows(loaded: Loaded) -> list[ClusterRow]:
     members = np.asarray(loaded.column(CLUSTER).to_numpy(), np.int64)
     positions = shown_map(loaded, "umap").positions
-    loss, correct = _column(loaded, LOSS), _column(loaded, CORRECT)
+    loss, correct = _judged(loaded, LOSS), _judged(loaded, CORRECT)
     words = words_of_clusters(loaded)
     order = np.argsort(members, kind="stable")
     found, starts = np.unique(members[order], return_index=True)
@@ -51,6 +52,7 @@ def _rows(loaded: Loaded) -> list[ClusterRow]:
                 words=words.get(cluster, ""),
                 x=x,
                 y=y,
+                judged=_count(loss if correct is None else correct, own),
                 loss=_mean(loss, own),
                 accuracy=_mean(correct, own),
             )
@@ -58,8 +60,16 @@ def _rows(loaded: Loaded) -> list[ClusterRow]:
     return sorted(rows, key=lambda one: -one.count)
 
 
-def _column(loaded: Loaded, name: str) -> Float64Array | None:
-    return numbers(loaded.column(name)) if name in loaded.own_columns else None
+def _judged(loaded: Loaded, name: str) -> Float64Array | None:
+    """Return a column for the samples that the model is judged by, the held-out ones, and NaN for all others."""
+    if name not in loaded.own_columns:
+        return None
+    values = numbers(loaded.column(name))
+    return np.where(judged_rows(loaded.column(SUBSET), np.isfinite(values)), values, np.nan)
+
+
+def _count(values: Float64Array | None, rows: IndexArray) -> int:
+    return 0 if values is None else int(np.isfinite(values[rows]).sum())
 
 
 def _mean(values: Float64Array | None, rows: IndexArray) -> float | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import PurePath
 from typing import Any
@@ -14,21 +13,30 @@ import pyarrow as pa
 from cutaway.analysis.population.applicability import analysis_named, what_applies
 from cutaway.analysis.population.names import file_name
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SUBSET, Samples
+from cutaway.analysis.samples.held_out import judged_subsets
 from cutaway.run.analyses import is_analysed
 from cutaway.run.evaluated.columns import ERROR
 from cutaway.run.evaluated.kept import MAP
 from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.selections import selections
 from cutaway.run.sources import Source
-from cutaway.studio.answers.plain import text
+from cutaway.studio.answers.plain import number_or_none, text
 from cutaway.studio.populations.derived import has_probabilities
 from cutaway.studio.populations.described import described_columns, looked_at
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.populations.the_populations import Scores
 from cutaway.studio.previews import has_pictures
-from cutaway.studio.wire.population import AnalysisRow, EvaluationRow, PopulationColumn, PopulationDetail
+from cutaway.studio.wire.population import (
+    AnalysisRow,
+    EvaluationRow,
+    PopulationColumn,
+    PopulationDetail,
+    SubsetScore,
+)
 
 __all__ = ["population_detail"]
+
+VALIDATION = "validation"
 
 
 def population_detail(loaded: Loaded, scores: Scores) -> PopulationDetail:
@@ -112,6 +120,9 @@ def _outline(loaded: Loaded, columns: Sequence[PopulationColumn]) -> Samples:
 
 def _evaluation_row(evaluation: Evaluation, loaded: Loaded, scores: Scores) -> EvaluationRow:
     source, about = evaluation.source, evaluation.source.model
+    # Of the one that is looked at, from the columns that it holds.
+    each = _scores(source, scores.accuracies(evaluation, loaded if evaluation.number == loaded.number else None))
+    judged = _judged(each)
     subsets = {text(name): one.samples or 0 for name, one in source.subsets.items()}
     return EvaluationRow(
         number=evaluation.number,
@@ -122,19 +133,31 @@ def _evaluation_row(evaluation: Evaluation, loaded: Loaded, scores: Scores) -> E
         samples=sum(subsets.values()),
         subsets=subsets,
         spaces=[text(one) for one in evaluation.spaces],
-        # Of the one that is looked at, from the columns that it holds.
-        accuracy=scores.accuracy(evaluation, loaded.column if evaluation.number == loaded.number else None),
-        loss=_loss(source),
+        scores=each,
+        judged="" if judged is None else judged.subset,
+        accuracy=None if judged is None else judged.accuracy,
+        loss=None if judged is None else judged.loss,
         has_map=is_analysed(evaluation, MAP),
     )
 
 
-def _loss(source: Source) -> float | None:
-    """Return the mean of the losses that were told for subsets, weighted by their samples."""
-    told = [(one.means.get("loss"), one.samples or 0) for one in source.subsets.values()]
-    losses = [(loss, samples) for loss, samples in told if loss is not None and math.isfinite(loss)]
-    weight = sum(samples for _, samples in losses)
-    return sum(loss * samples for loss, samples in losses) / weight if weight else None
+def _scores(source: Source, accuracies: Mapping[str, float]) -> list[SubsetScore]:
+    return [
+        SubsetScore(
+            subset=text(name),
+            samples=one.samples or 0,
+            accuracy=accuracies.get(name),
+            loss=number_or_none(one.means.get("loss")),
+        )
+        for name, one in source.subsets.items()
+    ]
+
+
+def _judged(scores: Sequence[SubsetScore]) -> SubsetScore | None:
+    """Return the subset that an evaluation is judged by where one figure must do: validation, or else another."""
+    known = {one.subset: one for one in scores if one.accuracy is not None or one.loss is not None}
+    names = judged_subsets(known) or tuple(known)
+    return known[VALIDATION if VALIDATION in names else names[0]] if names else None
 
 
 def _time(told: Any) -> float | None:

@@ -5,6 +5,7 @@ Rows are the samples of all subsets, one subset after the other, as in the files
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -84,6 +85,15 @@ class Loaded:
     def order(self) -> npt.NDArray[np.uint32]:
         """The row of each point: random, and the same for as many samples, so that the first are a fair sample."""
         return np.random.default_rng(0).permutation(len(self)).astype(np.uint32)
+
+    @cached_property
+    def samples_digest(self) -> str:
+        """What tells which samples these are, in which order."""
+        digest = hashlib.sha256(str(len(self)).encode())
+        # Taken anew, the values lie in buffers of their own, whatever they were cut out of.
+        for part in self.ids.take(pa.array(np.arange(len(self)))).buffers():
+            digest.update(b"" if part is None else memoryview(part))
+        return digest.hexdigest()[:32]
 
     def column(self, name: str) -> pa.ChunkedArray:
         """Return a column. Raises with the nearest names where there is none."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -40,17 +39,20 @@ def points_table(loaded: Loaded, method: str = "", like: Loaded | None = None) -
     if like is None:
         stamp = loaded.kept_stamp(map_kind(placed.method))
         return loaded.remembered(
-            ("points", placed.method), stamp, lambda: _table(loaded, loaded.order, placed, placed.positions)
+            ("points", placed.method), stamp, lambda: _table(loaded, loaded, placed, placed.positions)
         )
-    return _table(loaded, like.order, placed, _carried(loaded, like, placed.positions))
+    return _table(loaded, like, placed, _carried(loaded, like, placed.positions))
 
 
-def _table(loaded: Loaded, order: npt.NDArray[np.uint32], placed: Placed, positions: Float32Array) -> pa.Table:
+def _table(loaded: Loaded, of: Loaded, placed: Placed, positions: Float32Array) -> pa.Table:
+    """Return the points of the samples of one evaluation, where they lie on the map of another or the same."""
+    order = of.order
     about = {
         "n": len(order),
         "method": placed.method,
         "trustworthiness": placed.trustworthiness,
         "evaluation": loaded.number,
+        "samples": of.samples_digest,
     }
     columns = {"row": order, "x": positions[:, 0][order], "y": positions[:, 1][order]}
     return pa.table(columns).replace_schema_metadata({key: json.dumps(value) for key, value in about.items()})

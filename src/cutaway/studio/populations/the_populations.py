@@ -11,11 +11,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cutaway.errors import CutawayError, EvaluationError
 from cutaway.run.evaluated import EvaluatedPopulation, chosen_evaluation, open_evaluated
-from cutaway.run.evaluated.columns import CORRECT
+from cutaway.run.evaluated.columns import CORRECT, SUBSET
 from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.file_stamp import FileStamp, stamp_of
 from cutaway.run.identity import Run
@@ -104,25 +103,28 @@ def _stamp(evaluation: Evaluation) -> _Stamp:
 
 
 class Scores:
-    """Accuracies of evaluations by where they lie and when they were written. Safe to use from any thread."""
+    """Accuracies of evaluations, subset by subset, by where they lie and when they were written.
+
+    Safe to use from any thread.
+    """
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
-        self._known: OrderedDict[tuple[str, FileStamp], float | None] = OrderedDict()
+        self._known: OrderedDict[tuple[str, FileStamp], dict[str, float]] = OrderedDict()
 
-    def accuracy(self, evaluation: Evaluation, column: Callable[[str], pa.ChunkedArray] | None = None) -> float | None:
-        """Return the share of samples that are read as they are labelled; None where nothing says it.
+    def accuracies(self, evaluation: Evaluation, held: Loaded | None = None) -> dict[str, float]:
+        """Return for each subset the share of right predictions among its labelled samples; without what nothing says.
 
-        `column` gives columns of an evaluation that is open already: its files are not read again.
+        `held` is the evaluation where it is open already: its files are not read again.
         """
         stamp = stamp_of(evaluation.path / SOURCE_FILE)
         if stamp is None:
-            return None
+            return {}
         key = (str(evaluation.path), stamp)
         with self._guard:
             if key in self._known:
                 return self._known[key]
-        found = _accuracy(evaluation, column)
+        found = _accuracies(evaluation, held)
         with self._guard:
             self._known[key] = found
             while len(self._known) > MOST_REMEMBERED:
@@ -130,17 +132,18 @@ class Scores:
         return found
 
 
-def _accuracy(evaluation: Evaluation, column: Callable[[str], pa.ChunkedArray] | None) -> float | None:
+def _accuracies(evaluation: Evaluation, held: Loaded | None) -> dict[str, float]:
     try:
-        right = _correct_column(evaluation) if column is None else column(CORRECT)
+        table = _answers(evaluation) if held is None else held.select([SUBSET, CORRECT])
     except (CutawayError, OSError):
         # Unfinished, damaged or without classes: its own page says so.
-        return None
-    share = None if right is None else pc.mean(right).as_py()
-    return None if share is None else float(share)
+        return {}
+    if CORRECT not in table.column_names:
+        return {}
+    means = table.group_by(SUBSET).aggregate([(CORRECT, "mean")]).to_pylist()
+    return {str(one[SUBSET]): one[f"{CORRECT}_mean"] for one in means if one[f"{CORRECT}_mean"] is not None}
 
 
-def _correct_column(evaluation: Evaluation) -> pa.ChunkedArray | None:
+def _answers(evaluation: Evaluation) -> pa.Table:
     chosen = chosen_evaluation(evaluation.run, evaluation.number)
-    table = open_evaluated(chosen, space="").table([CORRECT]) if chosen.subsets else None
-    return table[CORRECT] if table is not None and CORRECT in table.column_names else None
+    return open_evaluated(chosen, space="").table([SUBSET, CORRECT]) if chosen.subsets else pa.table({})

@@ -69,7 +69,8 @@ def points(
     """Return the map as Arrow: columns row (uint32), x, y (float32), NaN where a sample has no place.
 
     The order is drawn once for an evaluation, so that the first rows are a fair sample of all. With `like` the samples
-    are those of that evaluation in its order, where they lie in this one.
+    are those of that evaluation in its order, where they lie in this one. `samples` in the table's metadata is the same
+    for the same samples in the same order.
     """
     loaded = studio.populations.of(run, evaluation)
     other = None if like is None else studio.populations.of(run, like)

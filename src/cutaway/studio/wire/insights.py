@@ -28,10 +28,12 @@ class InsightRow(Wire):
     words: str
     severity: Number
     count: int
-    share: Number
+    share: Number = Field(description="Which part it is of the samples of `subset` that could be meant.")
     subset: str
     where: list[str]
     measure: str
+    is_share: bool = Field(description="Whether `inside` and `outside` are shares of samples.")
+    sides: Annotated[list[str], Field(min_length=2, max_length=2, description="What `inside` and `outside` are of.")]
     inside: Number
     outside: Number
     low: Number

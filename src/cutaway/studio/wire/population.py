@@ -23,14 +23,24 @@ __all__ = [
     "PopulationRow",
     "Selected",
     "SelectionRow",
+    "SubsetScore",
     "ThresholdDecisions",
 ]
 
 Point = Annotated[list[float], Field(min_length=2, max_length=2)]
 
 
+class SubsetScore(Wire):
+    """How a model does on one subset: of the samples with a label and a prediction, and the mean of its losses."""
+
+    subset: str
+    samples: int
+    accuracy: Number
+    loss: Number
+
+
 class EvaluationRow(Wire):
-    """An evaluation of a run: a model on every sample of some subsets."""
+    """An evaluation of a run: a model on every sample of some subsets. No figure mixes training with others."""
 
     number: int
     created: Number
@@ -39,6 +49,8 @@ class EvaluationRow(Wire):
     samples: int
     subsets: dict[str, int]
     spaces: list[str]
+    scores: list[SubsetScore]
+    judged: str = Field(description="The subset that `accuracy` and `loss` are of: a held-out one, if any.")
     accuracy: Number
     loss: Number
     has_map: bool
@@ -115,6 +127,7 @@ class ClusterRow(Wire):
     words: str
     x: Number = Field(description="Where on the map its name goes.")
     y: Number
+    judged: int = Field(description="How many of its samples loss and accuracy are of: held-out ones, if any.")
     loss: Number
     accuracy: Number
 

@@ -268,6 +268,7 @@ class FlipsAnswer(Wire):
     evaluation_before: int
     evaluation_after: int
     count: int
+    subsets: list[str] = Field(description="What is compared: held-out subsets, unless there are none.")
     counts: dict[str, int] | None
     accuracy: DifferenceRow | None
     loss: DifferenceRow | None

@@ -61,7 +61,7 @@ def test_the_most_confused_pairs_come_first_with_their_share(digits: tuple[Sampl
         true, named = int(row["label"]), int(row["prediction"])
         assert row["count"] == matrix[true, named]
         assert row["share"] == pytest.approx(matrix[true, named] / (labels == true).sum())
-    assert "is taken for" in found.words()
+    assert "is predicted as" in found.words()
 
 
 def test_parts_are_the_confusions_of_their_samples(digits: tuple[Samples, Any, Any]) -> None:

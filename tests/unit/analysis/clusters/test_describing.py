@@ -141,6 +141,22 @@ def test_a_small_cluster_is_told_in_counts_with_a_wide_interval() -> None:
     assert errors.high == pytest.approx(0.7000, abs=1e-3)
 
 
+def test_a_cluster_is_judged_by_its_held_out_samples_alone() -> None:
+    # Cluster 0: of 60 training samples 3 are wrong, of 60 of validation 15; cluster 1: none of 60, 6 of 60.
+    labels = np.repeat([0, 1], 120)
+    subset = (["training"] * 60 + ["validation"] * 60) * 2
+    correct = [False] * 3 + [True] * 57 + [False] * 15 + [True] * 45 + [True] * 60 + [False] * 6 + [True] * 54
+    loss = [0.0] * 60 + [2.0] * 60 + [0.0] * 60 + [1.0] * 60
+    first, second = _described(labels, {"subset": subset, "correct": correct, "loss": loss})
+    assert first.errors is not None
+    assert first.loss is not None
+    assert (first.errors.count, first.errors.inside, first.errors.outside) == (60, 15 / 60, 6 / 60)
+    assert (first.loss.count, first.loss.inside, first.loss.outside) == (60, 2.0, 1.0)
+    assert "error 25 % on validation (elsewhere 10 %" in first.words
+    assert second.errors is not None
+    assert second.errors.inside == 6 / 60
+
+
 def test_missing_columns_leave_their_part_out() -> None:
     words = _described([0, 0, 1], {})[0]
     assert (words.classes, words.purity, words.errors, words.loss, words.traits) == ((), None, None, None, ())

@@ -27,7 +27,7 @@ def test_all_parts_make_one_line() -> None:
         traits=(_trait("metadata.brightness"), _trait("metadata.site", "category", "north")),
     )
     assert line == (
-        "412 samples, 96 % of them 4; read wrong in 7.5 % (elsewhere 1.2 %); mean loss 0.31 (elsewhere 0.04); "
+        "412 samples, 96 % of them 4; error 7.5 % (elsewhere 1.2 %); mean loss 0.31 (elsewhere 0.04); "
         "brightness 0.41 against 0.22; site north in 41 % against 22 %."
     )
 
@@ -42,15 +42,15 @@ def test_classes_are_told_down_to_a_tenth() -> None:
 def test_a_share_is_never_rounded_to_none_or_all() -> None:
     nearly = (ClassShare("4", 9999, 0.9999), ClassShare("9", 1, 0.0001))
     assert _words(10_000, nearly, Rate(0.0004, 0.0, 10_000, differs=True)) == (
-        "10,000 samples, over 99 % of them 4; read wrong in under 0.1 % (elsewhere 0 %)."
+        "10,000 samples, over 99 % of them 4; error under 0.1 % (elsewhere 0 %)."
     )
 
 
 def test_few_samples_are_told_in_counts_and_an_unclear_difference_is_called_so() -> None:
     assert _words(6, errors=Rate(2 / 6, 0.008, 6, differs=False)) == (
-        "6 samples; read wrong in 2 of 6 (elsewhere 0.8 %, no clear difference)."
+        "6 samples; 2 of 6 wrong (elsewhere 0.8 %, no clear difference)."
     )
-    assert _words(1, errors=Rate(0.0, float("nan"), 1, differs=False)) == "1 sample; read wrong in 0 of 1."
+    assert _words(1, errors=Rate(0.0, float("nan"), 1, differs=False)) == "1 sample; 0 of 1 wrong."
 
 
 def test_a_loss_that_does_not_differ_is_left_out() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy.stats import binomtest
 
 from cutaway.analysis.comparing import compare_samples
 from cutaway.analysis.comparing.paired import adjusted, flips_test, paired_interval, signed_rank_test
+from cutaway.analysis.comparing.slicing import conditions
 from cutaway.analysis.filters import parse_filter, rows_where
 from cutaway.analysis.samples import Samples
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
@@ -89,7 +91,7 @@ def test_failed_samples_are_told_and_no_flips() -> None:
     first = Samples.from_arrays(np.zeros((2, 1)), [0, 1], np.eye(2))
     found = compare_samples(first, second)
     assert len(found.table) == 0
-    assert any("1 that 'after' gave no answer to" in note for note in found.notes)
+    assert "Flips leave out 1 sample that 'after' failed on." in found.notes
 
 
 def test_regression_is_compared_by_loss_and_says_why() -> None:
@@ -124,6 +126,94 @@ def test_slices_are_conditions_that_the_filters_read_back() -> None:
     for row in found.slices.to_pylist():
         assert rows_where(samples[1].table, [parse_filter(row["slice"], samples[1].table)]).sum() == row["count"]
         assert row["low"] <= row["change"] <= row["high"]
+
+
+def test_the_ends_of_a_range_have_no_more_digits_than_it_takes() -> None:
+    chance = np.random.default_rng(1)
+    sizes = chance.normal(size=800)
+    for kind in (np.float64, np.float32):
+        table = pa.table({"metadata.size": sizes.astype(kind)})
+        found = list(conditions(table, 10))
+        assert len(found) > 10
+        for one in found:
+            assert np.array_equal(rows_where(table, [parse_filter(one.text, table)]), one.rows)
+            assert max(len(word.strip("-0.")) for word in one.text.split()[2:]) <= 6
+
+
+def test_a_range_holds_the_same_rows_whatever_else_is_in_its_column() -> None:
+    chance = np.random.default_rng(2)
+    odd = chance.normal(size=400)
+    odd[:40], odd[40:50], odd[50:60] = np.nan, np.inf, -np.inf
+    tied = np.where(np.arange(400) < 300, 1.5, chance.normal(size=400))
+    whole = chance.integers(-50, 50, 400)
+    table = pa.table({"metadata.odd": odd, "metadata.tied": tied, "metadata.whole": whole})
+    found = list(conditions(table, 4))
+    assert {one.column for one in found} == set(table.column_names)
+    for one in found:
+        assert np.array_equal(rows_where(table, [parse_filter(one.text, table)]), one.rows)
+
+
+class TestSubsets:
+    """Accuracy never mixes training with what was held out, unless somebody asks for that."""
+
+    # Of 100 training samples the first model has 40 right, the second all; of 20 of validation both have 10 right.
+    SUBSET = ["training"] * 100 + ["validation"] * 20 + ["test"] * 10
+    BEFORE = [0] * 40 + [1] * 60 + [0] * 10 + [1] * 10 + [0] * 10
+    AFTER = [0] * 100 + [1] * 4 + [0] * 10 + [1] * 6 + [0] * 10
+
+    def pair(self) -> tuple[Samples, Samples]:
+        labels = [0] * 130
+        return tuple(answered(labels, side, {"subset": self.SUBSET}) for side in (self.BEFORE, self.AFTER))  # type: ignore[return-value]
+
+    def test_held_out_samples_are_compared_and_training_is_left_out(self) -> None:
+        found = compare_samples(*self.pair())
+        assert (found.subsets, found.count) == (("validation", "test"), 30)
+        assert found.counts == {"both right": 16, "worse": 4, "better": 4, "both wrong": 6, "changed": 0}
+        assert found.accuracy is not None
+        assert (found.accuracy.before, found.accuracy.after) == (20 / 30, 20 / 30)
+        assert set(found.table["subset"].to_pylist()) == {"validation"}
+        assert "100 training samples, which inflate accuracy, are left out." in found.notes
+        assert found.words[0].startswith("accuracy on validation and test 0.6667 before, 0.6667 after: +0.0000 [")
+
+    def test_each_subset_is_also_told_by_itself(self) -> None:
+        found = compare_samples(*self.pair())
+        assert any(line.startswith("accuracy on training alone 0.4000 before, 1.0000 after") for line in found.words)
+        assert any(line.startswith("accuracy on validation alone 0.5000 before, 0.5000 after") for line in found.words)
+
+    def test_what_is_asked_for_is_compared_together(self) -> None:
+        found = compare_samples(*self.pair(), subsets=("training", "validation"))
+        assert (found.subsets, found.count) == (("training", "validation"), 120)
+        assert found.accuracy is not None
+        assert (found.accuracy.before, found.accuracy.after) == (50 / 120, 110 / 120)
+        assert found.notes == ("10 samples of test are left out.",)
+
+    def test_where_nothing_is_held_out_training_is_compared(self) -> None:
+        one = answered([0, 1], [0, 1], {"subset": ["training"] * 2})
+        assert compare_samples(one, one).subsets == ("training",)
+
+    def test_a_subset_that_there_is_not_is_refused(self) -> None:
+        with pytest.raises(ConfigurationError, match="subset"):
+            compare_samples(*self.pair(), subsets=["validatoin"])
+
+    def test_a_slice_is_a_share_of_the_samples_that_both_answered(self) -> None:
+        # Of 40 of validation 10 have no label; of the others 12 are big, of which 8 flipped.
+        labels = ["a"] * 30 + [None] * 10
+        size = ["big"] * 12 + ["small"] * 18 + ["big"] * 10
+        ids = [f"validation/{place}" for place in range(40)]
+        columns = {"sample": ids, "subset": ["validation"] * 40, "metadata.size": size, "label": labels}
+        sides = [
+            Samples(pa.table({**columns, "prediction": side}), np.zeros((40, 2), np.float32))
+            for side in (["a"] * 40, ["b"] * 8 + ["a"] * 32)
+        ]
+        found = compare_samples(*sides)
+        [row] = [one for one in found.slices.to_pylist() if one["slice"] == "metadata.size = big"]
+        assert (row["count"], row["worse"], row["share"]) == (12, 8, pytest.approx(12 / 30))
+        assert (row["before"], row["after"]) == (1.0, pytest.approx(4 / 12))
+
+    def test_a_p_value_is_never_none_at_all(self) -> None:
+        # All of 200 flip for the better: p is about 1e-60.
+        found = compare_samples(answered([0] * 200, [1] * 200), answered([0] * 200, [0] * 200))
+        assert found.words[0].endswith("p < 0.001")
 
 
 def test_what_cannot_be_compared_is_said() -> None:

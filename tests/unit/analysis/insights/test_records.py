@@ -107,7 +107,9 @@ class TestFolding:
         assert "low performance" in one.also
 
     def test_overfitting_that_explains_little_is_a_word_beside_it(self) -> None:
-        fitted = Insight("overfitting", "by heart.", rows(0, 100), measure="error", evidence={"training": 0.2, "beyond": 0.05})
+        fitted = Insight(
+            "overfitting", "by heart.", rows(0, 100), measure="error", evidence={"training": 0.2, "beyond": 0.05}
+        )
         (one,) = folded([LOW, fitted])
         assert one.kind == "low-performance"
         assert "overfitting (training 20 %)" in one.words

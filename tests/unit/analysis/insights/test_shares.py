@@ -183,7 +183,9 @@ class TestOverfitting:
             assert found.share == pytest.approx(34 / 100)
             assert (found.inside, found.outside) == (pytest.approx(count / 34), 0.0)
             assert found.low < found.effect < found.high
-        assert first.words.startswith("A is memorised: error 0 % on its 160 training samples, 76 % on 34 of validation ")
+        assert first.words.startswith(
+            "A is memorised: error 0 % on its 160 training samples, 76 % on 34 of validation "
+        )
         # Elsewhere than A 18 of 66 validation samples are wrong and 8 of 240 training samples.
         assert first.evidence["beyond"] == pytest.approx(26 / 34 - (18 / 66 - 8 / 240))
         assert "(elsewhere 3.3 % and 27 %)" in first.words

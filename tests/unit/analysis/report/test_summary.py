@@ -41,6 +41,22 @@ def test_accuracy_is_said_with_its_interval_and_what_was_held_out_first() -> Non
     )
 
 
+def test_a_mean_loss_is_never_called_an_accuracy() -> None:
+    scores = [Score("validation", 9, 0, "accuracy", 0.95, math.nan, math.nan)]
+    scores.append(Score("test", 9, 0, "mean loss", 0.3, math.nan, math.nan))
+    assert summary_of(ReportContent(Head("run"), scores)) == [
+        "Accuracy is 95.0 % on validation. The mean loss is 0.3 on test."
+    ]
+
+
+def test_what_failed_is_what_could_not_be_evaluated() -> None:
+    # Of four samples one failed; of another the latent vector overflowed, and its answer is there.
+    latents = np.array([[0.0], [np.nan], [np.inf], [1.0]])
+    columns = {"error": [None, "it broke", None, None], "correct": [True, None, True, False]}
+    [score] = scores_of(Samples.from_arrays(latents, columns=columns))
+    assert (score.samples, score.failed, score.value) == (4, 1, pytest.approx(2 / 3))
+
+
 def test_the_worst_finding_is_named_whatever_came_first() -> None:
     findings = [Finding("A", "warning", "small", time=1.0), Finding("B", "error", "large", time=2.0)]
     assert summary_of(ReportContent(Head("run"), findings=findings)) == ["The worst of 2 findings is B (error): large."]

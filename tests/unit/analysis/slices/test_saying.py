@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cutaway.analysis.filters import parse_filter, rows_where
 from cutaway.analysis.slices.features import Feature, box_rows, featured
-from cutaway.analysis.slices.saying import conditions_of, number_between
+from cutaway.analysis.slices.saying import conditions_of
 
 _TEXTS = st.text(max_size=6) | st.sampled_from(["", " a ", '"q"', "'q'", "a,b", "= 3", "not in", "1", "é", '"'])
 _NUMBERS = st.floats(allow_nan=True, allow_infinity=True) | st.integers(-3, 3).map(float) | st.none()
@@ -61,15 +61,3 @@ def test_names_of_columns_are_read_back(name: str, values: list[Any]) -> None:
 
 def test_a_dictionary_is_said_as_its_texts() -> None:
     _all_said(pa.array(["p", "q", "p", None]).dictionary_encode())
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "told"), [(1.96, 2.03, "2"), (0.0, 1e-9, "5e-10"), (123456.7, 123999.0, "123700"), (-1.0, 1.0, "0")]
-)
-def test_a_number_between_two_has_few_digits(low: float, high: float, told: str) -> None:
-    assert number_between(low, high, lambda number: low < number < high, high) == told
-
-
-def test_neighbours_with_nothing_between_are_told_exactly() -> None:
-    low, high = 1.0, float(np.nextafter(1.0, 2.0))
-    assert float(number_between(low, high, lambda number: low < number <= high, high)) == high

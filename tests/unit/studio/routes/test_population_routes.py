@@ -104,7 +104,9 @@ class TestPoints:
 
     def test_it_says_how_it_was_made(self, asked: Asked) -> None:
         about = asked.arrow("made", "/population/points.arrow").schema.metadata
+        samples = about.pop(b"samples")
         assert about == {b"n": b"300", b"method": b'"umap"', b"trustworthiness": b"0.98", b"evaluation": b"1"}
+        assert samples == asked.arrow("made", "/population/points.arrow", evaluation=0).schema.metadata[b"samples"]
 
     def test_another_evaluations_samples_lie_where_they_lie_here(self, asked: Asked) -> None:
         own = asked.arrow("made", "/population/points.arrow", evaluation=0)
@@ -217,6 +219,19 @@ class TestClusters:
         assert [one["count"] for one in rows] == sorted((one["count"] for one in rows), reverse=True)
         assert rows[0]["words"].startswith("mostly class")
         assert all(-30 < one["x"] < 30 for one in rows)
+
+    def test_they_are_judged_by_their_held_out_samples_alone(self, asked: Asked) -> None:
+        table = asked.arrow("made", "/population/columns.arrow", column=["cluster", "subset", "correct", "loss"])
+        told = {
+            name: np.array([str(one) for one in table[name].to_pylist()]) for name in ("cluster", "subset", "correct")
+        }
+        losses = table["loss"].to_numpy()
+        assert {"training", "validation"} == set(told["subset"])
+        for row in asked.data("made", "/population/clusters"):
+            own = (told["cluster"] == str(row["cluster"])) & (told["subset"] != "training")
+            assert row["judged"] == own.sum()
+            assert row["accuracy"] == pytest.approx((told["correct"][own] == "yes").mean())
+            assert row["loss"] == pytest.approx(losses[own].mean(), rel=1e-5)
 
     def test_where_none_were_looked_for_it_says_the_command(self, asked: Asked) -> None:
         answer = asked.get("bare", "/population/clusters")

@@ -26,7 +26,7 @@ describe("a scale", () => {
 
 describe("inside against outside", () => {
   test("the interval of the difference is drawn from what is outside", () => {
-    const found = differenceOf({ kind: "low-performance", measure: "error", inside: 0.385, outside: 0.056, low: 0.25, high: 0.412 })!;
+    const found = differenceOf({ measure: "error", is_share: true, sides: ["these", "elsewhere"], inside: 0.385, outside: 0.056, low: 0.25, high: 0.412 })!;
     expect(found.low).toBeCloseTo(0.306);
     expect(found.high).toBeCloseTo(0.468);
     expect(found.scale.min).toBe(0);
@@ -34,15 +34,15 @@ describe("inside against outside", () => {
     expect(found.words).toBe("error: these 38.5 %, elsewhere 5.6 %. The difference is between 25 points and 41 points, with 95 % certainty.");
   });
   test("without an interval only the two figures", () => {
-    const found = differenceOf({ kind: "domain-gap", measure: "metadata.x", inside: 0.0833, outside: 0.0556, low: null, high: null })!;
+    const found = differenceOf({ measure: "median metadata.x", is_share: false, sides: ["test", "validation"], inside: 0.0833, outside: 0.0556, low: null, high: null })!;
     expect([found.low, found.high]).toEqual([null, null]);
-    expect(found.words).toBe("metadata.x: there 0.0833, training 0.0556.");
+    expect(found.words).toBe("median metadata.x: test 0.0833, validation 0.0556.");
   });
   test("one figure alone is no difference", () => {
-    expect(differenceOf({ kind: "mislabeled-samples", measure: "wrong labels", inside: 0.03, outside: null, low: null, high: null })).toBeNull();
+    expect(differenceOf({ measure: "wrong labels", is_share: true, sides: ["these", "elsewhere"], inside: 0.03, outside: null, low: null, high: null })).toBeNull();
   });
   test("shares are percent, losses numbers", () => {
-    expect(amount("error", 0.385)).toBe("38.5 %");
-    expect(amount("loss", 1.23456)).toBe("1.23");
+    expect(amount(true, 0.385)).toBe("38.5 %");
+    expect(amount(false, 1.23456)).toBe("1.23");
   });
 });

@@ -8,7 +8,6 @@ export interface Scale {
   max: number;
 }
 
-const SHARES = ["error", "accuracy", "wrong labels"];
 const MARGIN = 0.08;
 
 /** Where a value lies on a scale, in percent; what is beyond lies at the edge. */
@@ -27,17 +26,15 @@ export function scaleOf(values: readonly (number | null | undefined)[], fromZero
   return { min: least - air, max: most + air };
 }
 
-export function isShare(measure: string): boolean {
-  return SHARES.includes(measure);
-}
-
-export function amount(measure: string, value: number | null): string {
-  return isShare(measure) ? share(value) : number(value, 3);
+export function amount(isShare: boolean, value: number | null): string {
+  return isShare ? share(value) : number(value, 3);
 }
 
 export interface Difference {
   measure: string;
-  /** What the two figures are of. */
+  /** Whether the two figures are shares of samples. */
+  isShare: boolean;
+  /** What they are of. */
   names: readonly [string, string];
   inside: number;
   outside: number;
@@ -48,34 +45,28 @@ export interface Difference {
   words: string;
 }
 
-// What is inside and outside, for kinds that do not set some samples against all others.
-const SIDES: Record<string, readonly [string, string]> = {
-  overfitting: ["held out", "training"],
-  "domain-gap": ["there", "training"],
-  "metadata-explains-loss": ["worse end", "better end"],
-};
-
 /** An insight's measure there and elsewhere; null where it has no two figures. `low` and `high` of a row hold their difference. */
-export function differenceOf(row: Pick<InsightRow, "kind" | "measure" | "inside" | "outside" | "low" | "high">): Difference | null {
-  const { measure, inside, outside } = row;
+export function differenceOf(row: Pick<InsightRow, "measure" | "is_share" | "sides" | "inside" | "outside" | "low" | "high">): Difference | null {
+  const { measure, is_share: isShare, inside, outside } = row;
   if (inside === null || outside === null) return null;
   const known = row.low !== null && row.high !== null;
   const low = known ? outside + row.low! : null;
   const high = known ? outside + row.high! : null;
-  const interval = known ? ` The difference is between ${apart(measure, row.low!)} and ${apart(measure, row.high!)}, with 95 % certainty.` : "";
-  const names = SIDES[row.kind] ?? (["these", "elsewhere"] as const);
+  const interval = known ? ` The difference is between ${apart(isShare, row.low!)} and ${apart(isShare, row.high!)}, with 95 % certainty.` : "";
+  const names = [row.sides[0]!, row.sides[1]!] as const;
   return {
     measure,
+    isShare,
     names,
     inside,
     outside,
     low,
     high,
     scale: scaleOf([inside, outside, low, high], true),
-    words: `${measure}: ${names[0]} ${amount(measure, inside)}, ${names[1]} ${amount(measure, outside)}.${interval}`,
+    words: `${measure}: ${names[0]} ${amount(isShare, inside)}, ${names[1]} ${amount(isShare, outside)}.${interval}`,
   };
 }
 
-function apart(measure: string, value: number): string {
-  return isShare(measure) ? `${number(value * 100, 2)} points` : number(value, 2);
+function apart(isShare: boolean, value: number): string {
+  return isShare ? `${number(value * 100, 2)} points` : number(value, 2);
 }

@@ -1,5 +1,5 @@
-// The points and columns of an evaluation, asked for when somebody needs them and kept as typed arrays. Points of
-// evaluations of as many samples come in the same order, so that they can move from one to the other.
+// The points and columns of an evaluation, asked for when somebody needs them and kept as typed arrays. From one
+// evaluation to the next a sample moves by its id.
 
 import { ApiError, ofRun } from "../../api/client";
 import { getColumns, type Columns } from "../../api/arrow";
@@ -43,10 +43,10 @@ export class PopulationData {
       const places = method === null ? null : getColumns(ofRun(this.run, "population/points.arrow"), { evaluation, method });
       const columns = this.ask(evaluation, method === null ? [ROW, ...again] : again);
       const [map, answer] = await Promise.all([places, columns]);
+      const points = map && (await this.moving(pointsOf(map), evaluation, method!));
       if (round !== this.round) return;
       this.pointOf = null;
       this.error = undefined;
-      const points = map && { x: narrow(map.floats("x")), y: narrow(map.floats("y")) };
       this.loaded = { evaluation, points, row: (map ?? answer!).wholes(ROW) };
       this.columns = new Map(answer ? this.read(answer, again) : []);
     } catch (cause) {
@@ -94,6 +94,18 @@ export class PopulationData {
     }
   }
 
+  /** The points with where they come from: of other samples than before, the server knows which are the same. */
+  private async moving(points: Points, evaluation: number, method: string): Promise<Points> {
+    const before = this.loaded;
+    if (!before?.points || before.evaluation === evaluation || before.points.samples === points.samples) return points;
+    try {
+      const like = { evaluation: before.evaluation, method, like: evaluation };
+      return { ...points, from: pointsOf(await getColumns(ofRun(this.run, "population/points.arrow"), like)) };
+    } catch {
+      return points; // a frozen copy was not asked this: its points are drawn where they are at once
+    }
+  }
+
   private ask(evaluation: number, column: string[]): Promise<Columns> | null {
     return column.length === 0 ? null : getColumns(ofRun(this.run, "population/columns.arrow"), { evaluation, column });
   }
@@ -109,6 +121,10 @@ export class PopulationData {
       return [name, { kind, name, codes, names: called, folded: typeof told[name]?.other === "number" }];
     });
   }
+}
+
+function pointsOf(map: Columns): Points {
+  return { x: narrow(map.floats("x")), y: narrow(map.floats("y")), samples: map.about("samples") ?? undefined };
 }
 
 function narrow(values: Float32Array | Float64Array): Float32Array {

@@ -80,7 +80,7 @@ export function valueText(column: Column, point: number): string {
 
 /** What an evaluation is, in a line. */
 export function evaluationText(one: EvaluationRow): string {
-  return [moment(one.created), one.accuracy !== null ? `accuracy ${share(one.accuracy)}` : "", one.loss !== null ? `loss ${number(one.loss, 3)}` : "", one.finished ? "" : "not finished"].filter(Boolean).join(" · ");
+  return [moment(one.created), one.accuracy !== null ? `accuracy ${share(one.accuracy)} on ${one.judged}` : "", one.loss !== null ? `loss ${number(one.loss, 3)} on ${one.judged}` : "", one.finished ? "" : "not finished"].filter(Boolean).join(" · ");
 }
 
 /** What is said of named samples: what was left out of them, and how many are not in the evaluation. */
