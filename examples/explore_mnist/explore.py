@@ -72,7 +72,7 @@ def training_map(training: Population) -> None:
 
 
 def validation_errors(validation: Population) -> None:
-    """Validation samples that are read wrongly lie in clusters of other classes."""
+    """Misclassified validation samples lie in clusters of other classes."""
     labels, right = column(validation, "label"), column(validation, "correct")
     clusters = validation.clusters().labels
     class_of = {cluster: most_frequent(labels[clusters == cluster]) for cluster in set(clusters.tolist()) - {-1}}
@@ -82,7 +82,7 @@ def validation_errors(validation: Population) -> None:
     map_of = validation.plot(title="10,000 validation samples by their label")
     map_of.png(FIGURES / "validation.png", width=760, height=570)
     said = (
-        f"{elsewhere[wrong].sum()} of {wrong.sum()} validation samples that are read wrongly lie in the cluster of "
+        f"{elsewhere[wrong].sum()} of {wrong.sum()} misclassified validation samples lie in the cluster of "
         f"another class ({elsewhere[wrong].mean():.0%}), and {elsewhere[right].mean():.1%} of the others"
     )
     claim("errors", said, holds=elsewhere[wrong].mean() > max(0.4, 20 * elsewhere[right].mean()))

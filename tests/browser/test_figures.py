@@ -144,7 +144,7 @@ def test_the_legend_dims_and_hides_nothing(show: Open) -> None:
     page.mouse.move(*middle_of(page))
     assert "the <middle>" in page.locator("#tip").inner_text()
     page.get_by_role("button", name="Show all alike").click()
-    page.get_by_role("button", name="read wrongly 1").click()
+    page.get_by_role("button", name="misclassified 1").click()
     assert page.locator("#status").inner_text() == "1 of 5 points in full colour."
 
 

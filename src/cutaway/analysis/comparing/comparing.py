@@ -85,7 +85,7 @@ def compare_samples(
     notes += ranked.notes
     if any(one == "cluster" for one in slices["column"].to_pylist()):
         notes.append(
-            "Clusters come from one model's latents, which put its own mistakes elsewhere: they favour the other."
+            "Clusters come from one model's latent space, where its own mistakes lie elsewhere: they favour the other."
         )
     words = _words(names, compared, outcomes, (accuracy, loss), slices, regions)
     words += _by_subset(names, belongs, everywhere)
@@ -139,7 +139,7 @@ def _line(what: str, where: str, names: tuple[str, str], one: Difference) -> str
 def _why_no_flips(accuracy: Difference | None) -> list[str]:
     if accuracy is not None:
         return []
-    return ["There are no flips: they need one predicted class and a label for each sample. Losses are compared."]
+    return ["No flips: they need a label and one predicted class for each sample. Losses are compared instead."]
 
 
 def _sliced(second: Samples, joined: Joined) -> pa.Table:
@@ -195,7 +195,7 @@ def _words(  # noqa: PLR0917  each is one part of what is said
         found = [row for row in regions.to_pylist() if row["found"]][:MOST_TOLD]
         said += [
             f"{row['flips']:,} of {row['count']:,} samples around ({row['x']:.3g}, {row['y']:.3g}) on the map got "
-            f"{row['flip']}, where {row['expected']:.1f} would be usual"
+            f"{row['flip']}; chance would give {row['expected']:.1f}"
             for row in found
         ]
     return tuple(said)

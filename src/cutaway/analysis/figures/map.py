@@ -43,7 +43,7 @@ def map_figure(
 
     Points are coloured by the column `color` (unless it is named: by `label`) and as large as `size` says (unless it
     is named: `loss`). Texts, yes and no, and few whole numbers are colours by name, the ten most frequent and the
-    rest as other; numbers are a scale that ends at the outermost hundredths. Samples that are read wrongly, where
+    rest as other; numbers are a scale that ends at the outermost hundredths. Samples that are misclassified, where
     `correct` is no, have a ring. The page shows for the point under the pointer its id, label, prediction, loss and
     the columns of `hover`, and its picture out of `previews`, PNG by the id of the sample. Samples other than those
     of `selected`, ids, are dimmed. A sample without a position is left out and counted in the caption; above 200,000,

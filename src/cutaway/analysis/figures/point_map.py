@@ -145,7 +145,7 @@ class PointMap(Content):
             entries = self.colours.entries()
             handles = [_dot(colours[code], f"{plain(name, 22)}  ({count:,})") for code, name, count in entries]
         if self.wrong.any():
-            handles.append(_dot("white", f"read wrongly  ({int(self.wrong.sum()):,})", edge=LIGHT.ink))
+            handles.append(_dot("white", f"misclassified  ({int(self.wrong.sum()):,})", edge=LIGHT.ink))
         if self.sizes is not None and self.sizes.high > self.sizes.low:
             name = plain(self.sizes.column, 18)
             for value, times, more in ((self.sizes.low, 1.0, ""), (self.sizes.high, 3.2, " or more")):

@@ -72,7 +72,8 @@ def find_insights(
     _check(samples, nearest, clusters, ranked)
     counter = Counter(progress, 5, "kinds", "looking for insights")
     by, why = judged(samples)
-    notes = [f"No low-performance, overfitting, metadata-explains-loss: {why}."] if by is None else [why] if why else []
+    unjudged = f"Not looked for: low-performance, overfitting and metadata-explains-loss, because {why}."
+    notes = [unjudged] if by is None else [why] if why else []
     columns = [one for name in describing(samples) if (one := described(samples, name)) is not None]
     label = described(samples, LABEL) if samples.has(LABEL) else None
     with_label = [*columns, *([label] if label is not None else [])]
@@ -108,16 +109,18 @@ def _not_looked_for(samples: Samples, by: Judged | None, ranked: Mapping[str, Ra
     notes = []
     if by is not None and not by.training.any():
         reason = "only training has an outcome" if by.subsets == (TRAINING,) else "no training samples have an outcome"
-        notes.append(f"No overfitting: {reason}.")
+        notes.append(f"Not looked for: overfitting, because {reason}.")
     _, rows_of = subsets_of(samples)
     large = sum(int(rows.sum()) >= FEWEST for rows in rows_of.values())
     if large < 2:
-        notes.append(f"No domain-gap: it takes two subsets of {FEWEST} samples, and there is {large or 'none'}.")
+        notes.append(
+            f"Not looked for: domain-gap. It takes two subsets of {FEWEST} samples; there is {large or 'none'}."
+        )
     if not describing(samples):
-        notes.append("No metadata-explains-loss: these samples have no metadata.")
+        notes.append("Not looked for: metadata-explains-loss, because these samples have no metadata.")
     missing = [kind for name, kind in SUMMARISED.items() if name not in ranked]
     if missing:
-        notes.append(f"No {listed(missing)}: their tables of samples were not given, or do not apply.")
+        notes.append(f"Not looked for: {listed(missing)}, whose tables do not apply here or were not given.")
     return notes
 
 

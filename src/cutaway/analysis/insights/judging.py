@@ -111,7 +111,7 @@ def judged(samples: Samples) -> tuple[Judged | None, str]:
         return None, "these samples have neither a loss nor labels to compare predictions with"
     rows, training, subsets, note = _held_out(samples, known)
     if rows.sum() < FEWEST:
-        return None, f"{int(rows.sum())} samples have an outcome, and it takes {FEWEST}"
+        return None, f"only {int(rows.sum())} samples have an outcome, and {FEWEST} are needed"
     with_loss = np.isfinite(losses)
     errors = float(wrong[rows].sum()) if answered else 0.0
     if answered and (errors >= FEWEST_ERRORS or (rows & with_loss).sum() < FEWEST):
@@ -121,7 +121,7 @@ def judged(samples: Samples) -> tuple[Judged | None, str]:
         note = f"{note} Only {wrong_ones} wrong: the loss is judged instead.".strip()
     rows, training = rows & with_loss, training & with_loss
     if rows.sum() < FEWEST:
-        return None, f"{int(rows.sum())} samples have a finite loss, and it takes {FEWEST}"
+        return None, f"only {int(rows.sum())} samples have a finite loss, and {FEWEST} are needed"
     outcome = clipped(losses, rows | training)
     note = f"{note} {CLIPPED}".strip()
     return Judged("loss", outcome, losses, rows, training, subsets), note

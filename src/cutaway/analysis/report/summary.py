@@ -160,7 +160,7 @@ def _said(content: ReportContent, analysis: str) -> str:
 def _insights(content: ReportContent) -> str:
     said = _said(content, "insights")
     count = len(content.table("insights") or ()) if said else 0
-    return f"{counted(count, 'insight')}, the gravest first: {said}" if count > 1 else said
+    return f"{counted(count, 'insight')}, the worst first: {said}" if count > 1 else said
 
 
 def _tests(content: ReportContent) -> str:

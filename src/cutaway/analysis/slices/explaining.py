@@ -123,7 +123,7 @@ def _direction(feature: Feature, codes: Int64Array, scores: Float64Array) -> str
 def _words(one: _ExplainedSlice, p: float) -> str:
     share = f"{100 * one.strength:.1f} %" if one.strength >= 0.001 else "next to nothing"
     if p > 0.05:
-        return f"{one.column} explains nothing that is more than chance"
+        return f"{one.column} explains no more than chance would"
     ends = {"higher": "worse at higher values", "lower": "worse at lower values", "mixed": "worse at some values"}
     told = ends.get(one.direction, f"worst at {one.direction}")
     return f"{one.column} explains {share} of the outcome: {told}"

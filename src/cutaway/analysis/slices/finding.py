@@ -126,9 +126,9 @@ def _limits_told(known: BoolArray, columns: int) -> tuple[str, ...]:
     measured = int(known.sum())
     notes = left_out(len(known), {"without an outcome": len(known) - measured})
     if measured > SEARCHED_ROWS:
-        notes += (f"Boxes were looked for among {SEARCHED_ROWS:,} of {measured:,} samples, and tested on all.",)
+        notes += (f"Slices were looked for among {SEARCHED_ROWS:,} of {measured:,} samples, and tested on all.",)
     if columns > MOST_PAIRED:
-        notes += (f"Pairs were looked at among the {MOST_PAIRED} of {columns} columns that tell most alone.",)
+        notes += (f"Pairs were made of the {MOST_PAIRED} of {columns} columns that say most by themselves.",)
     return notes
 
 
@@ -180,7 +180,7 @@ def _slice(features: Sequence[Feature], held: Held, measures: _Measured) -> Slic
         interval=found.interval,
         score=held.score,
         p=held.p,
-        words=in_words(measures.name, found, where, count, share=share),
+        words=in_words(measures.name, found, where, int(inside.sum()), share=share),
     )
 
 
@@ -213,7 +213,7 @@ def difference(values: Float64Array, rows: BoolArray) -> SliceDifference:
 
 
 def in_words(name: str, found: SliceDifference, where: tuple[str, ...], count: int, *, share: bool) -> str:
-    """Return a line such as `error 21 % where metadata.thickness < 2, 9 % elsewhere: 412 samples`."""
+    """Return a line such as `error 21 % where thickness < 2, 9 % elsewhere: 412 samples`, as many as were measured."""
     inside, outside = _percents(found) if share else _numbers(found)
     samples = counted(count, "sample")
     return f"{name} {inside} where {' and '.join(where)}, {outside} elsewhere: {samples}"

@@ -78,7 +78,7 @@ def _notes(loaded: Loaded) -> list[str]:
     if gone:
         notes.append(f"The table of {', '.join(gone)} is missing from evaluation {loaded.number}. Evaluate again.")
     if loaded.repeated_ids:
-        notes.append(f"{loaded.repeated_ids:,} ids name two samples; an address means the first of them.")
+        notes.append(f"{loaded.repeated_ids:,} ids belong to two samples each; a link opens the first.")
     reason = loaded.population.answer.reason
     if reason:
         notes.append(f"There are no labels and predictions to show: {reason}.")

@@ -84,7 +84,7 @@ class KeptTables:
             )
         if reason:
             words = kind.replace("_", " ")
-            self._reasons[kind] = f"What was kept of {words!r} is left out: {reason}. Make it again."
+            self._reasons[kind] = f"The saved {words!r} is not shown: {reason}. Run it again."
             return None
         return held
 

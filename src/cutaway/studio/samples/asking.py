@@ -28,7 +28,7 @@ def sample_visuals(workers: Workers, loaded: Loaded, run_id: str, sample: str) -
         answer = workers.ask(run_id, loaded.number, "visuals", {"sample": sample}, seconds=_SECONDS)
     except BindingError as error:
         again = "`cutaway evaluate ENTRY.py MODEL` makes an evaluation whose binding can be asked again."
-        raise Refusal(409, "no-binding", f"The preview is all there is: {error}", again) from error
+        raise Refusal(409, "no-binding", f"Only the preview can be shown: {error}", again) from error
     told = [presentable(one) for one in answer.value["notes"]]
     visuals = [visual_row(one) for one in answer.value["visuals"]]
     if visuals and told:
@@ -54,7 +54,7 @@ def sample_heat_maps(workers: Workers, loaded: Loaded, run_id: str, asked: dict[
         chosen = f" --method {shlex.quote(method)}" if method else ""
         what = "loss-heat-maps" if asked["loss"] else "heat-maps"
         command = f"cutaway analyze {loaded.run.name} {what} --sample {shlex.quote(sample)}{chosen}"
-        raise Refusal(504, "too-slow", refusal.error, f"In a terminal it may take its time: `{command}`.") from refusal
+        raise Refusal(504, "too-slow", refusal.error, f"A terminal has no time limit: `{command}`.") from refusal
     return HeatMapAnswer(**{**found, "maps": [heat_map_row(one) for one in found["maps"]]})
 
 

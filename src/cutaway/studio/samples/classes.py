@@ -23,7 +23,7 @@ def classes_of(loaded: Loaded, row: int, label: str | None) -> tuple[list[ClassS
     far = _distances(loaded, row)
     if loaded.classes and far is None:
         command = f"`cutaway analyze {loaded.run.name} class-distances`"
-        notes.append(f"How far the classes are was not analysed: {command} does that.")
+        notes.append(f"Distances to the classes have not been analysed yet: run {command}.")
     return class_rows(loaded.classes, likely, far, label), notes
 
 
@@ -61,7 +61,7 @@ def _probabilities(loaded: Loaded, row: int, notes: list[str]) -> Float64Array |
         values = loaded.evaluation.values(subset, column, inside)
     except (EvaluationError, OSError, ValueError, pa.ArrowException, IndexError, KeyError):
         # A damaged file takes the probabilities with it; everything else of the sample can be shown.
-        notes.append("The model's answer cannot be read; its file is damaged. Evaluate again.")
+        notes.append("The prediction cannot be read: its file is damaged. Evaluate again.")
         return None
     if values is None or values.size != len(answer.classes) or values.dtype.kind not in "fiu":
         return None

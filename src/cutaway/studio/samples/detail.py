@@ -69,7 +69,7 @@ def _visits(trial: AbstractContextManager[Trial], sample: str, notes: list[str])
             visits, told = visits_of(opened, sample)
     except CutawayError as error:
         # What the training left is damaged; the sample itself can be shown.
-        notes.append(presentable(f"What the training saw of it cannot be read: {error}"))
+        notes.append(presentable(f"Its losses during training cannot be read: {error}"))
         return None
     notes += told
     return visits
@@ -109,12 +109,12 @@ def _not_analysed(loaded: Loaded) -> list[str]:
     """Say which analyses would tell more, each with its command."""
     name = loaded.run.name
     wanted = {
-        "mislabeled": "Whether its label is right was not analysed",
-        "duplicates": "Twins were not looked for",
-        "clusters": "Clusters were not looked for",
+        "mislabeled": "Its label has not been checked yet",
+        "duplicates": "Duplicates have not been looked for yet",
+        "clusters": "Clusters have not been looked for yet",
     }
     return [
-        f"{words}: `cutaway analyze {name} {kind}` does that."
+        f"{words}: run `cutaway analyze {name} {kind}`."
         for kind, words in wanted.items()
         if loaded.kept_stamp(kind) is None and (loaded.classes or kind != "mislabeled")
     ]

@@ -45,7 +45,7 @@ def test_samples_without_any_outcome_say_so_and_still_compare_subsets() -> None:
     assert [one.kind for one in found] == ["domain-gap"]
     assert found[0].words.startswith("unlabeled differs from training: metadata.light median ")
     assert found.notes[0].startswith(
-        "No low-performance, overfitting, metadata-explains-loss: these samples have neither"
+        "Not looked for: low-performance, overfitting and metadata-explains-loss, because these samples have neither"
     )
 
 
@@ -53,8 +53,8 @@ def test_one_subset_says_that_there_is_nothing_to_compare() -> None:
     samples = Samples.from_arrays(np.random.default_rng(0).normal(size=(200, 3)), columns={"loss": np.arange(200.0)})
     found = find_insights(samples, no_neighbours(samples))
     notes = " ".join(found.notes)
-    assert "No overfitting: no training samples have an outcome." in notes
-    assert "No domain-gap: it takes two subsets of 50 samples, and there is 1." in notes
+    assert "Not looked for: overfitting, because no training samples have an outcome." in notes
+    assert "Not looked for: domain-gap. It takes two subsets of 50 samples; there is 1." in notes
     assert "these samples have no metadata" in notes
 
 

@@ -169,7 +169,7 @@ def test_more_columns_than_can_be_paired_are_screened_and_said() -> None:
     columns = {f"c{place}": random.choice(["a", "b", "c"], 1000) for place in range(50)}
     found = find_slices(columns, _wrong(columns["c30"] == "b", 0.5))
     assert _only(found).where == ("c30 = b",)
-    assert "Pairs were looked at among the 40 of 50 columns that tell most alone." in found.notes
+    assert "Pairs were made of the 40 of 50 columns that say most by themselves." in found.notes
 
 
 def test_more_samples_than_are_searched_are_all_tested(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +178,7 @@ def test_more_samples_than_are_searched_are_all_tested(monkeypatch: pytest.Monke
     planted = columns["camera"] == "c"
     found = find_slices(columns, _wrong(planted))
     assert (_only(found).rows == planted).all()
-    assert "Boxes were looked for among 2,000 of 6,000 samples, and tested on all." in found.notes
+    assert "Slices were looked for among 2,000 of 6,000 samples, and tested on all." in found.notes
 
 
 def test_a_search_repeats_exactly_with_its_seed() -> None:

@@ -55,7 +55,7 @@ it("says how many named samples are not there", () => {
 });
 
 it("calls a cluster by what distinguishes it first", () => {
-  expect(clusterName("189 samples, 92 % of them 5; read wrong in 9.0 %", 3)).toBe("5 (92 %)");
+  expect(clusterName("189 samples, 92 % of them 5; error 9.0 %", 3)).toBe("5 (92 %)");
   expect(clusterName("12 samples, all of them 6; x", 3)).toBe("6");
   expect(clusterName("", 3)).toBe("cluster 3");
   expect(clusterName("x".repeat(200), 3)).toHaveLength(31);
