@@ -28,6 +28,8 @@ __all__ = ["PointMap"]
 DIMMED = 0.1
 # Of the letters of a name among the points.
 LONGEST = 16
+# How wide a letter of a name is, and how high a line, in pixels of the figure: rather too much than too little.
+LETTER, LINE = 11.0, 22.0
 # A legend beside the points would leave them no room in a figure that is narrower, in inches.
 NARROWEST = 4.5
 
@@ -113,9 +115,9 @@ class PointMap(Content):
         scale = float(min(wide * 0.7 / span[0], high * 0.8 / span[1]))
         kept: list[tuple[Name, float]] = []
         for name in self.names:
-            half = 5 * min(len(name.text), LONGEST)
+            half = LETTER / 2 * min(len(name.text), LONGEST)
             apart = [
-                abs(name.x - other.x) * scale > half + width or abs(name.y - other.y) * scale > 16
+                abs(name.x - other.x) * scale > half + width or abs(name.y - other.y) * scale > LINE
                 for other, width in kept
             ]
             if all(apart):

@@ -228,3 +228,23 @@ def test_samples_without_a_colour_lie_below_the_others() -> None:
     grey = (decoded(Page(map_figure(positions(), samples).html()).data["codes"]) >= 254).astype(int)
     assert grey.sum() == (codes >= 254).sum() > 20
     assert (np.diff(grey) <= 0).all()
+
+
+@pytest.mark.parametrize(("spread", "all_of_them"), [(0.6, False), (8.0, True)])
+def test_no_name_lies_over_another_in_a_picture(spread: float, all_of_them: bool) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Canvas
+
+    chance = np.random.default_rng(0)
+    centres = np.stack(np.meshgrid([0, 1, 2], [0, 1, 2]), axis=-1).reshape(-1, 2) * spread
+    labels = np.repeat(np.arange(9), 40)
+    places = (centres[labels] + chance.normal(0, 0.3, (360, 2))).astype(np.float32)
+    samples = pa.table({"sample": [f"s{one}" for one in range(360)], "label": [f"class {one} Wm" for one in labels]})
+    canvas = Canvas(figsize=(10, 7.5), dpi=100, layout="constrained")
+    drawn = FigureCanvasAgg(canvas)
+    map_figure(places, samples, color="label").content.paint(canvas)
+    drawn.draw()
+    boxes = [one.get_window_extent(drawn.get_renderer()) for one in canvas.axes[0].texts]
+    assert (len(boxes) == 9) == all_of_them
+    assert len(boxes) >= 2
+    assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
