@@ -20,6 +20,7 @@ from cutaway.analysis.samples.ranked import Ranked
 from cutaway.analysis.statistics.false_shares import false_shares
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
+from cutaway.wording import chance_words
 
 __all__ = ["find_outliers"]
 
@@ -171,7 +172,7 @@ def _words(samples: Samples, found: Int64Array, far: _Far, false_share: float) -
         farthest = int(np.nanargmax(far.distances))
         return (
             f"No sample lies farther from the {far.name} samples than chance explains. The farthest of "
-            f"{int(samples.finite.sum()):,} is {samples.ids[farthest]} (p = {far.chances[farthest]:.2g}).",
+            f"{int(samples.finite.sum()):,} is {samples.ids[farthest]} ({chance_words(float(far.chances[farthest]))}).",
         )
     subsets = Counter(str(one) for one in samples.table[SUBSET].to_pylist())
     strange = Counter(str(samples.table[SUBSET][int(row)].as_py()) for row in found)

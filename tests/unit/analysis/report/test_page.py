@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pyarrow as pa
 import pytest
 
 from cutaway.analysis.population.result import AnalysisResult
-from cutaway.analysis.report import Head, ReportContent
+from cutaway.analysis.report import Head, ReportContent, Score
 from cutaway.analysis.report.sections import sections
 from cutaway.run import Finding
 from tests.unit.analysis.figures.reading_pages import Page
@@ -107,3 +108,45 @@ def test_where_no_label_is_likely_wrong_only_the_most_doubtful_are_shown() -> No
         ).html
         counts.append(page.count('class="reason"'))
     assert counts == [36, 12]
+
+
+def test_suspected_labels_are_a_share_of_the_labels_and_not_of_the_samples() -> None:
+    # 40 labels were looked at, of which 20 are suspected; the evaluation has 100 samples, most without a label.
+    scores = [Score("validation", 100, 0, "accuracy", 0.9, 0.8, 0.95)]
+    table = ranked(rows=40, score=[0.9] * 20 + [0.1] * 20)
+    parts = [AnalysisResult("mislabeled", tables={"mislabeled": table})]
+    assert "50.0 % of 40" in Page(report(ReportContent(Head("run"), scores, parts=parts)).html).shown
+
+
+def test_the_two_figures_of_an_insight_say_what_they_are_of() -> None:
+    row = {"sample": "validation/0", "score": 0.5, "reason": "gap", "kind": "overfitting", "measure": "error"}
+    row |= {"inside": 0.25, "outside": 0.01, "inside_of": "held out", "outside_of": "training", "is_share": True}
+    parts = [AnalysisResult("insights", ("gap",), {"insights": pa.Table.from_pylist([row])})]
+    shown = Page(report(ReportContent(Head("run"), parts=parts)).html).shown
+    assert re.search(r"held out\s+25 %\s+training\s+1.0 %", shown)
+    assert "elsewhere" not in shown
+
+
+def test_what_stands_between_backticks_is_code_wherever_a_message_is_shown() -> None:
+    message = "Call `hook.close()` first."
+    made = report(
+        ReportContent(
+            Head("run"),
+            findings=[Finding("A", "error", message)],
+            parts=[AnalysisResult("outliers", (message,), {"outliers": ranked(message)}, (message,))],
+            missing=[("to label", message)],
+            limits=[message],
+        )
+    ).html
+    # The finding, the line of the analysis, the reason on a card, what is missing, the limit and the note.
+    assert made.count("<code>hook.close()</code>") >= 6
+
+
+def test_names_keep_both_of_their_ends() -> None:
+    names = [f"{'very/' * 20}long/{side}" for side in ("left", "right")]
+    table = ranked(rows=2, sample=names)
+    shown = Page(
+        report(ReportContent(Head("run"), parts=[AnalysisResult("outliers", tables={"outliers": table})])).html
+    ).shown
+    assert "long/left" in shown
+    assert "long/right" in shown
