@@ -102,6 +102,14 @@ class TestOfEqualContent:
         assert found.evidence["samples"] == ["test/7"]
         assert found.evidence["same_as"] == {"test/7": "training/2"}
 
+    def test_each_sample_counts_also_where_several_have_the_same_content(self, tmp_path: Path) -> None:
+        fed(["training/1"], ["training/2"]).write(tmp_path / "run")
+        test = {"test/7": "b", "test/8": "b", "test/9": "c"}
+        write_samples(tmp_path / "run", 0, training={"training/1": "a", "training/2": "b"}, test=test)
+        (found,) = findings(DataLeak(), create_trial(tmp_path / "run"))
+        assert found.message.startswith("2 test samples have the same content as in training: test/7 is training/2")
+        assert found.evidence["count"] == 2
+
     def test_evaluations_are_compared_each_for_itself(self, tmp_path: Path) -> None:
         fed(["training/1"]).write(tmp_path / "run")
         write_samples(tmp_path / "run", 0, training={"training/1": "a"}, test={"test/1": "b"})

@@ -78,7 +78,7 @@ def test_a_run_without_an_evaluation_has_a_report_of_its_training(cutaway: Cutaw
     code, _, err = cutaway("report", run.name)
     assert (code, err) == (0, "")
     text = shown(run.path / "reports" / "report.html")
-    for words in ("half of relu_1 is dead", "Training", "learning_rate", "batch_size", "run `cutaway evaluate`"):
+    for words in ("half of relu_1 is dead", "Training", "learning_rate", "batch_size", "run  cutaway evaluate"):
         assert words in text
 
 

@@ -71,7 +71,7 @@ class TestRows:
         assert hashes[7] == hashes[2]
         assert len(set(hashes)) == 9
         [found] = sample_files(evaluation.run)
-        assert found.ids[hashes[0]] == "training/0"
+        assert found.contents["training/0"] == hashes[0]
 
     def test_the_batch_size_changes_nothing(self) -> None:
         one = evaluate(two_subsets(), linear_model(), batch_size=7).table("training")

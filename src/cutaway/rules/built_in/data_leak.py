@@ -111,11 +111,15 @@ def _trains(steps: Mapping[str, Array]) -> BoolArray:
 
 def _twins(files: Sequence[SampleFile]) -> Iterator[_Twins]:
     """Yield the samples of kept subsets that have the content of a training sample of the same evaluation."""
-    training = {one.evaluation: one.ids for one in files if one.subset == "training"}
+    training = {
+        one.evaluation: {content: name for name, content in one.contents.items()}
+        for one in files
+        if one.subset == "training"
+    }
     for file in files:
         known = training.get(file.evaluation, {})
         if f"{file.subset}/" in _KEPT:
-            same_as = {one: known[content] for content, one in file.ids.items() if content in known}
+            same_as = {one: known[content] for one, content in file.contents.items() if content in known}
             if same_as:
                 yield _Twins(file.key, file.subset, same_as)
 
@@ -150,12 +154,12 @@ def _without_ids() -> InsufficientInformationForRuleInvocation:
 
 
 class SampleFile(NamedTuple):
-    """The samples of one subset in one evaluation: their ids, `<subset>/<id>`, by the hash of their content."""
+    """The samples of one subset in one evaluation: by their ids, `<subset>/<id>`, the hash of their content."""
 
     key: str
     evaluation: str
     subset: str
-    ids: dict[str, str]
+    contents: dict[str, str]
 
 
 def sample_files(run: Run) -> list[SampleFile]:
@@ -168,9 +172,9 @@ def sample_files(run: Run) -> list[SampleFile]:
         if "." not in path.stem and {"id", "hash"} <= set(pq.read_schema(path).names):
             table = pq.read_table(path, columns=["id", "hash"])
             ids = [_sample_id(one, path.stem) for one in table["id"].to_pylist()]
-            by_hash = {key: one for key, one in zip(table["hash"].to_pylist(), ids, strict=True) if key is not None}
+            contents = {one: key for key, one in zip(table["hash"].to_pylist(), ids, strict=True) if key is not None}
             key = path.relative_to(run.path).as_posix()
-            found.append(SampleFile(key, path.parent.name, path.stem, by_hash))
+            found.append(SampleFile(key, path.parent.name, path.stem, contents))
     return found
 
 

@@ -49,7 +49,7 @@ def test_every_part_of_the_whole_has_figures(folder: Path, tmp_path: Path) -> No
             assert figure.png().startswith(PNG)
             assert figure.save(tmp_path / f"{part.analysis}{number}.html").stat().st_size > 1000
             drawn += 1
-    assert drawn == 11
+    assert drawn == 12
 
 
 def test_a_title_counts_the_samples_of_each_subset(folder: Path) -> None:

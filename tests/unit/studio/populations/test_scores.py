@@ -34,7 +34,7 @@ def _subset(name: str, count: int, wrong: int, ids: list[str] | None = None) -> 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     folder = tmp_path_factory.mktemp("scores") / "runs"
-    both = Dataset.join([_subset("training", 60, 3), _subset("validation", 40, 10)])
+    both = Dataset.join(_subset("training", 60, 3), _subset("validation", 40, 10))
     evaluate(both, _model(), folder / "both")
     evaluate(_subset("training", 60, 3), _model(), folder / "trained")
     ids = [f"s{one}" for one in range(50)]
