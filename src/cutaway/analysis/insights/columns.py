@@ -119,7 +119,7 @@ def short(below: float, above: float) -> str:
 
     def fits(number: float) -> bool:
         # The condition is compared in the column's own precision.
-        return low < np.float32(number) < high and low < number < high
+        return bool(low < np.float32(number) < high and low < number < high)
 
     return number_between(low, high, fits, low / 2 + high / 2)
 

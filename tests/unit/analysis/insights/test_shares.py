@@ -22,7 +22,7 @@ from tests.analysis.insight_populations import no_neighbours
 TRAINING, VALIDATION = 400, 100
 
 
-def samples(**columns: list[Any]) -> Samples:
+def samples(**columns: Any) -> Samples:
     """Return the population; columns are given for training first."""
     subset = ["training"] * TRAINING + ["validation"] * VALIDATION
     places = [*range(TRAINING), *range(VALIDATION)]
@@ -30,7 +30,7 @@ def samples(**columns: list[Any]) -> Samples:
     return Samples(pa.table({"sample": ids, "subset": subset, **columns}), np.zeros((len(subset), 2), np.float32))
 
 
-def ranked(ids: list[str], score: float = 0.9, **more: list[Any]) -> Ranked:
+def ranked(ids: list[str], score: float = 0.9, **more: Any) -> Ranked:
     return Ranked(pa.table({"sample": ids, "score": [score] * len(ids), "reason": ["why"] * len(ids), **more}))
 
 
@@ -116,7 +116,7 @@ class TestSlices:
 
     def test_its_means_are_those_inside_and_outside(self) -> None:
         found = self.found()
-        assert (found.inside, found.outside) == (pytest.approx(15 / 20), pytest.approx(7 / 70))
+        assert (found.inside, found.outside) == pytest.approx((15 / 20, 7 / 70))
         assert found.is_share
         assert found.sides == ("these", "elsewhere")
         assert found.effect == pytest.approx(15 / 20 - 7 / 70)
@@ -158,7 +158,7 @@ class TestOverfitting:
         given = samples(correct=[False] * 4 + [True] * 396 + [False] * 30 + [True] * 70)
         found = told(given, "overfitting")
         assert (found.count, found.subset, found.share) == (100, "validation", 1.0)
-        assert (found.inside, found.outside) == (pytest.approx(0.30), pytest.approx(0.01))
+        assert (found.inside, found.outside) == pytest.approx((0.30, 0.01))
         assert found.sides == ("held out", "training")
         assert found.words == (
             "The model does better on its training samples: error 1.0 % on training, 30 % on validation."
@@ -181,7 +181,7 @@ class TestOverfitting:
         for found, count in ((first, 26), (second, 20)):
             assert found.count == 34
             assert found.share == pytest.approx(34 / 100)
-            assert (found.inside, found.outside) == (pytest.approx(count / 34), 0.0)
+            assert (found.inside, found.outside) == pytest.approx((count / 34, 0.0))
             assert found.low < found.effect < found.high
         assert first.words.startswith(
             "A is memorised: error 0 % on its 160 training samples, 76 % on 34 of validation "
@@ -198,7 +198,7 @@ class TestColumnsThatExplainTheLoss:
         given = samples(**{"metadata.kind": ["a", "b"] * 200 + ["a"] * 50 + ["b"] * 50, "loss": losses})
         found = told(given, "metadata-explains-loss")
         assert (found.count, found.subset, found.share) == (50, "validation", 0.5)
-        assert (found.inside, found.outside) == (pytest.approx(3.1), pytest.approx(1.1))
+        assert (found.inside, found.outside) == pytest.approx((3.1, 1.1))
         assert found.sides == ("worse end", "better end")
         assert not found.is_share
         assert found.words.startswith("Loss depends on metadata.kind: 3.1 for b, 1.1 for a (validation; explains ")
@@ -209,7 +209,7 @@ class TestDomainGaps:
         # Training: 100 of 300 are at night; validation: 60 of 80. The others have no value.
         time = ["night"] * 100 + ["day"] * 200 + [None] * 100 + ["night"] * 60 + ["day"] * 20 + [None] * 20
         found = told(samples(**{"metadata.time": time}), "domain-gap")
-        assert (found.inside, found.outside) == (pytest.approx(60 / 80), pytest.approx(100 / 300))
+        assert (found.inside, found.outside) == pytest.approx((60 / 80, 100 / 300))
         assert found.is_share
         assert found.measure in ("metadata.time = night", "metadata.time = day")
         assert found.sides == ("validation", "training")
@@ -221,7 +221,7 @@ class TestDomainGaps:
         light = [1.0, 2.0, 3.0, 4.0] * 100 + [11.0, 12.0, 13.0, 14.0] * 25
         values = [value + place * 1e-6 for place, value in enumerate(light)]
         found = told(samples(**{"metadata.light": values}), "domain-gap")
-        assert (found.inside, found.outside) == (pytest.approx(12.5, abs=0.01), pytest.approx(2.5, abs=0.01))
+        assert (found.inside, found.outside) == pytest.approx((12.5, 2.5), abs=0.01)
         assert found.measure == "median metadata.light"
         assert not found.is_share
         assert found.severity == 1.0
