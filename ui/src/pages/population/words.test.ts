@@ -44,8 +44,8 @@ it("says what a point has, and that it has nothing", () => {
 });
 
 it("tells an evaluation in a line", () => {
-  const one = { number: 1, created: 0, finished: false, model: "m", samples: 1, subsets: {}, spaces: [], accuracy: 0.5, loss: null, has_map: true };
-  expect(evaluationText(one)).toContain("accuracy 50 % · not finished");
+  const one = { number: 1, created: 0, finished: false, model: "m", samples: 1, subsets: {}, spaces: [], scores: [], judged: "validation", accuracy: 0.5, loss: null, has_map: true };
+  expect(evaluationText(one)).toContain("accuracy 50 % on validation · not finished");
 });
 
 it("says how many named samples are not there", () => {
