@@ -88,7 +88,7 @@ def compare_samples(
             "Clusters come from one model's latent space, where its own mistakes lie elsewhere: they favour the other."
         )
     words = _words(names, compared, outcomes, (accuracy, loss), slices, regions)
-    words += _by_subset(names, belongs, everywhere)
+    words += _by_subset(names, compared, belongs, everywhere)
     counts = None if accuracy is None else _counts(outcomes)
     return Comparison(
         names, len(joined), counts, accuracy, loss, ranked.table, slices, regions, compared, tuple(notes), words
@@ -116,11 +116,13 @@ def _left_out(belongs: pa.ChunkedArray, chosen: BoolArray) -> list[str]:
     ]
 
 
-def _by_subset(names: tuple[str, str], belongs: pa.ChunkedArray, outcomes: Outcomes) -> tuple[str, ...]:
-    """Return a line for each subset by itself, where there are several."""
+def _by_subset(
+    names: tuple[str, str], compared: Sequence[str], belongs: pa.ChunkedArray, outcomes: Outcomes
+) -> tuple[str, ...]:
+    """Return a line for each subset by itself that is not what is compared already."""
     present = belongs.cast(pa.string()).drop_null().unique().to_pylist()
     found = []
-    for name in present if len(present) > 1 else ():
+    for name in (one for one in present if (one,) != tuple(compared)):
         rows = rows_of_subsets(belongs, [name])
         accuracy = accuracy_difference(outcomes, rows)
         one = accuracy or loss_difference(outcomes, rows)
