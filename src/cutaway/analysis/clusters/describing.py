@@ -13,6 +13,7 @@ from cutaway.analysis.clusters.values import Clusters
 from cutaway.analysis.clusters.words import ClassShare, ClusterWords, Rate, Trait
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET, Samples
 from cutaway.analysis.samples.held_out import judged_rows, subsets_with
+from cutaway.analysis.samples.samples import doubles_of
 from cutaway.analysis.statistics.intervals import share_interval
 from cutaway.arrays import BoolArray, Float64Array
 from cutaway.errors import ConfigurationError
@@ -23,6 +24,8 @@ __all__ = ["describe_clusters"]
 SMALLEST_SHIFT, SMALLEST_ANGLE = 0.2, 0.3
 # What has a part of its own, or is no property of a sample.
 TOLD_APART = (SAMPLE, LABEL, PREDICTION, CORRECT, LOSS)
+# Columns that begin so say how well the model did.
+SCORES = ("metric.", "loss.")
 
 _Numbers = Float64Array
 
@@ -30,8 +33,8 @@ _Numbers = Float64Array
 def describe_clusters(clusters: Clusters, samples: Samples) -> tuple[ClusterWords, ...]:
     """Return what each cluster consists of and what sets it apart from all other samples.
 
-    Errors and losses are those of the samples by which the model is judged, the held-out ones; classes and columns
-    those of all.
+    Errors, losses and metrics are those of the samples by which the model is judged, the held-out ones; classes and
+    other columns those of all.
     Traits are differences beyond a bound for all columns and clusters together: where clusters have nothing to do with
     the columns, at most one description in twenty has any. Values of fewer than 5 samples are not looked at.
     """
@@ -39,7 +42,9 @@ def describe_clusters(clusters: Clusters, samples: Samples) -> tuple[ClusterWord
         raise ConfigurationError(f"There are {len(samples)} samples, but clusters of {len(clusters.labels)}.")
     (wrong, wrong_of), (loss, loss_of) = _wrong(samples), _loss(samples)
     results = compare_splits(_asked(samples, wrong, loss), clusters.labels, len(clusters))
-    numbers = {one.column: samples.numbers(one.column) for one in results if one.kind == "number"}
+    numbers = {one.column: doubles_of(_column(samples, one.column)) for one in results if one.kind == "number"}
+    if loss is not None and LOSS in numbers:
+        numbers[LOSS] = loss
     ranks = {name: _ranks(values) for name, values in numbers.items()}
     found = []
     for cluster, size in enumerate(clusters.sizes):
@@ -59,11 +64,20 @@ def describe_clusters(clusters: Clusters, samples: Samples) -> tuple[ClusterWord
 def _asked(samples: Samples, wrong: pa.ChunkedArray | None, loss: _Numbers | None) -> Iterator[Split]:
     for name in samples.table.column_names:
         if name not in TOLD_APART:
-            yield from splits_of(name, samples.table[name])
+            yield from splits_of(name, _column(samples, name))
     if wrong is not None:
         yield from splits_of(CORRECT, wrong)
     if loss is not None:
         yield from splits_of(LOSS, pa.chunked_array([pa.array(loss)]))
+
+
+def _column(samples: Samples, name: str) -> pa.ChunkedArray:
+    """Return a column; of one that scores the model the values of the samples that it is judged by."""
+    column = samples.table[name]
+    if not name.startswith(SCORES):
+        return column
+    rows, _ = _judged(samples, ~np.asarray(column.is_null(), np.bool_))
+    return column.take(pa.array(np.arange(len(rows)), mask=~rows))
 
 
 def _wrong(samples: Samples) -> tuple[pa.ChunkedArray | None, str]:

@@ -157,6 +157,18 @@ def test_a_cluster_is_judged_by_its_held_out_samples_alone() -> None:
     assert second.errors.inside == 6 / 60
 
 
+def test_a_metric_is_that_of_held_out_samples_and_metadata_that_of_all() -> None:
+    labels = np.repeat([0, 1], 120)
+    subset = (["training"] * 60 + ["validation"] * 60) * 2
+    metric = [1.0] * 60 + [0.2, 0.4] * 30 + [1.0] * 60 + [0.7, 0.9] * 30
+    light = [0.0, 0.1] * 60 + [1.0, 1.1] * 60
+    first, _ = _described(labels, {"subset": subset, "metric.iou": metric, "metadata.light": light})
+    traits = {one.column: one for one in first.traits}
+    assert (traits["metric.iou"].inside, traits["metric.iou"].outside) == pytest.approx((0.3, 0.8))
+    assert traits["metric.iou"].count == 60
+    assert traits["metadata.light"].count == 120
+
+
 def test_missing_columns_leave_their_part_out() -> None:
     words = _described([0, 0, 1], {})[0]
     assert (words.classes, words.purity, words.errors, words.loss, words.traits) == ((), None, None, None, ())
