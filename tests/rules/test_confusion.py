@@ -64,7 +64,7 @@ def test_its_message_names_both_classes() -> None:
     )
     assert found.where == {"step": 49, "mode": "TRAIN", "tensor": SCORES}
     assert found.evidence["class"] == 2
-    assert found.evidence["taken_for"] == 3
+    assert found.evidence["predicted_as"] == 3
     assert found.evidence["row"] == [0, 0, 0, 130]
     assert found.evidence["threshold"] == 0.9
 
@@ -104,7 +104,7 @@ def test_tensors_under_its_own_names_are_judged_step_by_step() -> None:
         run.step(tensors={"labels": labels, "predictions": named}, save=True)
     (found,) = findings(Confusion(), run)
     assert found.where == {"step": 2, "mode": "TRAIN", "tensor": "predictions"}
-    assert (found.evidence["class"], found.evidence["taken_for"]) == (4, 7)
+    assert (found.evidence["class"], found.evidence["predicted_as"]) == (4, 7)
 
 
 def test_a_perfect_matrix_does_not_fire() -> None:

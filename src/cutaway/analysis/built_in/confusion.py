@@ -14,7 +14,7 @@ from cutaway.analysis.population.contract import Analysis, InReport
 from cutaway.analysis.population.options import option
 from cutaway.analysis.population.result import AnalysisResult, Draw
 from cutaway.analysis.samples import CORRECT, PREDICTION, SUBSET, Samples
-from cutaway.analysis.samples.held_out import TRAINING, judged_subsets
+from cutaway.analysis.samples.held_out import TRAINING, VALIDATION, judged_subsets
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
 
@@ -108,8 +108,9 @@ def _words(found: ConfusionCounts) -> tuple[str, ...]:
 
 
 def _ordered(found: ConfusionCounts) -> list[str]:
-    """Return the parts; of subsets those that the model is judged by first."""
+    """Return the parts; of subsets those that the model is judged by first, and of these validation."""
     first = judged_subsets(found.parts) if TRAINING in found.parts else ()
+    first = tuple(sorted(first, key=lambda name: name != VALIDATION))
     return [*first, *(name for name in found.parts if name not in first)]
 
 

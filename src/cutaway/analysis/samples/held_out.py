@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 
 from cutaway.arrays import BoolArray
 
-__all__ = ["TRAINING", "UNLABELED", "judged_rows", "judged_subsets", "rows_of_subsets", "subsets_with"]
+__all__ = ["TRAINING", "UNLABELED", "VALIDATION", "judged_rows", "judged_subsets", "rows_of_subsets", "subsets_with"]
 
-TRAINING, UNLABELED = "training", "unlabeled"
+TRAINING, VALIDATION, UNLABELED = "training", "validation", "unlabeled"
 
 
 def judged_subsets(names: Iterable[str]) -> tuple[str, ...]:

@@ -124,8 +124,9 @@ def _named(name: str, column: pa.ChunkedArray, fewest: int) -> Feature | str:
 
 
 def _listable(value: Any) -> bool:
-    """Whether a value can stand in a list of values, which takes off spaces."""
-    return not isinstance(value, str) or (value.strip() == value and value != "" and value.isprintable())
+    """Whether a value can stand in a list of values, which takes off spaces, quotes and brackets."""
+    plain = not isinstance(value, str) or (value.strip() == value and value != "" and value.isprintable())
+    return plain and not str(value).startswith(("'", '"', "(", "["))
 
 
 def _numbered(name: str, column: pa.ChunkedArray, fewest: int) -> Feature | str:

@@ -42,7 +42,7 @@ class _Misprediction(NamedTuple):
     step: int
     mode: ModeKeys
     true: int
-    taken_for: int
+    predicted_as: int
     total: int
     share: float
 
@@ -156,12 +156,12 @@ class ClassImbalance(Rule):
             one = answered[i]
             return (
                 f"Class {one.true} is mispredicted: {one.share:.0%} of its last {one.total} labels in {one.mode.name} "
-                f"steps up to step {one.step} were answered wrongly, most often with class {one.taken_for}; "
+                f"steps up to step {one.step} were predicted wrongly, most often as class {one.predicted_as}; "
                 f"{self.threshold_misprediction:.0%} are allowed."
             )
 
         def evidence(i: int) -> dict[str, Any]:
-            return {"class": answered[i].true, "taken_for": answered[i].taken_for, "labels": answered[i].total}
+            return {"class": answered[i].true, "predicted_as": answered[i].predicted_as, "labels": answered[i].total}
 
         shares = np.array([one.share for one in answered])
         steps, limit = [one.step for one in answered], self.threshold_misprediction

@@ -13,7 +13,7 @@ import pyarrow as pa
 from cutaway.analysis.population.applicability import analysis_named, what_applies
 from cutaway.analysis.population.names import file_name
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SUBSET, Samples
-from cutaway.analysis.samples.held_out import judged_subsets
+from cutaway.analysis.samples.held_out import VALIDATION, judged_subsets
 from cutaway.run.analyses import is_analysed
 from cutaway.run.evaluated.columns import ERROR
 from cutaway.run.evaluated.kept import MAP
@@ -35,8 +35,6 @@ from cutaway.studio.wire.population import (
 )
 
 __all__ = ["population_detail"]
-
-VALIDATION = "validation"
 
 
 def population_detail(loaded: Loaded, scores: Scores) -> PopulationDetail:

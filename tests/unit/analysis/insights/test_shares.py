@@ -66,7 +66,11 @@ class TestSharesOfSubsets:
         assert found.words.startswith("15 of 500 samples of training and validation (3.0 %) lie between classes")
 
     def test_copies_within_training_are_a_share_of_training(self) -> None:
-        about = {"kind": ["exact"] * 3 + ["near"] * 5, "subset": ["training"] * 8, "other_subset": ["training"] * 8}
+        about: dict[str, Any] = {
+            "kind": ["exact"] * 3 + ["near"] * 5,
+            "subset": ["training"] * 8,
+            "other_subset": ["training"] * 8,
+        }
         table = ranked(named("training", *range(8)), other=named("training", *range(8, 16)), **about)
         found = told(samples(), "duplication", duplicates=table)
         assert (found.count, found.subset, found.share) == (8, "training", 8 / 400)
@@ -74,7 +78,11 @@ class TestSharesOfSubsets:
         assert found.buys.startswith("2.0 % fewer samples of training")
 
     def test_leaks_are_a_share_of_the_subset_that_they_spoil(self) -> None:
-        about = {"kind": ["near"] * 20, "subset": ["validation"] * 20, "other_subset": ["training"] * 20}
+        about: dict[str, Any] = {
+            "kind": ["near"] * 20,
+            "subset": ["validation"] * 20,
+            "other_subset": ["training"] * 20,
+        }
         table = ranked(named("validation", *range(20)), other=named("training", *range(20)), **about)
         found = told(samples(), "data-leakage", leakage=table)
         assert (found.count, found.subset, found.share) == (20, "validation", 20 / 100)
