@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from cutaway.analysis.population.result import AnalysisResult
-from cutaway.analysis.report import Head, ReportContent, Score
+from cutaway.analysis.report import Head, ReportContent
 from cutaway.analysis.report.sections import sections
 from cutaway.run import Finding
 from tests.unit.analysis.figures.reading_pages import Page
@@ -108,14 +108,6 @@ def test_where_no_label_is_likely_wrong_only_the_most_doubtful_are_shown() -> No
         ).html
         counts.append(page.count('class="reason"'))
     assert counts == [36, 12]
-
-
-def test_suspected_labels_are_a_share_of_the_labels_and_not_of_the_samples() -> None:
-    # 40 labels were looked at, of which 20 are suspected; the evaluation has 100 samples, most without a label.
-    scores = [Score("validation", 100, 0, "accuracy", 0.9, 0.8, 0.95)]
-    table = ranked(rows=40, score=[0.9] * 20 + [0.1] * 20)
-    parts = [AnalysisResult("mislabeled", tables={"mislabeled": table})]
-    assert "50.0 % of 40" in Page(report(ReportContent(Head("run"), scores, parts=parts)).html).shown
 
 
 def test_the_two_figures_of_an_insight_say_what_they_are_of() -> None:
