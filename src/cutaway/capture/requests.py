@@ -16,6 +16,7 @@ from cutaway.capture.mailbox import Mailbox
 from cutaway.capture.recorder import Recorder
 from cutaway.errors import did_you_mean
 from cutaway.run.control import Reply, Request
+from cutaway.run.state_words import STOP_LINE
 
 if TYPE_CHECKING:
     from cutaway.capture.step_life import StepLife
@@ -52,6 +53,7 @@ class Requests:
         self._paused = False
         self._ended = False
         self._is_read = False
+        self._stop_request: Request | None = None  # the one that the loop has not seen yet
         self._attending = threading.Lock()
         self._actions: dict[str, Callable[[Request], str | None]] = {
             "stop": self._stop,
@@ -67,6 +69,8 @@ class Requests:
         self._is_read = True
         if self.mail.waiting:
             self.attend(only=None if between_steps else "stop")
+        if self._stop_request is not None:
+            self._heed(self._stop_request)
         return self.stopping
 
     def attend(self, *, only: str | None = None) -> None:
@@ -137,12 +141,14 @@ class Requests:
             raise Refused(f"this training knows no action {request.action!r}.{hint}")
         return action(request)
 
-    def _reply(self, request: Request, state: Literal["done", "refused"], reason: str, step: int | None = None) -> None:
+    def _reply(
+        self, request: Request, state: Literal["delivered", "done", "refused"], reason: str, step: int | None = None
+    ) -> None:
         self.mail.reply(request, Reply(state, reason, self._steps.step if step is None else step))
 
     # -- the actions -------------------------------------------------------------------------------------------------
 
-    def _stop(self, request: Request) -> str:
+    def _stop(self, request: Request) -> str | None:
         by = self._recorder.stopped_by
         if by is not None:
             return f"{by['who']} had asked for it already, at step {by['step']}"
@@ -152,14 +158,25 @@ class Requests:
             "why": request.why,
             "step": step,
             "attempt": self.mail.attempt,
+            "seen": None,
         }
-        self.stopping = True
+        self.stopping, self._stop_request = True, request
         if self._paused:
             self._set_paused(paused=False)
         self._recorder.say("stop-requested", "info", f"Stop asked by {_who_and_why(request)}.", step=step)
-        if not self._is_read:
-            return "the loop has not looked at `hook.should_stop` so far; it stops when it does"
-        return "the loop sees it in `hook.should_stop`"
+        if self._is_read:
+            self._reply(request, "delivered", "the loop sees it when it reads `hook.should_stop` again")
+        else:
+            reason = f"the loop has not read `hook.should_stop` so far, and goes on: add `{STOP_LINE}` to it"
+            self._reply(request, "delivered", reason)
+        return None
+
+    def _heed(self, request: Request) -> None:
+        """Note that the loop has seen that it should stop: only now is that done."""
+        self._stop_request = None
+        if self._recorder.stopped_by is not None:
+            self._recorder.stopped_by["seen"] = self._steps.step
+        self._reply(request, "done", "the loop has seen it in `hook.should_stop`")
 
     def _pause(self, request: Request) -> str:
         if self.stopping:

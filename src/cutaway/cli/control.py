@@ -46,7 +46,7 @@ def control(
     Ends with 1 where the training refuses, and with 0 where no answer came in time: the request then waits.
 
     \b
-    cutaway control mnist stop --why "the loss is NaN"   the loop sees it in `hook.should_stop`
+    cutaway control mnist stop --why "the loss is NaN"   done when the loop reads `hook.should_stop`
     cutaway control mnist pause                          hold it at the end of a step, until `resume` or `stop`
     cutaway control mnist checkpoint                     call the function given to `hook.on_checkpoint`
     cutaway control mnist dump                           save every watched tensor of the next step in full
@@ -109,12 +109,12 @@ def _leave_request(run: Run, action: str, arguments: dict[str, float], why: str)
 
 
 def _wait(run: Run, request: Request, seconds: float) -> tuple[str, Reply | None]:
-    """Wait for the answer: done, refused, waiting still, or ended where nobody is left who could give it."""
+    """Wait for the answer: done, refused, delivered or waiting still, or ended where nobody is left to give it."""
     from cutaway.run.control import answer_to
 
     deadline = time.monotonic() + seconds
     next_look, ended = time.monotonic() + ALIVE_SECONDS, False
-    while (reply := answer_to(run.storage, request)) is None and not ended and time.monotonic() < deadline:
+    while not _is_final(reply := answer_to(run.storage, request)) and not ended and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
         if time.monotonic() >= next_look:
             # Where it has ended, one more look for the answer: it may have come with the end.
@@ -123,6 +123,11 @@ def _wait(run: Run, request: Request, seconds: float) -> tuple[str, Reply | None
     if reply is not None:
         return reply.state, reply
     return "ended" if ended else "waiting", None
+
+
+def _is_final(reply: Reply | None) -> bool:
+    """Whether more is not to come: what was delivered waits for the loop."""
+    return reply is not None and reply.state != "delivered"
 
 
 def _look_again(run: Run) -> str:

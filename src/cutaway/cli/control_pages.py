@@ -48,6 +48,6 @@ def print_requests(name: str, state: str, requests: Sequence[tuple[Request, Repl
 
 
 def answer_words(reply: Reply) -> str:
-    """Write an answer as one line: its step matters where something was done."""
-    at = f" at step {reply.step}" if reply.state == "done" and reply.step >= 0 else ""
+    """Write an answer as one line: its step matters unless it was refused."""
+    at = f" at step {reply.step}" if reply.state != "refused" and reply.step >= 0 else ""
     return f"{reply.state}{at}: {reply.reason}" if reply.reason else f"{reply.state}{at}"

@@ -77,6 +77,6 @@ def end_with_the_studio(run: Path) -> None:
 
 def population_page(run: Path) -> str:
     """Return the address of the population of a run, below the studio's own."""
-    from cutaway.studio.index.places import run_id
+    from cutaway.studio.index.ids import id_of_run
 
-    return f"runs/{run_id(run.name, run.name)}/population?{urlencode(_IN_SIGHT)}"
+    return f"runs/{id_of_run(str(run))}/population?{urlencode(_IN_SIGHT)}"

@@ -14,10 +14,10 @@ from cutaway.cli.options import shown_path
 from cutaway.cli.words import seconds_since
 from cutaway.run.annotations import Annotations, readable_annotations
 from cutaway.run.catalog import run_states
-from cutaway.run.schemas import SCALARS
-from cutaway.run.state_words import run_words
+from cutaway.run.state_words import run_words, stop_words
 from cutaway.trial.run_facts import StepCounts, read_run_facts
-from cutaway.trial.summary import Facts, flatten, glance_at_steps, loss_series, scalar_facts
+from cutaway.trial.run_totals import RunTotals
+from cutaway.trial.summary import Facts, flatten, glance_at_steps
 
 if TYPE_CHECKING:
     from cutaway.run import Run
@@ -51,6 +51,7 @@ def show_facts(run: Run, *, verify: bool = False) -> Facts:
         "age_seconds": seconds_since(run.identity.get("created"), datetime.now(UTC)),
         "state": str(found.state),
         "stopped_by": words.stopped_by,
+        "stop": stop_words(words.stopped_by, found.steps.last),
         "failure": None if words.failure is None else words.failure._asdict(),
         "meaning": words.meaning,
         "next": words.following,
@@ -74,7 +75,9 @@ def annotations_object(written: Annotations) -> Facts:
 
 
 def _list_line(run: Run, state: str, now: datetime) -> Facts:
-    loss = loss_series(run)
+    totals = RunTotals(run)
+    totals.poll()
+    loss = totals.loss()
     return {
         "name": run.name,
         "path": shown_path(run.path),
@@ -155,7 +158,10 @@ def _run_object(run: Run) -> dict[str, Any]:
 
 def _last_scalars(runs: Sequence[Run]) -> list[dict[str, float]]:
     """Return each run's last scalars by name; with their mode where any run has them in several."""
-    facts = [scalar_facts(run.table(SCALARS).read()) for run in runs]
+    totals = [RunTotals(run) for run in runs]
+    for one in totals:
+        one.poll()
+    facts = [one.facts() for one in totals]
     several = len({fact.mode for one in facts for fact in one}) > 1
     return [{f"{fact.name} ({fact.mode})" if several else fact.name: fact.last for fact in one} for one in facts]
 

@@ -215,9 +215,8 @@ def _identity(facts: Facts) -> list[tuple[str, str | Text]]:
         *([] if facts.get("kind") == "evaluation" else [("steps", _steps_in_words(steps))]),
         ("made with", " · ".join(f"{name} {version}" for name, version in versions.items()) or "·"),
     ]
-    if facts["stopped_by"]:
-        by = facts["stopped_by"]
-        pairs.insert(1, ("stopped", f"by {by['who']} at step {by['step']}{': ' if by['why'] else ''}{by['why']}"))
+    if facts["stop"]:
+        pairs.insert(1, ("stop", facts["stop"]))
     if facts.get("git"):
         pairs.append(("commit", str(facts["git"])[:12]))
     if facts["tags"]:

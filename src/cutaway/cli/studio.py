@@ -199,8 +199,8 @@ def _token_of(file: Path) -> str:
 def _say_what_makes_runs(folder: Path) -> None:
     from cutaway.studio.index.places import Places
 
-    # By names alone, as the page finds them: opening thousands would keep whoever typed the command waiting.
-    if Places(folder).look():
+    # By names alone: opening thousands would keep whoever typed the command waiting.
+    if not Places(folder).is_empty():
         return
     print_to_stderr(f"No runs in {shown_path(folder)} yet. Any of these makes one, and the page shows it at once:")
     width = max(len(command) for command, _ in _FIRST_RUNS)

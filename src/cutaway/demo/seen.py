@@ -15,12 +15,12 @@ from cutaway.arrays import Float64Array
 from cutaway.run import run_sizes
 from cutaway.run.schemas import VALUES
 from cutaway.trial import create_trial
-from cutaway.trial.summary import scalar_facts
+from cutaway.trial.run_totals import RunTotals, ScalarFacts
 
 if TYPE_CHECKING:
     from cutaway.demo.training import Trained
     from cutaway.run import Run
-    from cutaway.trial.summary import Facts, ScalarFacts
+    from cutaway.trial.summary import Facts
 
 __all__ = ["what_it_saw", "what_rules_say"]
 
@@ -31,14 +31,15 @@ HARDEST = 4
 def what_it_saw(trained: Trained) -> Facts:
     """Read the run back and return what is worth telling."""
     trial = create_trial(str(trained.run.path))
-    statistics, scalars = trial.statistics(), scalar_facts(trial.scalars())
+    statistics, totals = trial.statistics(), RunTotals(trained.run)
+    totals.poll()
     gradients = _gradients(statistics)
     return {
         "run": trained.run.name,
         "path": trained.run.path,
         "steps": len(trial.step_table()),
-        "loss": _scalar(scalars, "loss", "TRAIN"),
-        "accuracy": _scalar(scalars, "accuracy", "EVAL"),
+        "loss": _scalar(totals.facts(), "loss", "TRAIN"),
+        "accuracy": _scalar(totals.facts(), "accuracy", "EVAL"),
         "gradients": {"largest": gradients[0], "smallest": gradients[-1]},
         "zeros": _zeros(statistics),
         "statistics_rows": len(statistics),

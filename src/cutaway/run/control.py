@@ -3,7 +3,7 @@
 Only carries words between processes; the writer that a request names carries it out. The hook of a training, whose role
 is `train`, knows these actions and arguments:
 
-    stop                                     the loop sees it in `hook.should_stop`
+    stop                                     done once the loop has seen it in `hook.should_stop`
     pause, resume                            hold the training at the end of a step, and let it go on
     checkpoint                               call the function that the loop gave to `hook.on_checkpoint`
     dump                                     save every watched tensor of the next step in full
@@ -56,9 +56,12 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """What became of a request: done or refused, at which step, and why."""
+    """What became of a request: done or refused, at which step, and why.
 
-    state: Literal["done", "refused"]
+    One that was delivered waits for the loop, and is answered again once the loop has carried it out.
+    """
+
+    state: Literal["delivered", "done", "refused"]
     reason: str
     step: int
     time: float = field(default_factory=time.time)

@@ -6,7 +6,6 @@ Reads the small index files whole, and of the rows only what it returns. What is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from cutaway.run.checksum import checksum_function
 from cutaway.run.identity import Run
 from cutaway.run.segments import ENTRY, ENTRY_BYTES, LARGEST_INDEX, Header, SegmentName, parse_header
 
-__all__ = ["last_batches", "preview"]
+__all__ = ["preview"]
 
 
 class _IndexedSegment(NamedTuple):
@@ -39,13 +38,6 @@ def preview(run: Run, table: str, count: int) -> pa.Table | None:
     picked = np.unique(np.linspace(0, total - 1, min(count, total)).round().astype(int)) if total else ()
     batches = [batch for i in picked for batch in _read_batch(run, table, *_segment_and_entry(segments, int(i)))]
     return pa.Table.from_batches(batches) if batches else None
-
-
-def last_batches(run: Run, table: str) -> Iterator[pa.RecordBatch]:
-    """Yield the batches of a table, the newest first, as `preview` would show them."""
-    segments = _segments(run, table)
-    for i in reversed(range(sum(len(segment.entries) for segment in segments))):
-        yield from _read_batch(run, table, *_segment_and_entry(segments, i))
 
 
 def _segments(run: Run, table: str) -> list[_IndexedSegment]:

@@ -10,7 +10,10 @@ from cutaway.run.failure import Failure
 from cutaway.run.identity import Run
 from cutaway.run.leases import RunState, read_leases
 
-__all__ = ["RunWords", "run_words", "state_words"]
+__all__ = ["STOP_LINE", "RunWords", "run_words", "state_words", "stop_words"]
+
+# What a loop that ends when it is asked to has in it.
+STOP_LINE = "if hook.should_stop: break"
 
 
 class RunWords(NamedTuple):
@@ -50,6 +53,32 @@ def _chief(run: Run) -> tuple[Mapping[str, Any], Failure | None]:
 
 def _upto(last_step: int | None) -> str:
     return f"everything up to step {last_step} is here" if last_step is not None else "no step was written"
+
+
+def stop_words(by: Mapping[str, Any] | None, last_step: int | None) -> str:
+    """Say what became of a request to stop: it is done once the loop has seen it, and not when it was delivered.
+
+    >>> stop_words({"who": "anna", "why": "good enough", "step": 7, "attempt": 0, "seen": 7}, 7)
+    'Stopped by anna at step 7: good enough'
+    """
+    if by is None:
+        return ""
+    asked, seen = by.get("step"), by.get("seen")
+    why = f": {by['why']}" if by.get("why") else ""
+    if "seen" not in by:
+        # Written by a release that did not look whether the loop had seen it.
+        return f"{by.get('who')} asked it to stop at step {asked}{why}"
+    if not isinstance(seen, int):
+        upto = "" if last_step is None else f" and went on to step {last_step}"
+        return (
+            f"Not stopped: {by.get('who')} asked for it at step {asked}{why}; the loop never read `hook.should_stop`"
+            f"{upto}. Add `{STOP_LINE}` to the loop"
+        )
+    if last_step is not None and last_step > seen:
+        ending = f"it saw that at step {seen}, and ended at step {last_step}"
+        return f"{by.get('who')} asked it to stop at step {asked}{why}; {ending}"
+    when = "" if asked == seen else f", asked at step {asked}"
+    return f"Stopped by {by.get('who')} at step {seen}{when}{why}"
 
 
 def state_words(state: RunState, path: str, last_step: int | None, holder: Mapping[str, Any]) -> RunWords:

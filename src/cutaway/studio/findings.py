@@ -140,7 +140,7 @@ def requests_of(run: Run) -> list[RequestRow]:
 
 def request_row(request: Request, reply: Reply | None) -> RequestRow:
     """Return a request as a row."""
-    done = reply is not None and reply.state in ("done", "refused")
+    known = reply is not None and reply.state in ("delivered", "done", "refused")
     return RequestRow(
         id=text(request.id),
         action=text(request.action),
@@ -148,7 +148,7 @@ def request_row(request: Request, reply: Reply | None) -> RequestRow:
         who=text(request.who),
         why=text(request.why),
         time=number_or_none(request.time),
-        state=reply.state if reply is not None and done else "waiting",
+        state=reply.state if reply is not None and known else "waiting",
         reason="" if reply is None else text(reply.reason),
         step=reply.step if reply is not None and isinstance(reply.step, int) and reply.step >= 0 else None,
         answered=None if reply is None else number_or_none(reply.time),

@@ -84,7 +84,7 @@ class OverviewReader:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.order = ModelOrder(run)
-        self._stretches = Stretches(run)
+        self.stretches = Stretches(run)
 
     def read(
         self,
@@ -102,7 +102,7 @@ class OverviewReader:
         if statistic not in STATISTIC_NAMES:
             near, known = did_you_mean(statistic, STATISTIC_NAMES), ", ".join(STATISTIC_NAMES)
             raise ConfigurationError(f"No statistic {statistic!r}.", hint=f"{near} There are {known}.")
-        pieces = self._stretches.read()
+        pieces = self.stretches.read()
         owners = owners_of(pieces)
         names = [name for name in self.order.sorted(list(owners)) if tensors is None or tensors(name)]
         statistics = tuple(dict.fromkeys((statistic, "nonfinite")))
@@ -116,7 +116,7 @@ class OverviewReader:
         self, tensor: str, *, first: int | None = None, last: int | None = None, columns: int = 1000
     ) -> TensorSeries:
         """Return all statistics of one tensor. Raises `TensorUnavailable` where the run has none of it."""
-        pieces = self._stretches.read()
+        pieces = self.stretches.read()
         owners = owners_of(pieces)
         if tensor not in owners:
             raise TensorUnavailable(tensor, self.run.name, sorted(owners))
@@ -130,13 +130,13 @@ class OverviewReader:
 
     def tensors(self) -> list[TensorSummary]:
         """Return every tensor that has statistics, in the order of the model; see `ModelOrder`."""
-        found = {one.name: one for one in summarize(self._stretches.read())}
+        found = {one.name: one for one in summarize(self.stretches.read())}
         return [found[name] for name in self.order.sorted(list(found))]
 
     @property
     def damage(self) -> tuple[Damage, ...]:
         """What could not be read so far."""
-        return tuple(self._stretches.damage)
+        return tuple(self.stretches.damage)
 
     def _read(
         self, wanted: OverviewRequest, pieces: list[StretchRows], window: tuple[int, int], columns: int
@@ -147,7 +147,7 @@ class OverviewReader:
         spans, rows = spans_within(pieces, *window)
         single = len(spans) < columns and rows <= MOST_ROWS
         if single:
-            cells = cells_of_steps(wanted, self._stretches.raw, self._stretches.evaluations, *window)
+            cells = cells_of_steps(wanted, self.stretches.raw, self.stretches.evaluations, *window)
         else:
             cells = cells_of_stretches(wanted, pieces, spans)
         each = max(-(-len(cells.first) // columns), 1)
@@ -155,14 +155,14 @@ class OverviewReader:
 
     def _words(self, wanted: OverviewRequest, each: int, *, single: bool) -> str:
         alone = wanted.evaluated
-        trained = bool(self._stretches.evaluations) and alone is not None and not alone.issuperset(wanted.tensors)
+        trained = bool(self.stretches.evaluations) and alone is not None and not alone.issuperset(wanted.tensors)
         kind = "training" if trained else "recorded"
         if single and each == 1:
             return f"Every {kind} step."
         if single:
             return f"Least, greatest and last of every {each} {kind} steps, read from each of them."
         words = f"Least, greatest and last of about every {each * STRETCH} {kind} steps, as kept beside them."
-        made = self._stretches.made_steps()
+        made = self.stretches.made_steps()
         if made:
             words += f" Of {made:,} steps no such copy is kept, so that each of them was read."
         return words

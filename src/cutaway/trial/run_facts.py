@@ -21,13 +21,14 @@ from cutaway.run.identity import Run
 from cutaway.run.layout import COLLECTIONS_FILE
 from cutaway.run.leases import RunState
 from cutaway.run.preview import preview
-from cutaway.run.schemas import FINDINGS, SCALARS, STATISTICS, STEPS
+from cutaway.run.schemas import FINDINGS, STATISTICS, STEPS
 from cutaway.run.sources import SubsetSource
 from cutaway.run.tables import Damage
 from cutaway.trial.collections_file import collections_of
 from cutaway.trial.growing import Columns
+from cutaway.trial.run_totals import RunTotals, ScalarFacts
 from cutaway.trial.step_columns import columns_of_steps
-from cutaway.trial.summary import GLANCES, ScalarFacts, scalar_facts
+from cutaway.trial.summary import GLANCES
 
 __all__ = [
     "EvaluationFacts",
@@ -93,7 +94,9 @@ def read_run_facts(run: Run) -> RunFacts:
     workers = sorted(set(steps["worker"].to_pylist()))
     mine = steps.filter(pc.equal(steps["worker"], pa.scalar(workers[0] if workers else "")))
     state = run.state()
-    scalars = scalar_facts(_read_table(run, SCALARS, damage))
+    totals = RunTotals(run)
+    totals.poll()
+    damage += totals.damage
     collections = _collections(run, damage)
     _read_table(run, FINDINGS, damage)
     annotations, unread = readable_annotations(run)
@@ -102,7 +105,7 @@ def read_run_facts(run: Run) -> RunFacts:
         state=state,
         steps=count_steps(columns_of_steps(lambda name: mine[name].combine_chunks())),
         workers=workers,
-        scalars=scalars,
+        scalars=totals.facts(),
         collections=collections,
         findings=run.findings(),
         evaluations=evaluation_facts(run),

@@ -90,7 +90,12 @@ class ScalarSeries:
             if len(self._workers) >= MOST_SERIES and key not in self._workers:
                 self._name_too_many()
                 continue
-            if self._workers.setdefault(key, batch.segment.worker) == batch.segment.worker:
+            if batch.segment.worker < self._workers.setdefault(key, batch.segment.worker):
+                self._workers[key] = batch.segment.worker
+                self._waiting.pop(key, None)
+                # A copy: somebody may hold what was returned before.
+                self._joined = {one: points for one, points in self._joined.items() if one != key}
+            if self._workers[key] == batch.segment.worker:
                 self._waiting.setdefault(key, []).append(_picked(whole, places))
 
     def _name_too_many(self) -> None:

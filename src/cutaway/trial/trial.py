@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Collection as IterableCollection
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -35,8 +35,10 @@ from cutaway.trial.collections_file import read_collections
 from cutaway.trial.follower import Follower
 from cutaway.trial.growing import Columns
 from cutaway.trial.html import facts_table, listed
+from cutaway.trial.loss_totals import LossTotals
 from cutaway.trial.overview import OverviewReader
 from cutaway.trial.scalar_series import ScalarPoints, ScalarSeries
+from cutaway.trial.series_totals import Key, SeriesTotals
 from cutaway.trial.statistics_index import StatisticsIndex
 from cutaway.trial.step_columns import StepColumns
 from cutaway.trial.step_index import StepRange
@@ -73,6 +75,7 @@ class Trial(StepQueries):
         self._series = ScalarSeries(self._follower)
         self._step_columns = StepColumns(self._follower)
         self.overviews = OverviewReader(run)  # of statistics, without reading every row
+        self._losses = LossTotals(run, self.overviews.stretches)
         self._values = ValueWindow(self._follower)
         self._collections: _Collections | None = None
 
@@ -227,6 +230,11 @@ class Trial(StepQueries):
         """Return every scalar of every mode as a series (step, value, time) by name and mode, of the first worker."""
         self._follower.maybe_refresh()
         return self._series.all()
+
+    def loss_totals(self) -> Mapping[Key, SeriesTotals]:
+        """Return what registered losses returned, as totals by tensor and mode; a step's value is its mean."""
+        self._losses.poll()
+        return self._losses.series
 
     def step_columns(self) -> Columns:
         """Return everything about the recorded steps but the ids of their samples, as columns in step order."""

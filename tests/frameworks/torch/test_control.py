@@ -107,7 +107,7 @@ def test_the_command_stops_a_training_and_the_run_says_who_and_why(
     ended = child.wait()
     assert ended.code == 0, ended.output
     last = int(ended.output.split()[-1])
-    assert said == f"done at step {last}: the loop sees it in `hook.should_stop`\n"
+    assert said == f"done at step {last}: the loop has seen it in `hook.should_stop`\n"
     recorded = Recorded(path)
     assert recorded.run.state() == "finished"
     assert recorded.numbers() == list(range(last + 1))

@@ -19,6 +19,7 @@ from cutaway.errors import ConfigurationError
 from cutaway.run import Run
 from cutaway.run.control import Reply, Request, answer_to, ask
 from cutaway.run.leases import read_leases
+from cutaway.run.state_words import run_words, stop_words
 from tests.faulty_storage import Fault, FaultyStorage
 from tests.recording import Recorded
 
@@ -49,6 +50,18 @@ def left(hook: Any, action: str, **more: Any) -> Request:
 
 
 def answered(hook: Any, asked: Request) -> Reply:
+    """Wait for what became of a request; one that was only delivered has not been carried out."""
+
+    def final() -> Reply | None:
+        reply = answer_to(hook.run.storage, asked)
+        return None if reply is None or reply.state == "delivered" else reply
+
+    found: Reply = until(final)
+    return found
+
+
+def delivered(hook: Any, asked: Request) -> Reply:
+    """Wait for the first word about a request."""
     found: Reply = until(lambda: answer_to(hook.run.storage, asked))
     return found
 
@@ -71,7 +84,8 @@ def test_a_loop_sees_that_it_should_stop_and_the_run_says_who_asked(tmp_path: Pa
     assert hook.should_stop
     assert (reply.state, reply.step) == ("done", 1)
     recorded = Recorded(tmp_path / "run")
-    assert recorded.run.identity["stopped_by"] == {"who": "anna", "why": "the loss is NaN.", "step": 1, "attempt": 0}
+    by = {"who": "anna", "why": "the loss is NaN.", "step": 1, "attempt": 0, "seen": 1}
+    assert recorded.run.identity["stopped_by"] == by
     (finding,) = recorded.run.findings()
     assert (finding.code, finding.severity, finding.where) == ("stop-requested", "info", {"step": 1})
     assert finding.message == "Stop asked by anna: the loss is NaN."
@@ -81,15 +95,42 @@ def test_a_loop_without_steps_sees_a_stop_when_it_asks(tmp_path: Path, array_hoo
     with array_hook(tmp_path / "run") as hook:
         asked = left(hook, "stop")
         assert hook.should_stop
-        assert "has not looked" not in answered(hook, asked).reason
+        assert answered(hook, asked).state == "done"
 
 
-def test_an_answer_says_when_the_loop_never_looks(tmp_path: Path, array_hook: type) -> None:
+def test_a_stop_that_the_loop_never_reads_is_delivered_and_not_done(tmp_path: Path, array_hook: type) -> None:
     with array_hook(tmp_path / "run") as hook:
+        asked = left(hook, "stop", why="the loss is NaN")
+        for _ in range(4):
+            step(hook)
+        reply = delivered(hook, asked)
+        assert reply.state == "delivered"
+        assert "has not read `hook.should_stop`" in reply.reason
+        assert "`if hook.should_stop: break`" in reply.reason
+    last = answer_to(hook.run.storage, asked)
+    assert last is not None
+    assert last.state == "delivered"
+    recorded = Recorded(tmp_path / "run")
+    assert recorded.run.identity["stopped_by"]["seen"] is None
+    words = stop_words(run_words(recorded.run, recorded.run.state(), "run", 3).stopped_by, 3)
+    assert words == (
+        "Not stopped: anna asked for it at step 0: the loss is NaN; the loop never read `hook.should_stop` and went on to "
+        "step 3. Add `if hook.should_stop: break` to the loop"
+    )
+
+
+def test_a_stop_is_done_when_the_loop_reads_it_also_long_after_it_came(tmp_path: Path, array_hook: type) -> None:
+    with array_hook(tmp_path / "run") as hook:
+        assert not hook.should_stop
         asked = left(hook, "stop")
         step(hook)
-        assert "`hook.should_stop`" in answered(hook, asked).reason
-        assert "has not looked" in answered(hook, asked).reason
+        assert delivered(hook, asked).state == "delivered"
+        step(hook)
+        step(hook)
+        assert hook.should_stop
+        assert answered(hook, asked).state == "done"
+    by = Recorded(tmp_path / "run").run.identity["stopped_by"]
+    assert by["seen"] > by["step"]
 
 
 def test_in_the_middle_of_a_step_a_stop_alone_is_carried_out(tmp_path: Path, array_hook: type) -> None:

@@ -194,10 +194,10 @@ def test_a_paused_training_is_shown_as_paused(make_run: MakeRun, cutaway: Cutawa
 
 def test_a_run_says_who_stopped_its_last_attempt(make_run: MakeRun, cutaway: Cutaway) -> None:
     run = make_run()
-    by: dict[str, Any] = {"who": "anna@lab", "why": "the loss is NaN", "step": 12, "attempt": 0}
+    by: dict[str, Any] = {"who": "anna@lab", "why": "the loss is NaN", "step": 12, "attempt": 0, "seen": 12}
     run.identity["stopped_by"] = by
     run.save_identity()
-    assert "by anna@lab at step 12: the loss is NaN" in cutaway("runs", "show", "mnist")[1]
+    assert "Stopped by anna@lab at step 12: the loss is NaN" in cutaway("runs", "show", "mnist")[1]
     assert json.loads(cutaway("runs", "show", "mnist", "--json")[1])["stopped_by"] == by
     _, lease = Run.open(run.path).begin_attempt(from_step=13)
     lease.release(RunState.FINISHED)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from cutaway.run import Run, WriterId
-from cutaway.run.preview import last_batches, preview
+from cutaway.run.preview import preview
 
 SCALARS = "scalars"
 
@@ -28,7 +28,6 @@ def steps(run: Run, count: int) -> list[int]:
 
 def test_an_empty_table_has_nothing_to_show(run: Run) -> None:
     assert preview(run, SCALARS, 5) is None
-    assert list(last_batches(run, SCALARS)) == []
 
 
 @pytest.mark.parametrize(
@@ -37,11 +36,6 @@ def test_an_empty_table_has_nothing_to_show(run: Run) -> None:
 def test_batches_are_evenly_spaced_and_end_with_the_last(count: int, seen: list[int], run: Run) -> None:
     write(run, range(100))
     assert steps(run, count) == seen
-
-
-def test_the_newest_batches_come_first(run: Run) -> None:
-    write(run, range(5))
-    assert [batch["step"][0].as_py() for batch in last_batches(run, SCALARS)] == [4, 3, 2, 1, 0]
 
 
 def test_what_a_later_attempt_replaced_is_not_shown(run: Run) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from cutaway.run import Run, RunState
 from cutaway.run.failure import Failure
-from cutaway.run.state_words import run_words, state_words
+from cutaway.run.state_words import run_words, state_words, stop_words
 
 
 def test_a_plain_path_stays_as_it_is() -> None:
@@ -55,6 +55,37 @@ def test_the_exception_of_another_worker_is_told_where_the_first_has_none(tmp_pa
     other.release(RunState.FAILED, Failure("RuntimeError", "out of memory", "Traceback"))
     lease.release(RunState.FAILED)
     assert run_words(run, RunState.FAILED, "run", 3).meaning.startswith("RuntimeError: out of memory")
+
+
+BY = {"who": "anna@lab", "why": "good enough", "step": 12, "attempt": 0}
+
+
+@pytest.mark.parametrize(
+    ("by", "last_step", "said"),
+    [
+        (None, 12, ""),
+        ({**BY, "seen": 12}, 12, "Stopped by anna@lab at step 12: good enough"),
+        ({**BY, "seen": 12, "why": ""}, None, "Stopped by anna@lab at step 12"),
+        ({**BY, "seen": 20}, 20, "Stopped by anna@lab at step 20, asked at step 12: good enough"),
+        (
+            {**BY, "seen": 12},
+            90,
+            "anna@lab asked it to stop at step 12: good enough; it saw that at step 12, and ended at step 90",
+        ),
+        (
+            {**BY, "seen": None, "why": ""},
+            90,
+            "Not stopped: anna@lab asked for it at step 12; the loop never read `hook.should_stop` and went on to step 90."
+            " Add `if hook.should_stop: break` to the loop",
+        ),
+        (BY, 90, "anna@lab asked it to stop at step 12: good enough"),
+    ],
+    ids=["nobody asked", "stopped", "without a reason", "seen later", "seen and went on", "never seen", "not known"],
+)
+def test_a_run_is_called_stopped_where_its_loop_saw_that_it_should(
+    by: dict[str, object] | None, last_step: int | None, said: str
+) -> None:
+    assert stop_words(by, last_step) == said
 
 
 def test_a_run_that_nobody_trained_has_no_tensors_to_look_at(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from cutaway.run import Run, WriterId
 from cutaway.run.schemas import SCALARS
-from cutaway.trial import scalar_totals as totals_module
 from cutaway.trial.scalar_totals import ScalarTotals
+from cutaway.trial.series_totals import Outline
 
 Row = tuple[str, str, int, float]
 ROWS = st.lists(
@@ -90,14 +90,18 @@ def test_of_each_series_the_first_worker_by_name_counts(tmp_path: Path) -> None:
     totals.poll(run)
     assert totals.series["loss", "TRAIN"].max == 3.0
     assert totals.series["only", "TRAIN"].last == 8.0
-    assert totals.loss(("loss", "TRAIN")) == [3.0]
+    assert totals.outlines["loss", "TRAIN"].values() == [3.0]
 
 
-def test_a_loss_that_is_too_long_is_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(totals_module, "MOST_LOSSES", 5)
+def test_of_a_long_series_means_are_held(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "a")
-    write(run, [("loss", "TRAIN", step, 1.0) for step in range(6)])
     totals = ScalarTotals()
-    totals.poll(run)
-    assert totals.loss(("loss", "TRAIN")) is None
-    assert totals.series["loss", "TRAIN"].count == 6
+    rows = [("loss", "TRAIN", step, float(step)) for step in range(2000)]
+    for start in range(0, 2000, 300):
+        write(run, rows[start : start + 300])
+        totals.poll(run)
+    outline = totals.outlines["loss", "TRAIN"].values()
+    assert len(outline) <= Outline.MOST
+    assert outline == sorted(outline)
+    assert (outline[0], outline[-1]) == (1.5, 1998.5)
+    assert totals.series["loss", "TRAIN"].count == 2000

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutaway.run.documents import read_yaml, write_yaml
-from cutaway.trial.summary import DEEPEST, flat_items, flatten, in_order
+from cutaway.trial.series_totals import in_order
+from cutaway.trial.summary import DEEPEST, flat_items, flatten
 
 PLAIN = st.one_of(st.none(), st.booleans(), st.integers(-5, 5), st.text("ab", max_size=3))
 NESTED = st.dictionaries(

@@ -20,7 +20,7 @@ log = logging.getLogger("cutaway.rules")
 
 @dataclass(frozen=True)
 class StopTraining:
-    """End the training after the current step: the loop sees it in `hook.should_stop`.
+    """Ask the training to end after the current step: it does where the loop reads `hook.should_stop`.
 
     With `training_job_prefix` only runs whose name begins with it are stopped.
     """

@@ -12,7 +12,9 @@ from cutaway.arrays import BoolArray, Float64Array, Int64Array
 from cutaway.studio.wire.life import ScalarRow
 from cutaway.tensors.recent_steps import PHASES
 from cutaway.trial.growing import Columns
+from cutaway.trial.loss_totals import loss_values
 from cutaway.trial.scalar_series import ScalarPoints
+from cutaway.trial.series_totals import SeriesTotals, is_loss, totals_of
 from cutaway.trial.trial import Trial
 
 __all__ = ["ScalarCurve", "all_curves", "scalar_group", "scalar_row"]
@@ -38,6 +40,12 @@ class ScalarCurve(NamedTuple):
     points: ScalarPoints
     derived: bool = False
     approximate: str = ""
+    exact: SeriesTotals | None = None
+
+    @property
+    def totals(self) -> SeriesTotals:
+        """What the series comes to: of every value, also where points stand for several."""
+        return self.exact or totals_of(self.points.step, self.points.value)
 
     @property
     def key(self) -> str:
@@ -49,7 +57,7 @@ def all_curves(trial: Trial) -> dict[str, ScalarCurve]:
     """Return every series of a run by its key: losses first, then metrics, rates and throughput."""
     saved = [ScalarCurve(name, mode, points) for (name, mode), points in trial.scalar_series().items()]
     columns = trial.step_columns()
-    has_loss = any("loss" in curve.name.lower() for curve in saved)
+    has_loss = any(is_loss(curve.name) for curve in saved)
     derived = [*_of_steps(columns, trial), *([] if has_loss else _of_losses(trial, columns))]
     known = {curve.key for curve in saved}
     found = [*saved, *(curve for curve in derived if curve.key not in known)]
@@ -58,27 +66,26 @@ def all_curves(trial: Trial) -> dict[str, ScalarCurve]:
 
 def scalar_row(curve: ScalarCurve) -> ScalarRow:
     """Return what a list of series says of one."""
-    value = curve.points.value
-    good = value[np.isfinite(value)]
+    one = curve.totals
     return ScalarRow(
         series=curve.key,
         name=curve.name,
         mode=curve.mode,
         group=scalar_group(curve.name),
         derived=curve.derived,
-        count=len(value),
-        first=float(value[0]),
-        last=float(value[-1]),
-        min=float(good.min()) if len(good) else None,
-        max=float(good.max()) if len(good) else None,
-        last_step=int(curve.points.step[-1]),
-        nonfinite=len(value) - len(good),
+        count=one.count,
+        first=one.first,
+        last=one.last,
+        min=one.min,
+        max=one.max,
+        last_step=one.last_step,
+        nonfinite=one.nonfinite,
     )
 
 
 def scalar_group(name: str) -> Group:
     """Return which kind of number a series holds, from its name."""
-    if "loss" in name.lower():
+    if is_loss(name):
         return "loss"
     if _RATE.search(name):
         return "rate"
@@ -127,17 +134,25 @@ def _of_losses(trial: Trial, columns: Columns) -> Iterator[ScalarCurve]:
 
     Of a run with very many statistics not every row is read: a point is then the last of a stretch of steps.
     """
-    losses = trial.collections().get("losses")
-    if losses is None or not len(columns["step"]):
-        return
-    for name in [one.name for one in trial.overviews.tensors() if losses.matches(one.name)]:
+    totals = trial.loss_totals() if len(columns["step"]) else {}
+    for name in dict.fromkeys(name for name, _ in totals):
         found = trial.overviews.series(name, columns=MOST_POINTS)
-        mean, nonfinite = found.statistics["mean"].last, found.statistics["nonfinite"].last
-        steps, values = found.ends, np.where(nonfinite > 0, np.nan, mean)
+        values = loss_values(found.statistics["mean"].last, found.statistics["nonfinite"].last)
         # A stretch ends where the next begins; the step that its last value is of is the last one recorded in it.
-        places = np.searchsorted(columns["step"], steps, side="right") - 1
-        steps, values, places = steps[places >= 0], values[places >= 0], places[places >= 0]
-        for mode in dict.fromkeys(columns["mode"][places].tolist()):
-            own = columns["mode"][places] == mode
-            points = ScalarPoints(steps[own], values[own], columns["time"][places[own]])
-            yield ScalarCurve(name, mode, points, derived=True, approximate="" if found.exact else found.approximate)
+        places = np.searchsorted(columns["step"], found.ends, side="right") - 1
+        listed = (places >= 0) & (found.ends <= columns["step"][-1])
+        for key, exact in totals.items():
+            if key[0] == name:
+                own = listed & (columns["mode"][places] == key[1])
+                points = ScalarPoints(found.ends[own], values[own], columns["time"][places[own]])
+                told = "" if found.exact else found.approximate
+                yield ScalarCurve(*key, _ending_with(exact, points, columns), approximate=told, exact=exact)
+
+
+def _ending_with(exact: SeriesTotals, points: ScalarPoints, columns: Columns) -> ScalarPoints:
+    """Return points whose last one is the last value: a stretch may have ended with a step of another mode."""
+    if len(points.step) and points.step[-1] >= exact.last_step:
+        return points
+    place = np.searchsorted(columns["step"], exact.last_step, side="right") - 1
+    ending = (exact.last_step, exact.last, columns["time"][place])
+    return ScalarPoints(*(np.append(column, one) for column, one in zip(points, ending, strict=True)))

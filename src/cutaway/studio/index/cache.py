@@ -23,7 +23,7 @@ from cutaway.run.whole_files import whole_file
 from cutaway.studio.index.facts import HealthFacts, IndexedRun
 from cutaway.studio.index.looking import Mark
 from cutaway.studio.index.values import Value
-from cutaway.trial.scalar_totals import LossFacts
+from cutaway.trial.run_totals import LossFacts
 
 __all__ = ["cache_file", "read_cache", "write_cache"]
 
@@ -31,7 +31,7 @@ log = logging.getLogger("cutaway.studio")
 
 
 # With every change of what is kept.
-_FORMAT = 1
+_FORMAT = 2
 _ROWS_A_LINE = 100
 # Some hundred thousand runs.
 _LARGEST = 256 << 20

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -26,8 +27,9 @@ from cutaway.studio.index.looking import changed, size_of, time_of
 from cutaway.studio.index.places import Place
 from cutaway.studio.index.values import Value, cells_of
 from cutaway.trial.overview import OverviewReader
-from cutaway.trial.scalar_totals import LossFacts, ScalarTotals, glance_at_loss
-from cutaway.trial.summary import StepsGlance, glance_at_steps, in_order
+from cutaway.trial.run_totals import LossFacts, RunTotals
+from cutaway.trial.series_totals import Key, SeriesTotals, in_order
+from cutaway.trial.summary import StepsGlance, glance_at_steps
 
 __all__ = ["HealthFacts", "IndexedRun", "Memory", "annotated", "read_facts", "unreadable"]
 
@@ -91,7 +93,7 @@ class Memory:
     """What of a run need not be read again while it grows: its settings as they were, its scalars so far."""
 
     def __init__(self) -> None:
-        self.totals = ScalarTotals()
+        self.totals: RunTotals | None = None
         self.config_mark: tuple[int, int] | None = None
         self.config: _Config = _Config({}, 0, "")
         self._overviews: OverviewReader | None = None
@@ -150,9 +152,11 @@ def _facts(place: Place, run: Run, memory: Memory) -> IndexedRun:
     identity_cells, _ = cells_of(
         hidden({key: value for key, value in identity.items() if key not in _NOT_IDENTITY}), "identity."
     )
-    memory.totals.poll(run)
-    shown = in_order(memory.totals.series)[:MOST_SERIES]
-    cells = {**config.cells, **_scalar_cells(memory.totals, shown), **identity_cells}
+    memory.totals = memory.totals or RunTotals(run, memory.overviews_of(run).stretches)
+    memory.totals.poll()
+    series = memory.totals.series
+    shown = in_order(series)[:MOST_SERIES]
+    cells = {**config.cells, **_scalar_cells(series, shown), **identity_cells}
     findings = run.findings()
     glance = glance_at_steps(run)
     state = _said_state(identity.get("state"))
@@ -160,7 +164,7 @@ def _facts(place: Place, run: Run, memory: Memory) -> IndexedRun:
         run,
         RunState(state),
         findings,
-        scalars={key: (one.nonfinite, one.count) for key, one in memory.totals.series.items()},
+        scalars={key: (one.nonfinite, one.count) for key, one in memory.totals.saved.items()},
         overviews=memory.overviews_of(run),
         most_telling=0,
     )
@@ -184,9 +188,9 @@ def _facts(place: Place, run: Run, memory: Memory) -> IndexedRun:
         attempts=len(run.attempts()),
         evaluations=len(evaluations(run)),
         findings=len(findings),
-        left_out=config.more + len(memory.totals.series) - len(shown),
+        left_out=config.more + len(series) - len(shown),
         health=HealthFacts(health.verdict, plain_text(sentence, 500), health.since, health.warnings, health.errors),
-        loss=glance_at_loss(run, memory.totals, shown),
+        loss=memory.totals.glance_at_loss(),
         tags=notes.tags,
         # A hundred kilobytes of each of ten thousand runs are not held, and not sent with a list.
         note=plain_text(notes.note, LONGEST_NOTE_OF_ROW, lines=True),
@@ -194,9 +198,7 @@ def _facts(place: Place, run: Run, memory: Memory) -> IndexedRun:
         keys=tuple(cells),
         values=tuple(cells.values()),
         series=tuple(
-            number
-            for one in map(memory.totals.series.__getitem__, shown)
-            for number in (one.count, one.nonfinite, one.last_step)
+            number for one in map(series.__getitem__, shown) for number in (one.count, one.nonfinite, one.last_step)
         ),
     )
 
@@ -218,10 +220,10 @@ def _read_config(run: Run, size: int) -> _Config:
         return _Config({}, 0, "config.yaml cannot be read")
 
 
-def _scalar_cells(totals: ScalarTotals, shown: list[tuple[str, str]]) -> dict[str, Value]:
+def _scalar_cells(series: Mapping[Key, SeriesTotals], shown: list[Key]) -> dict[str, Value]:
     cells: dict[str, Value] = {}
     for name, mode in shown:
-        one = totals.series[name, mode]
+        one = series[name, mode]
         key = f"scalar.{plain_text(name, 100)}.{plain_text(mode, 20)}"
         cells |= {f"{key}.last": _finite(one.last), f"{key}.min": one.min, f"{key}.max": one.max}
     return cells

@@ -186,7 +186,10 @@ class Gathering:
         kept, self._kept = self._kept, {}
         for run, (mark, row) in kept.items():
             entry = self._entries.get(run)
-            if entry is not None and entry.row is None and mark_of(entry.place.path) == mark:
+            # A copy may have the times of what it is a copy of.
+            if entry is None or entry.row is not None or entry.place.folder != row.folder:
+                continue
+            if mark_of(entry.place.path) == mark:
                 self._shapes.setdefault(row.keys, row.keys)
                 entry.row, entry.mark = row, mark
         if kept:
@@ -202,8 +205,9 @@ class Gathering:
                 del self._entries[run]
             for place in new:
                 self._entries[place.id] = _Entry(place)
-        for run in gone:
+        for run in [*gone, *(place.id for place in new)]:
             self._states.forget(run)
+        for run in gone:
             self._changes.note("listed", run)
         if gone:
             self.version += 1

@@ -8,7 +8,7 @@ import time
 from cutaway.run.layout import CONFIG_FILE, LEASES
 from cutaway.run.schemas import FINDINGS, SCALARS
 
-__all__ = ["Mark", "changed", "is_settled", "is_there", "mark_of", "quick_mark", "size_of", "time_of"]
+__all__ = ["Mark", "changed", "file_mark", "is_settled", "is_there", "mark_of", "quick_mark", "size_of", "time_of"]
 
 Mark = tuple[int, ...]
 # Within one tick of a file system's clock a folder may change twice and show one time.
@@ -33,6 +33,12 @@ def mark_of(path: str) -> Mark:
         time_of(f"{path}/{SCALARS}"),
         time_of(f"{path}/{FINDINGS}"),
     )
+
+
+def file_mark(path: str) -> Mark:
+    """Return what changes when a file does; nothing where there is none."""
+    found = _stat(path)
+    return () if found is None else (found.st_mtime_ns, found.st_size, found.st_ino)
 
 
 def is_settled(mark: Mark) -> bool:

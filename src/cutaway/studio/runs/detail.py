@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from cutaway.run.layout import CONFIG_FILE
 from cutaway.run.leases import CHIEF, RunState, lease_key
 from cutaway.run.overlay_use import overlay_of
 from cutaway.run.segments import WriterId
-from cutaway.run.state_words import run_words
+from cutaway.run.state_words import run_words, stop_words
 from cutaway.run.tables import Damage
 from cutaway.studio.answers.plain import plain, text
 from cutaway.studio.answers.secrets import hidden
@@ -66,7 +65,7 @@ def run_detail(trial: Trial, row: RunRow) -> RunDetail:
         meaning=text(words.meaning),
         next=text(words.following),
         command=text(command),
-        stopped_by=_stopped_by(words.stopped_by),
+        stopped_by=text(stop_words(words.stopped_by, steps.last)),
         failure=None if words.failure is None else FailureRow(**words.failure._asdict()),
         identity=plain(hidden({key: run.identity[key] for key in run.identity if key not in _NOT_IDENTITY})),
         config=config,
@@ -114,14 +113,6 @@ def _reason(error: Exception) -> str:
     if isinstance(error, RunDamaged):
         return error.reason
     return "it is not a YAML dictionary" if isinstance(error, CutawayError) else type(error).__name__
-
-
-def _stopped_by(by: Mapping[str, Any] | None) -> str:
-    """Say who stopped the last attempt."""
-    if by is None:
-        return ""
-    why = by.get("why") or ""
-    return text(f"{by.get('who')} at step {by.get('step')}{': ' if why else ''}{why}")
 
 
 def _attempts(run: Run, state: RunState, last_step: int | None) -> list[AttemptRow]:

@@ -28,7 +28,10 @@ Action = Literal["stop", "pause", "resume", "checkpoint", "dump", "set"]
 
 
 class ScalarRow(Wire):
-    """A series of numbers of one mode. `derived` ones (throughput, seconds of each phase) come from the steps."""
+    """A series of numbers of one mode, and what all of them come to, also where its curve is thinned.
+
+    `derived` ones (throughput, seconds of each phase) come from the steps.
+    """
 
     series: str = Field(description="How to ask for it: `<name>@<mode>`.")
     name: str
@@ -113,7 +116,9 @@ class RequestRow(Wire):
     who: str
     why: str
     time: Number
-    state: Literal["waiting", "done", "refused"]
+    state: Literal["waiting", "delivered", "done", "refused"] = Field(
+        description="`delivered`: the training knows of it, and its loop has not acted on it yet."
+    )
     reason: str
     step: int | None
     answered: Number

@@ -10,7 +10,7 @@ from cutaway.errors import StorageError
 from cutaway.studio.index import cache as cache_module
 from cutaway.studio.index.cache import cache_file, read_cache, write_cache
 from cutaway.studio.index.facts import HealthFacts, IndexedRun
-from cutaway.trial.scalar_totals import LossFacts
+from cutaway.trial.run_totals import LossFacts
 
 ROWS = [
     (

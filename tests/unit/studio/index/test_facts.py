@@ -10,7 +10,7 @@ from cutaway.run import Finding, Run, RunState
 from cutaway.run.annotations import annotate
 from cutaway.studio.index import facts as facts_module
 from cutaway.studio.index.facts import IndexedRun, Memory, read_facts
-from cutaway.trial.scalar_totals import GLANCE_POINTS
+from cutaway.trial.run_totals import GLANCE_POINTS
 from tests.unit.studio.index.small_runs import add_steps, make_run, place_of, spoil
 
 

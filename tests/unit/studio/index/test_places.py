@@ -1,11 +1,14 @@
 """Where runs are found, and where not."""
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 from cutaway.run import Run
+from cutaway.run.documents import read_document, write_document
+from cutaway.run.storage import LocalStorage
 from cutaway.studio.index import places as places_module
 from cutaway.studio.index.places import DEEPEST, Places
 
@@ -88,13 +91,94 @@ def test_what_appears_vanishes_or_becomes_a_run_is_seen_by_the_next_look(tmp_pat
     assert set(folders(places)) == {"later"}
 
 
-def test_an_id_stays_with_its_place_and_tells_copies_apart(tmp_path: Path) -> None:
-    Run.create(tmp_path / "mnist 1")
-    shutil.copytree(tmp_path / "mnist 1", tmp_path / "copies" / "mnist 1")
-    first, again = ({place.folder: place.id for place in Places(tmp_path).look().values()} for _ in range(2))
-    assert first == again
-    assert len(set(first.values())) == 2
-    assert all(one.startswith("mnist-1-") and one.isascii() and " " not in one for one in first.values())
+def ids(root: Path) -> dict[str, str]:
+    return {place.folder: place.id for place in Places(root).look().values()}
+
+
+def say(run: Path, **about: object) -> None:
+    """Let a run say something else of itself."""
+    document = read_document(LocalStorage(run), "run.json")
+    write_document(LocalStorage(run), "run.json", {**document, **about})
+
+
+def test_a_run_has_one_id_wherever_it_is_opened_from(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "runs" / "night" / "mnist 1")
+    assert ids(tmp_path) == {"runs/night/mnist 1": run.id}
+    assert ids(tmp_path / "runs") == {"night/mnist 1": run.id}
+    assert ids(tmp_path / "runs" / "night") == {"mnist 1": run.id}
+    assert ids(run.path) == {"mnist 1": run.id}
+    run.path.rename(tmp_path / "elsewhere")
+    assert ids(tmp_path) == {"elsewhere": run.id}
+
+
+def test_of_copies_the_one_with_the_smallest_path_keeps_the_id(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "b")
+    other = Run.create(tmp_path / "other")
+    for copy in ("a/b", "c"):
+        shutil.copytree(run.path, tmp_path / copy)
+    found = ids(tmp_path)
+    assert (found["a/b"], found["other"]) == (run.id, other.id)
+    assert all(found[copy].startswith(f"{run.id}-") for copy in ("b", "c"))
+    assert len(set(found.values())) == 4
+    assert ids(tmp_path) == found
+    # What is not below the same folder is no copy there.
+    assert ids(tmp_path / "c") == {"c": run.id}
+    shutil.rmtree(tmp_path / "a")
+    assert ids(tmp_path)["b"] == run.id
+
+
+def test_a_run_that_says_another_id_is_known_by_that(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "a")
+    places = Places(tmp_path)
+    assert set(places.look()) == {run.id}
+    say(run.path, id="0" * 32)
+    assert set(places.look()) == {"0" * 32}
+    say(run.path, note="the same id")
+    assert set(places.look()) == {"0" * 32}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("../../etc/passwd", "columns", "a" * 100_000, "A" * 32, "a" * 31, "a/b?c=d#e", "", " ", "\ud800", "<script>"),
+        *(7, None, ["x"], {"id": "x"}, True, 1e400),
+    ],
+    ids=repr,
+)
+def test_whatever_a_run_says_that_its_id_is_it_names_the_run_and_nothing_else(said: object, tmp_path: Path) -> None:
+    run, other = Run.create(tmp_path / "a"), Run.create(tmp_path / "b")
+    say(run.path, id=said)
+    found = ids(tmp_path)
+    assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]{6,60}", found["a"])
+    assert re.search(r"(^|-)[0-9a-f]{12}$", found["a"]), "it could be the name of a route"
+    assert found["b"] == other.id
+    assert ids(run.path) == {"a": found["a"]}
+
+
+def test_a_run_that_takes_the_id_of_another_hides_neither(tmp_path: Path) -> None:
+    mine, theirs = Run.create(tmp_path / "mine"), Run.create(tmp_path / "also")
+    say(theirs.path, id=mine.id)
+    places = Places(tmp_path).look()
+    assert {place.folder for place in places.values()} == {"mine", "also"}
+    # Nor one that says what another's id would be with the ending that copies get.
+    taken = next(place.id for place in places.values() if place.folder == "mine")
+    third = Run.create(tmp_path / "a third")
+    say(third.path, id=taken)
+    assert len(Places(tmp_path).look()) == 3
+
+
+def test_a_run_whose_identity_is_damaged_is_known_by_its_name(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "runs" / "mnist 1")
+    (run.path / "run.json").write_text("{")
+    (found,) = ids(tmp_path).values()
+    assert found.startswith("mnist-1-")
+    assert ids(run.path) == {"mnist 1": found}
+
+
+def test_a_run_of_a_later_release_has_its_id(tmp_path: Path) -> None:
+    run = Run.create(tmp_path / "a")
+    say(run.path, format=99)
+    assert ids(tmp_path) == {"a": run.id}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from cutaway.studio.index import IndexedRun, RunTable
 from cutaway.studio.index.facts import HealthFacts
 from cutaway.studio.index.run_table import BUILT_IN, HEALTH_ORDER
 from cutaway.studio.runs.rows import columns_of, page_of_runs, run_row
-from cutaway.trial.scalar_totals import LossFacts
+from cutaway.trial.run_totals import LossFacts
 
 NAMES = ["config.lr", "config.a b", "config.ü.x", "config.x = y", "scalar.loss.TRAIN.last", "identity.git"]
 VALUES = st.one_of(st.integers(-3, 3), st.sampled_from([0.5, -0.5, 1e9]), st.booleans(), st.sampled_from("aBbÄ"))

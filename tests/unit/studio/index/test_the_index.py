@@ -157,6 +157,37 @@ def test_what_was_kept_is_used_as_long_as_nothing_has_changed(
     assert not {"run-0", "run-3"} & set(read)
 
 
+def test_what_was_kept_of_a_run_is_not_used_for_a_copy_that_takes_its_id(
+    tmp_path: Path, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_module, "WORTH_KEEPING", 1)
+    monkeypatch.setattr("cutaway.studio.index.gathering.is_settled", lambda _: True)
+    monkeypatch.setattr("cutaway.studio.index.gathering.mark_of", lambda _: (1, 2, 3, 4, 5, 6))
+    root, cache = tmp_path / "runs", tmp_path / "kept.json"
+    run = make_run(root / "run")
+    first = opened(root, cache=cache)
+    assert {row.id for row in rows_of(first).values()} == {run.id}
+    first.close()
+    shutil.copytree(run.path, root / "copy")
+    rows = rows_of(opened(root, cache=cache))
+    assert {folder: row.name for folder, row in rows.items()} == {"copy": "copy", "run": "run"}
+    assert rows["copy"].id == run.id != rows["run"].id
+
+
+def test_a_copy_that_appears_beside_a_run_is_told_from_it(tmp_path: Path, opened: Open) -> None:
+    run = make_run(tmp_path / "run")
+    index = opened(tmp_path)
+    assert index.run_of(run.id).path == run.path
+    shutil.copytree(run.path, tmp_path / "copy")
+    until(lambda: set(rows_of(index)) == {"run", "copy"})
+    rows = rows_of(index)
+    assert index.run_of(rows["run"].id).path == run.path
+    assert index.run_of(rows["copy"].id).path == tmp_path / "copy"
+    shutil.rmtree(tmp_path / "copy")
+    until(lambda: set(rows_of(index)) == {"run"})
+    assert index.run_of(run.id).path == run.path
+
+
 def test_without_a_place_to_keep_things_it_works_and_says_so_once(
     tmp_path: Path, opened: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -248,7 +248,7 @@ def test_a_loss_that_was_not_saved_as_a_number_is_a_series_all_the_same(tmp_path
     with studio_of(tmp_path / "runs") as studio:
         rows = {row["series"]: row for row in studio.data("bare", "/scalars")}
         row = rows["CrossEntropyLoss_output_0@TRAIN"]
-        assert (row["count"], row["nonfinite"], row["group"], row["derived"]) == (5, 1, "loss", True)
+        assert (row["count"], row["nonfinite"], row["group"], row["derived"]) == (5, 1, "loss", False)
         table = studio.arrow("bare", "/curves.arrow", series="CrossEntropyLoss_output_0@EVAL")
         assert table["value"].to_pylist() == pytest.approx([2.0, 1.8, 1.6, 1.4, 1.2])
 

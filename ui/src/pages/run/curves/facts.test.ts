@@ -36,9 +36,10 @@ it("has nothing to warn of in a healthy run", () => {
 it("warns of damage, thinning, resumption and a stop, in sentences", () => {
   const damage = Array.from({ length: 5 }, (_, i) => ({ path: `part-${i}`, step: null, reason: "cut short" }));
   const attempts = [{ attempt: 0, from_step: 0 }, { attempt: 1, from_step: 120 }];
-  const found = warningsOf(detail({}, { damage, attempts, steps: { by_mode: {}, thinned: 12 }, stopped_by: "the rule nan" } as unknown as Partial<RunDetail>));
+  const found = warningsOf(detail({}, { damage, attempts, steps: { by_mode: {}, thinned: 12 }, stopped_by: "Stopped by the rule nan at step 7" } as unknown as Partial<RunDetail>));
   expect(found).toHaveLength(4);
   expect(found[0]).toContain("5 parts of this run cannot be read");
   expect(found[0]).toContain("and 2 more");
   expect(found[2]).toContain("from step 120");
+  expect(found[3]).toBe("Stopped by the rule nan at step 7.");
 });

@@ -38,7 +38,7 @@ export function warningsOf(detail: RunDetail): string[] {
     const last = attempts.at(-1)!;
     found.push(`This run was resumed: attempt ${last.attempt} took over from step ${grouped(last.from_step)}. Steps that it replaced are not in the curves.`);
   }
-  if (detail.stopped_by) found.push(`Stopped by ${detail.stopped_by}.`);
+  if (detail.stopped_by) found.push(`${detail.stopped_by}.`);
   return found;
 }
 

@@ -1,0 +1,184 @@
+"""The totals of what registered losses returned, by mode: of runs that saved no loss as a number of its own.
+
+A loss with `reduction="none"` is a tensor, and of tensors runs keep statistics: its value at a step is its mean, and a
+step at which any of it was not finite has none. Most of that is found in the coarse copy of the statistics. Where a
+stretch there holds steps of several modes, or values that are not finite, its own statistics are read, each once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from cutaway.arrays import Array, BoolArray, Float64Array, Int64Array
+from cutaway.run.identity import Run
+from cutaway.run.tables import Attempt, Damage
+from cutaway.trial.collections_file import collections_of
+from cutaway.trial.series_totals import Key, Outline, SeriesTotals, totals_of
+from cutaway.trial.step_modes import StepModes
+from cutaway.trial.stretches import Stretches, StretchRows, owned_rows, owners_of
+
+__all__ = ["LossTotals", "loss_values"]
+
+
+class _Points(NamedTuple):
+    """The values of one loss at single steps, ascending."""
+
+    steps: Int64Array
+    values: Float64Array
+
+    def at(self, chosen: BoolArray) -> _Points:
+        return _Points(self.steps[chosen], self.values[chosen])
+
+
+class _Cells(NamedTuple):
+    """One loss in each stretch: where the stretch begins and ends, and what it tells of the loss."""
+
+    first: Int64Array
+    last: Int64Array
+    own_first: Int64Array
+    own_last: Int64Array
+    steps: Int64Array
+    mean_min: Float64Array
+    mean_max: Float64Array
+    mean_last: Float64Array
+    nonfinite_max: Array
+
+
+def loss_values(mean: Float64Array, nonfinite: Array) -> Float64Array:
+    """Return the values of a loss at some steps from its statistics there."""
+    return np.where(nonfinite > 0, np.nan, mean)
+
+
+class LossTotals:
+    """The losses of one run by name and mode, kept up to date. Belongs to one thread."""
+
+    def __init__(self, run: Run, stretches: Stretches | None = None) -> None:
+        self._run = run
+        self._stretches = stretches or Stretches(run)
+        self._modes = StepModes()
+        self._known: tuple[list[Attempt], list[str]] = ([], [])
+        self._read: dict[tuple[str, int, int], dict[str, _Points]] = {}
+        self.series: dict[Key, SeriesTotals] = {}
+        self.outlines: dict[Key, Outline] = {}
+
+    @property
+    def damage(self) -> list[Damage]:
+        """What could not be read so far."""
+        return self._stretches.damage
+
+    def poll(self) -> None:
+        """Take in what has been written since the last time."""
+        # The steps first: of those that are listed all statistics have been written.
+        self._modes.poll(self._run)
+        pieces = self._stretches.read()
+        owners = owners_of(pieces)
+        losses = collections_of(self._run).get("losses")
+        names = [name for name in owners if losses.matches(name)]
+        known = list(self._run.attempts()), names
+        if known != self._known:
+            self._known, self._read = known, {}
+        self.series, self.outlines = {}, {}
+        for name in names:
+            cells = _cells_of(pieces, owners, name)
+            told = self._is_told(cells)
+            points = [self._points(owners[name], *span, names)[name] for span in _spans(cells, ~told)]
+            self._add(name, cells, told, points)
+
+    def _is_told(self, cells: _Cells) -> BoolArray:
+        """Whether a stretch tells all that is needed of it."""
+        finite = np.isfinite(cells.mean_min) & np.isfinite(cells.mean_max) & np.isfinite(cells.mean_last)
+        told: BoolArray = finite & (cells.nonfinite_max == 0) & (cells.own_last <= self._modes.last)
+        told &= self._modes.is_one(cells.own_first, cells.own_last)
+        # None tells its first value: that of each mode is looked up.
+        modes = self._modes.of(cells.own_first)
+        for code in np.unique(modes[told]).tolist():
+            mine = np.flatnonzero(told & (modes == code))
+            told[mine[np.argmin(cells.own_first[mine])]] = False
+        return told
+
+    def _points(self, worker: str, first: int, last: int, names: Sequence[str]) -> Mapping[str, _Points]:
+        """Return the values of all losses at the listed steps of a stretch."""
+        known = self._read.get((worker, first, last))
+        if known is not None:
+            return known
+        parts: dict[str, list[_Points]] = {name: [] for name in names}
+        for chunk in self._stretches.raw.chunks(worker, first, min(last, self._modes.last) + 1):
+            mean, nonfinite = chunk.column("mean"), chunk.column("nonfinite")
+            for place, name in enumerate(chunk.names):
+                if name in parts:
+                    values = loss_values(mean[:, place].astype(np.float64), nonfinite[:, place])
+                    parts[name].append(_Points(chunk.steps, values))
+        found = {name: _joined(own) for name, own in parts.items()}
+        if last <= self._modes.last:
+            self._read[worker, first, last] = found
+        return found
+
+    def _add(self, name: str, cells: _Cells, told: BoolArray, points: Sequence[_Points]) -> None:
+        """Take in one loss: stretches that tell all of themselves as a whole, the others step by step."""
+        found: dict[int, list[SeriesTotals]] = {}
+        drawn: dict[int, list[_Points]] = {}
+        for code, mine in _by_mode(np.where(told, self._modes.of(cells.own_first), -1)):
+            found[code] = [_totals_of_cells(cells, mine)]
+            drawn[code] = [_Points(cells.own_last[mine], cells.mean_last[mine])]
+        # A line through the last value of each stretch is one of even steps.
+        few = not told.any()
+        for one in points:
+            for code, mine in _by_mode(self._modes.of(one.steps)):
+                part = one.at(mine)
+                found.setdefault(code, []).append(totals_of(*part))
+                drawn.setdefault(code, []).append(part if few else _Points(part.steps[-1:], part.values[-1:]))
+        for code, parts in found.items():
+            key = name, self._modes.names[code]
+            whole = parts[0]
+            for part in parts[1:]:
+                whole = whole.joined(part)
+            self.series[key] = whole
+            self.outlines[key] = Outline()
+            self.outlines[key].add(_joined(drawn[code]).values)
+
+
+def _cells_of(pieces: Sequence[StretchRows], owners: Mapping[str, str], name: str) -> _Cells:
+    parts = []
+    for piece in pieces:
+        if name not in piece.names:
+            continue
+        rows, _ = owned_rows(piece, owners, {name: 0})
+        at = piece.at[rows]
+        own = (piece.take(column, rows) for column in _Cells._fields[2:])
+        parts.append((piece.first[at], piece.last[at], *own))
+    return _Cells(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def _spans(cells: _Cells, chosen: BoolArray) -> list[tuple[int, int]]:
+    return list(zip(cells.first[chosen].tolist(), cells.last[chosen].tolist(), strict=True))
+
+
+def _totals_of_cells(cells: _Cells, mine: BoolArray) -> SeriesTotals:
+    newest = int(np.argmax(np.where(mine, cells.own_last, -1)))
+    return SeriesTotals(
+        count=int(cells.steps[mine].sum()),
+        nonfinite=0,
+        first=float("nan"),  # a stretch before these, which was read, has it
+        first_step=int(cells.own_first[mine].min()),
+        last=float(cells.mean_last[newest]),
+        last_step=int(cells.own_last[newest]),
+        min=float(cells.mean_min[mine].min()),
+        max=float(cells.mean_max[mine].max()),
+    )
+
+
+def _by_mode(codes: Int64Array) -> Iterator[tuple[int, BoolArray]]:
+    """Yield each mode that is known, and what is of it."""
+    for code in np.unique(codes[codes >= 0]).tolist():
+        yield code, codes == code
+
+
+def _joined(parts: Sequence[_Points]) -> _Points:
+    if not parts:
+        return _Points(np.empty(0, np.int64), np.empty(0))
+    steps, values = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    order = np.argsort(steps, kind="stable")
+    return _Points(steps[order], values[order])
