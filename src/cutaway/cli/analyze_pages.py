@@ -19,6 +19,7 @@ from cutaway.cli.options import shown_path
 from cutaway.cli.output import Screen, heading
 from cutaway.cli.words import cut, number, printable, shorten
 from cutaway.errors import AnalysisUnavailable, StorageError
+from cutaway.run.command_words import evaluation_words
 from cutaway.run.exporting import write_csv
 
 if TYPE_CHECKING:
@@ -75,19 +76,20 @@ def print_part(screen: Screen, part: AnalysisResult) -> None:
 def print_end(screen: Screen, population: Population, analysis: str | None, files: Sequence[Path]) -> None:
     """Say where things went, and what can be asked next."""
     screen.line()
-    run = "" if population.origin is None else population.origin.evaluation.run.name
+    origin = population.origin
+    run = "" if origin is None else printable(evaluation_words(origin.evaluation))
     pairs: list[tuple[Cell, Cell]] = []
     if files:
         pairs.append(("written", f"{len(files)} files in {shown_path(files[0].parent)}"))
-    elif analysis is None and population.origin is not None:
-        pairs.append(("kept in", shown_path(population.origin.evaluation.path)))
+    elif analysis is None and origin is not None:
+        pairs.append(("kept in", shown_path(origin.evaluation.path)))
     if not files:
         what = "" if analysis is None else f" {command_name(analysis)} ..."
-        again = f"cutaway analyze {printable(run)}{what} --out DIR"
+        again = f"cutaway analyze {run}{what} --out DIR"
         pairs.append(("files", f"{again} writes tables and figures"))
     if analysis is None and len(population) > 1:
         sample = shlex.quote(printable(_hardest(population)))
-        pairs.append(("next", f"cutaway analyze {printable(run)} similar --sample {sample}"))
+        pairs.append(("next", f"cutaway analyze {run} similar --sample {sample}"))
     screen.pairs(pairs)
 
 

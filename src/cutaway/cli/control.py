@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cutaway.cli.options import FAILED_EXIT, AsJson, RunText, open_run, shown_path, user_name
+from cutaway.cli.options import FAILED_EXIT, AsJson, RunText, command_run, open_run, shown_path, user_name
 from cutaway.errors import ConfigurationError, RunError
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _leave_request(run: Run, action: str, arguments: dict[str, float], why: str)
     if not training.runs:
         raise RunError(
             f"The training of run {run.name!r} is not running: it is {training.state}.",
-            hint=f"`cutaway runs show {shown_path(run.path)}` says how it ended.",
+            hint=f"`cutaway runs show {command_run(run)}` says how it ended.",
         )
     who = f"{user_name('somebody')}@{socket.gethostname()}"
     return ask_training(run, training, Request(action, "train", who, why, arguments))[0]
@@ -131,7 +131,7 @@ def _is_final(reply: Reply | None) -> bool:
 
 
 def _look_again(run: Run) -> str:
-    return f"`cutaway control {shown_path(run.path)}` shows what became of it."
+    return f"`cutaway control {command_run(run)}` shows what became of it."
 
 
 def _list(run: Run, *, as_json: bool) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from cutaway.cli.grid import Cell, GridColumn
-from cutaway.cli.options import shown_path
+from cutaway.cli.options import command_run, shown_path
 from cutaway.cli.output import Screen, heading
 from cutaway.cli.words import age, number, printable, share
 from cutaway.wording import counted
@@ -69,7 +69,7 @@ def print_end(screen: Screen, evaluation: Evaluation, *, printed: int = 0) -> No
     _print_failures(screen, evaluation, subsets)
     _print_notes(screen, source, printed)
     screen.line()
-    following = f"cutaway runs show {shown_path(evaluation.run.path)}"
+    following = f"cutaway runs show {command_run(evaluation.run)}"
     screen.pairs([("samples", shown_path(evaluation.path)), ("next", following)])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from cutaway.cli.grid import Cell, GridColumn
-from cutaway.cli.options import shown_path
+from cutaway.cli.options import command_run, shown_path
 from cutaway.cli.output import Screen, heading
 from cutaway.cli.words import cut, number, printable
 from cutaway.run.overlays import DROP, LABEL, WEIGHT, Correction, Overlay
@@ -76,13 +76,13 @@ def print_proof(screen: Screen, made: PlannedFix, proof: Proof) -> None:
     if proof.taken_back is not None:
         screen.line(f"  This is a loss, not a fix: the overlay is taken back, and kept in {proof.taken_back}.")
     elif made.overlay is not None:
-        screen.pairs([("undo", f"cutaway fix {_quoted(made.run)} --undo --name {made.overlay.name}")])
+        screen.pairs([("undo", f"cutaway fix {command_run(made.run)} --undo --name {made.overlay.name}")])
 
 
 def print_overlays(screen: Screen, run: Run, there: Sequence[Overlay], undone: Sequence[Overlay]) -> None:
     """List the overlays of a run, the newest last."""
     if not there and not undone:
-        screen.line(f"Run {run.name} has no overlay. `cutaway fix {_quoted(run)}` makes one.")
+        screen.line(f"Run {run.name} has no overlay. `cutaway fix {command_run(run)}` makes one.")
         return
     columns = [
         GridColumn("name"),
@@ -161,7 +161,7 @@ def _print_nothing(screen: Screen, made: PlannedFix) -> None:
         )
     for note in made.choice.notes:
         screen.line(f"  {note}", style="dim")
-    run = _quoted(made.run)
+    run = command_run(made.run)
     screen.pairs(
         [
             ("look", f"cutaway analyze {run} mislabeled"),
@@ -223,11 +223,7 @@ def _print_next(screen: Screen, made: PlannedFix, overlay: Overlay, *, retrainin
     if not retraining:
         pairs += [
             ("use", f"CUTAWAY_OVERLAY={shlex.quote(path)} python train.py"),
-            ("next", f'cutaway fix {_quoted(made.run)} --retrain "python train.py"'),
-            ("undo", f"cutaway fix {_quoted(made.run)} --undo"),
+            ("next", f'cutaway fix {command_run(made.run)} --evaluation {made.evaluation} --retrain "python train.py"'),
+            ("undo", f"cutaway fix {command_run(made.run)} --undo"),
         ]
     screen.pairs(pairs)
-
-
-def _quoted(run: Run) -> str:
-    return shlex.quote(printable(run.name))

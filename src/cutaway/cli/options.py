@@ -22,6 +22,7 @@ __all__ = [
     "Subsets",
     "Trust",
     "WhichEvaluation",
+    "command_run",
     "open_run",
     "shown_path",
     "user_name",
@@ -70,6 +71,14 @@ def user_name(nameless: str) -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         return nameless
+
+
+def command_run(run: Run) -> str:
+    """Return how a command names a run, as it can be copied from a terminal."""
+    from cutaway.cli.words import printable
+    from cutaway.run.command_words import run_word
+
+    return printable(run_word(run.path))
 
 
 def shown_path(path: Path) -> str:

@@ -14,7 +14,9 @@ from cutaway.cli.options import shown_path
 from cutaway.cli.words import seconds_since
 from cutaway.run.annotations import Annotations, readable_annotations
 from cutaway.run.catalog import run_states
+from cutaway.run.command_words import command_path
 from cutaway.run.state_words import run_words, stop_words
+from cutaway.trial.how_made import data_and_corrections, differ, versions_of
 from cutaway.trial.run_facts import StepCounts, read_run_facts
 from cutaway.trial.run_totals import RunTotals
 from cutaway.trial.summary import Facts, flatten, glance_at_steps
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
     from cutaway.run import Run
 
 __all__ = ["ComparedRuns", "Facts", "Row", "annotations_object", "compare_runs", "list_facts", "show_facts"]
-
-_VERSIONS = ("framework", "git", "seed", "parent")
 
 
 def list_facts(runs: Iterable[Run]) -> list[Facts]:
@@ -41,7 +41,7 @@ def show_facts(run: Run, *, verify: bool = False) -> Facts:
 
     found = read_run_facts(run)
     path = shown_path(run.path)
-    words = run_words(run, found.state, path, found.steps.last)
+    words = run_words(run, found.state, command_path(run.path), found.steps.last)
     names = ("code", "severity", "message", "where", "evidence", "source", "time")
     return {
         "name": run.name,
@@ -104,7 +104,7 @@ class Row:
     @property
     def equal(self) -> bool:
         """Whether all runs agree."""
-        return all(value == self.values[0] for value in self.values)
+        return not differ(self.key, self.values)
 
 
 @dataclass(frozen=True)
@@ -113,6 +113,7 @@ class ComparedRuns:
 
     runs: list[dict[str, Any]]
     config: list[Row]
+    data: list[Row]
     versions: list[Row]
     scalars: list[Row]
 
@@ -121,6 +122,7 @@ class ComparedRuns:
         return {
             "runs": self.runs,
             "config": _by_agreement(self.config),
+            "data": _by_agreement(self.data),
             "versions": _by_agreement(self.versions),
             "scalars": {row.key: list(row.values) for row in self.scalars},
         }
@@ -128,14 +130,12 @@ class ComparedRuns:
 
 def compare_runs(runs: Sequence[Run]) -> ComparedRuns:
     """Read what is compared from each run and put it side by side."""
-    about = [
-        {**flatten(run.identity.get("versions", {})), **{key: run.identity.get(key) for key in _VERSIONS}}
-        for run in runs
-    ]
+    about = [versions_of(run) for run in runs]
     return ComparedRuns(
         runs=[_run_object(run) for run in runs],
         config=side_by_side([flatten(run.config()) for run in runs]),
-        versions=[row for row in side_by_side(about) if any(value is not None for value in row.values)],
+        data=side_by_side([flatten(data_and_corrections(run)) for run in runs]),
+        versions=side_by_side([{**flatten(one.pop("versions")), **one} for one in about]),
         scalars=side_by_side(_last_scalars(runs)),
     )
 

@@ -11,6 +11,7 @@ from cutaway.cli.evaluate_pages import print_evaluations
 from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.output import SEVERITY_STYLES, STATE_STYLES, Screen, finding_pair, heading, number_cell
 from cutaway.cli.words import age, damage_in_words, number, printable, share, size
+from cutaway.run.command_words import shell_word
 from cutaway.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def _print_health(screen: Screen, health: Facts, path: str) -> None:
     style = _HEALTH_STYLES[health["verdict"]]
     screen.line(heading("Health"), "  ", Text(printable(health["sentence"]), style=style))
     if health["verdict"] == "not watched":
-        screen.line(f"  cutaway watch {path} lets all rules look", style="dim")
+        screen.line(f"  cutaway watch {shell_word(path)} lets all rules look", style="dim")
     pairs: list[tuple[Cell, Cell]] = []
     for one in health["telling"]:
         pairs.append(finding_pair(one["severity"], one["code"], one["step"], one["message"]))
@@ -177,6 +178,7 @@ def print_compare(compared: ComparedRuns, *, everything: bool) -> None:
     parts = (
         ("Scalars", compared.scalars, True),
         ("Config", compared.config, False),
+        ("Corrections and data", compared.data, False),
         ("Versions", compared.versions, False),
     )
     for title, rows, always in parts:

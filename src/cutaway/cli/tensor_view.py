@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.arrays import Int64Array
-from cutaway.cli.options import shown_path
+from cutaway.cli.options import command_run, shown_path
 from cutaway.errors import ConfigurationError, InvalidWorker, did_you_mean
 from cutaway.run.schemas import STATISTICS, STEPS
 from cutaway.run.tables import Damage
@@ -194,7 +194,7 @@ class TensorView:
             parts = {part for name in names for part in [name, *name.replace("/", ".").replace("_", ".").split(".")]}
             raise ConfigurationError(
                 f"None of the {len(names)} tensors of run {self.run.name!r} matches {wanted!r}.",
-                hint=f"{did_you_mean(wanted, sorted(parts))} `cutaway tensors {shown_path(self.run.path)}` lists them.",
+                hint=f"{did_you_mean(wanted, sorted(parts))} `cutaway tensors {command_run(self.run)}` lists them.",
             )
         return found
 

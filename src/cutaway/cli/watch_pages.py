@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from cutaway.cli.grid import Cell, GridColumn, fit
-from cutaway.cli.options import shown_path
+from cutaway.cli.options import command_run
 from cutaway.cli.output import STATE_STYLES, Screen, finding_pair, heading
 from cutaway.cli.words import printable
 from cutaway.rules.runner import Status, Watched
@@ -97,7 +97,7 @@ def print_end(screen: Screen, seen: WatchRecord, run: Run) -> None:
     if seen.last.unrecorded:
         screen.line(f"Not recorded in the run: {seen.last.unrecorded}", style="bold yellow")
     screen.line()
-    screen.line(Text("Next: ", style="dim"), f"cutaway runs show {shown_path(run.path)}")
+    screen.line(Text("Next: ", style="dim"), f"cutaway runs show {command_run(run)}")
 
 
 def _rule_columns() -> list[GridColumn]:

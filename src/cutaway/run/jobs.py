@@ -101,7 +101,6 @@ class Job:
     what: str = ""
     evaluation: int | None = None
     other: str = ""
-    command: str = ""
     who: str = ""
     created: float = 0.0
     by: Mapping[str, Any] = field(default_factory=dict)
@@ -124,9 +123,7 @@ class Job:
         return ("waiting" if self.process is None else "running") if _lives(process) else "lost"
 
 
-def new_job(
-    run: Run, kind: str, *, what: str = "", evaluation: int | None = None, other: str = "", command: str = "", who: str
-) -> Job:
+def new_job(run: Run, kind: str, *, what: str = "", evaluation: int | None = None, other: str = "", who: str) -> Job:
     """Write down what is to be done, and return it; this process is the one that starts it."""
     folder = run.path / JOBS
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
@@ -134,8 +131,8 @@ def new_job(
         raise StorageError(message, hint="Remove it.")
     now = time.time()
     job_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now))}-{secrets.token_hex(4)}"
-    job = Job(job_id, kind, what, evaluation, other, command, who, now, by=this_process())
-    asked = ("kind", "what", "evaluation", "other", "command", "who", "created", "by")
+    job = Job(job_id, kind, what, evaluation, other, who, now, by=this_process())
+    asked = ("kind", "what", "evaluation", "other", "who", "created", "by")
     content = {name: getattr(job, name) for name in asked}
     write_document(run.storage, _key(job_id, "job.json"), content, exclusive=True)
     return job
@@ -176,7 +173,6 @@ def read_job(storage: Storage, job_id: str) -> Job | None:
         what=_bounded_text(asked.get("what")),
         evaluation=_whole_number(asked.get("evaluation")),
         other=_bounded_text(asked.get("other")),
-        command=_bounded_text(asked.get("command"), _MOST_WORDS),
         who=_bounded_text(asked.get("who")),
         created=_bounded_number(asked.get("created")) or 0.0,
         by=by if isinstance(by, dict) else {},

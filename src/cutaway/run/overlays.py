@@ -21,6 +21,7 @@ from typing import Any
 import pyarrow as pa
 
 from cutaway.errors import ConfigurationError, OverlayError, StorageError, did_you_mean
+from cutaway.run.command_words import run_word
 from cutaway.run.identity import Run
 from cutaway.run.layout import OVERLAYS, UNDONE_OVERLAYS
 from cutaway.run.tables import UNREADABLE_TABLE
@@ -217,7 +218,9 @@ def find_overlay(run: Run, name: str | None = None) -> Overlay:
     if name is None:
         if not there:
             raise OverlayError(
-                str(run.path), f"run {run.name!r} has no overlay.", hint=f"`cutaway fix {run.name}` makes one."
+                str(run.path),
+                f"run {run.name!r} has no overlay.",
+                hint=f"`cutaway fix {run_word(run.path, relative=True)}` makes one.",
             )
         return there[-1]
     path = overlay_path(run, name)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from cutaway.run.command_words import shell_word
 from cutaway.run.failure import Failure
 from cutaway.run.identity import Run
 from cutaway.run.leases import RunState, read_leases
@@ -86,7 +86,7 @@ def state_words(state: RunState, path: str, last_step: int | None, holder: Mappi
     who = f"Process {holder['pid']} on {holder['host']}" if "pid" in holder else "Its process"
     upto = _upto(last_step)
     resume = f"Hook(out_dir={path!r}, resume=True) continues it"
-    named = _shell_word(path)
+    named = shell_word(path)
     look = f"cutaway tensors {named}"
     words = {
         RunState.STARTING: RunWords(f"{who} is starting and has not begun a step yet", f"{look} --follow"),
@@ -103,9 +103,3 @@ def state_words(state: RunState, path: str, last_step: int | None, holder: Mappi
         RunState.CRASHED: RunWords(f"{who} is gone without a word (killed, out of memory?); {upto}", resume),
     }
     return words[state]
-
-
-def _shell_word(path: str) -> str:
-    """Quote a path where a shell would take it apart: what is copied from here is run as it is."""
-    home = "~/" if path.startswith("~/") else ""
-    return home + shlex.quote(path.removeprefix(home))

@@ -22,6 +22,7 @@ from cutaway.analysis.comparing.comparison import Comparison, Difference
 from cutaway.analysis.samples import LABEL, LOSS, PREDICTION, SUBSET
 from cutaway.arrays import Float32Array
 from cutaway.run.analyses import AnalysisName, KeptTable, read_table, scope_of, write_table
+from cutaway.run.command_words import evaluation_words, run_word
 from cutaway.run.evaluations import Evaluation
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.populations import Loaded
@@ -129,7 +130,9 @@ def _is_ranked(table: pa.Table) -> bool:
 
 def _unavailable(before: Loaded, after: Loaded) -> Refusal:
     said = f"{before.run.name!r} and {after.run.name!r} were not compared sample by sample yet."
-    hint = "Start it from the page, which keeps what is found; in a terminal `cutaway analyze RUN compare --with RUN`."
+    asked = evaluation_words(before.evaluation, relative=True)
+    command = f"cutaway analyze {asked} compare --with {run_word(after.run.path, relative=True)}"
+    hint = f"Start it from the page, which keeps what is found; in a terminal `{command}`."
     return Refusal(404, "comparison-unavailable", said, hint)
 
 

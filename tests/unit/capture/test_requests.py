@@ -114,8 +114,8 @@ def test_a_stop_that_the_loop_never_reads_is_delivered_and_not_done(tmp_path: Pa
     assert recorded.run.identity["stopped_by"]["seen"] is None
     words = stop_words(run_words(recorded.run, recorded.run.state(), "run", 3).stopped_by, 3)
     assert words == (
-        "Not stopped: anna asked for it at step 0: the loss is NaN; the loop never read `hook.should_stop` and went on to "
-        "step 3. Add `if hook.should_stop: break` to the loop"
+        "Not stopped: anna asked for it at step 0: the loss is NaN; the loop never read `hook.should_stop` "
+        "and went on to step 3. Add `if hook.should_stop: break` to the loop"
     )
 
 

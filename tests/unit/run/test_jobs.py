@@ -42,7 +42,7 @@ def _written(run: Run, job_id: str = OLD, **more: object) -> None:
 
 class TestAJob:
     def test_is_read_as_it_was_asked_for(self, run: Run) -> None:
-        made = new_job(run, "analyze", what="map", evaluation=1, command="cutaway analyze", who="studio")
+        made = new_job(run, "analyze", what="map", evaluation=1, who="studio")
         found = read_job(run.storage, made.id)
         assert found == made
         assert found.state() == "waiting"

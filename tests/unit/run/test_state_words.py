@@ -75,8 +75,8 @@ BY = {"who": "anna@lab", "why": "good enough", "step": 12, "attempt": 0}
         (
             {**BY, "seen": None, "why": ""},
             90,
-            "Not stopped: anna@lab asked for it at step 12; the loop never read `hook.should_stop` and went on to step 90."
-            " Add `if hook.should_stop: break` to the loop",
+            "Not stopped: anna@lab asked for it at step 12; the loop never read `hook.should_stop` and went on to "
+            "step 90. Add `if hook.should_stop: break` to the loop",
         ),
         (BY, 90, "anna@lab asked it to stop at step 12: good enough"),
     ],

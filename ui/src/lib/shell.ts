@@ -11,6 +11,11 @@ export function shellLine(words: readonly string[]): string {
   return words.map(shellWord).join(" ");
 }
 
+/** The words that name an evaluation; none for the last one, which commands take by themselves. */
+export function onEvaluation(evaluation: number | null): string[] {
+  return evaluation === null ? [] : ["--evaluation", String(evaluation)];
+}
+
 /** Whether what a run says comes next is a command; it may also be a line of code, or a sentence. */
 export function isCommand(text: string): boolean {
   return text.startsWith("cutaway ");

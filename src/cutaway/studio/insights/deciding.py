@@ -15,6 +15,7 @@ from cutaway.analysis.fixing.making import base_overlay
 from cutaway.analysis.samples import LABEL
 from cutaway.errors import did_you_mean
 from cutaway.run.alone import writing_alone
+from cutaway.run.command_words import run_word
 from cutaway.run.decisions import STUDIO, Decisions, Rejection, read_decisions, write_decisions
 from cutaway.run.overlays import LABEL as CORRECTED
 from cutaway.run.overlays import Correction
@@ -92,7 +93,7 @@ def _ready(loaded: Loaded, decisions: Decisions) -> Decisions:
     truth = loaded.population.answer.truth or ""
     if decisions.corrections and (decisions.classes, decisions.truth) != (loaded.classes, truth):
         said = f"The overlay {STUDIO!r} of run {loaded.run.name!r} corrects other classes than this evaluation has."
-        hint = f"Take it back first: `cutaway fix {loaded.run.name} --undo --name {STUDIO}`."
+        hint = f"Take it back first: `cutaway fix {run_word(loaded.run.path, relative=True)} --undo --name {STUDIO}`."
         raise Refusal(409, "other-classes", said, hint)
     about = decisions.about or {"run": loaded.run.name, "run_id": loaded.run.id, "created": _now()}
     return replace(decisions, classes=loaded.classes, truth=truth, about={**about, "evaluation": loaded.number})

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-import shlex
+import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import cast
 
 from cutaway.analysis.population.names import command_name, name_of
 from cutaway.errors import ConfigurationError
-from cutaway.run.jobs import job_log
+from cutaway.run.command_words import command_path, run_word, shell_word
+from cutaway.run.jobs import Job, job_log
 from cutaway.run.plain_text import plain_text
 from cutaway.studio.answers.errors import presentable
+from cutaway.studio.answers.plain import text
 from cutaway.studio.jobs.listing import ListedJob
 from cutaway.studio.wire.jobs import JobKind, JobLog, JobRow, JobState
 
 __all__ = ["JobsWatch", "analysis_of", "command_of", "log_of", "row_of"]
 
 MOST_LINES = 2000
+_ANALYSIS = re.compile(r"[a-z0-9 _-]{0,60}")
 _LOST = "Its process is gone, and did not say how it ended: it was killed, or the machine went down."
 _LOST_WAITING = "The studio that was to start it is gone."
 _AGAIN = "Start it again: what it kept so far is used."
 
 
-def row_of(found: ListedJob) -> JobRow:
-    """Return a job as it is listed."""
+def row_of(found: ListedJob, other: Path | None = None) -> JobRow:
+    """Return a job as it is listed; `other` is where the run lies that a comparison is with."""
     job, progress = found.job, found.job.progress
     over = found.state not in ("waiting", "running")
     error, hint = ("", "") if job.end is None else (job.end.error, job.end.hint)
@@ -48,21 +52,8 @@ def row_of(found: ListedJob) -> JobRow:
         ended=job.end.ended if job.end is not None else progress.time if over else None,
         error=presentable(error),
         hint=presentable(hint),
-        command=_own_command(job.command),
+        command=command_of(job, found.path, other),
     )
-
-
-def _own_command(text: str) -> str:
-    """Return a command to copy into a terminal where it is one of ours, each word quoted; a run may come from anybody.
-
-    >>> _own_command("cutaway analyze 'my run' map --evaluation 1"), _own_command("cutaway analyze a; rm -rf b")
-    ("cutaway analyze 'my run' map --evaluation 1", '')
-    """
-    try:
-        words = shlex.split(text)
-    except ValueError:
-        return ""
-    return text if words[:2] == ["cutaway", "analyze"] and shlex.join(words) == text else ""
 
 
 def log_of(found: ListedJob, start: int) -> JobLog:
@@ -89,20 +80,22 @@ def analysis_of(what: str) -> str:
     return found.name
 
 
-def command_of(kind: str, run: str, what: str, evaluation: int, other: str) -> str:
+def command_of(job: Job, run: Path, other: Path | None) -> str:
     """Return the command that does the same in a terminal; empty where none does.
 
-    >>> command_of("analyze", "my run", "to label", 1, "")
-    "cutaway analyze 'my run' to-label --evaluation 1"
+    Made of the parts of a job, never what stands in a run as a command: that may come from anybody.
     """
-    if kind == "analyze":
-        words = [command_name(what)] if what else []
-    elif kind == "compare":
-        words = ["compare", "--with", other]
+    if job.evaluation is None or not _ANALYSIS.fullmatch(job.what):
+        return ""
+    if job.kind == "analyze":
+        words = [command_name(job.what)] if job.what else []
+    elif job.kind == "compare" and other is not None:
+        words = ["compare", "--with", command_path(other)]
     else:
         # An evaluation is started from its binding and model, which lie elsewhere.
         return ""
-    return shlex.join(["cutaway", "analyze", run, *words, "--evaluation", str(evaluation)])
+    asked = [*words, "--evaluation", str(job.evaluation)]
+    return text(" ".join(["cutaway analyze", run_word(run), *map(shell_word, asked)]))
 
 
 class JobsWatch:

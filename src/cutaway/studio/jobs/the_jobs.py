@@ -26,7 +26,7 @@ from cutaway.run.process import is_here
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.index import RunIndex
 from cutaway.studio.jobs.listing import ListedJob, Listing
-from cutaway.studio.jobs.rows import JobsWatch, analysis_of, command_of, log_of, row_of
+from cutaway.studio.jobs.rows import JobsWatch, analysis_of, log_of, row_of
 from cutaway.studio.wire.jobs import JobLog, JobRow, NewJob
 
 __all__ = ["MOST_RUNNING", "Jobs"]
@@ -67,15 +67,15 @@ class Jobs:
         """Return the jobs of a run, or of all, the newest first."""
         if run:
             self._index.run_of(run)
-        return [row_of(self._with_own_state(one)) for one in self._listing.jobs(run or None)]
+        return [self._row(one) for one in self._listing.jobs(run or None)]
 
     def watch(self, run: str = "") -> JobsWatch:
         """Return one who looks at the jobs of a run, or of all, again and again."""
-        return JobsWatch(lambda: [row_of(self._with_own_state(one)) for one in self._listing.jobs(run or None)])
+        return JobsWatch(lambda: [self._row(one) for one in self._listing.jobs(run or None)])
 
     def row(self, job_id: str) -> JobRow:
         """Return one job. Raises a `Refusal` where there is none."""
-        return row_of(self._job_of(job_id))
+        return self._row(self._job_of(job_id))
 
     def log(self, job_id: str, start: int) -> JobLog:
         """Return what a job printed, from a line on."""
@@ -88,14 +88,11 @@ class Jobs:
         with self._lock:
             same = self._unfinished_twin(wanted.run, asked)
             if same is not None:
-                return row_of(same)
+                return self._row(same)
             if len(self._waiting) >= MOST_WAITING:
                 said = f"{MOST_WAITING} jobs wait already, which is as many as may."
                 raise Refusal(503, "too-many-jobs", said, "Wait until some have ended, or cancel them.")
-            what, evaluation, command = asked.what, asked.evaluation, asked.command
-            job = new_job(
-                run, asked.kind, what=what, evaluation=evaluation, other=asked.other, command=command, who=WHO
-            )
+            job = new_job(run, asked.kind, what=asked.what, evaluation=asked.evaluation, other=asked.other, who=WHO)
             prune_jobs(run)
             self._waiting.append(_Ours(wanted.run, run, job, other))
             self._start_waiting()
@@ -136,9 +133,12 @@ class Jobs:
         if other is not None:
             chosen_evaluation(other)
         what = analysis_of(wanted.what) if wanted.what else ""
-        command = command_of(wanted.kind, run.name, what, evaluation, other.name if other is not None else "")
-        job = Job("", wanted.kind, what, evaluation, wanted.other, command)
+        job = Job("", wanted.kind, what, evaluation, wanted.other)
         return job, None if other is None else other.path
+
+    def _row(self, found: ListedJob) -> JobRow:
+        other = self._index.folders().get(found.job.other) if found.job.other else None
+        return row_of(self._with_own_state(found), other)
 
     def _unfinished_twin(self, run: str, asked: Job) -> ListedJob | None:
         there = map(self._with_own_state, self._listing.jobs(run))

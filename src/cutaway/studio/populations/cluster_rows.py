@@ -8,6 +8,7 @@ import pyarrow as pa
 from cutaway.analysis.samples import CORRECT, LOSS, SUBSET
 from cutaway.analysis.samples.held_out import judged_rows
 from cutaway.arrays import Float64Array, IndexArray
+from cutaway.run.command_words import evaluation_words
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.answers.plain import text
 from cutaway.studio.populations.coding import numbers
@@ -26,7 +27,7 @@ def cluster_rows(loaded: Loaded) -> list[ClusterRow]:
     if loaded.kept(_CLUSTERS) is None:
         reasons = [note for note in loaded.kept_notes if f"'{_CLUSTERS}'" in note]
         said = f"Evaluation {loaded.number} of run {loaded.run.name!r} has no clusters."
-        hint = f"`cutaway analyze {loaded.run.name} clusters`"
+        hint = f"`cutaway analyze {evaluation_words(loaded.evaluation, relative=True)} clusters`"
         raise Refusal(404, "clusters-unavailable", " ".join([said, *reasons]), hint)
     stamp = loaded.kept_stamp(_CLUSTERS), loaded.kept_stamp(_WORDS)
     return loaded.remembered("clusters", stamp, lambda: _rows(loaded))

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import pyarrow as pa
 
 from cutaway.errors import CutawayError, EvaluationError
+from cutaway.run.command_words import run_word
 from cutaway.run.evaluated import EvaluatedPopulation, chosen_evaluation, open_evaluated
 from cutaway.run.evaluated.columns import CORRECT, SUBSET
 from cutaway.run.evaluations import Evaluation, evaluations
@@ -75,7 +76,7 @@ class Populations:
 def _chosen(run: Run, number: int | None) -> Evaluation:
     there = evaluations(run)
     if not there:
-        hint = f"`cutaway evaluate BINDING MODEL --into {run.name}` makes one."
+        hint = f"`cutaway evaluate BINDING MODEL --into {run_word(run.path, relative=True)}` makes one."
         raise Refusal(404, "no-evaluation", f"Run {run.name!r} has no evaluation.", hint)
     if number is not None and number not in (one.number for one in there):
         listed = ", ".join(str(one.number) for one in there)

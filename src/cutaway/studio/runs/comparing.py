@@ -14,10 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.errors import RunError, did_you_mean
+from cutaway.run.command_words import command_path
 from cutaway.run.identity import Run
 from cutaway.run.plain_text import plain_text
 from cutaway.studio.answers.errors import Refusal
-from cutaway.studio.answers.plain import number_or_none
+from cutaway.studio.answers.plain import number_or_none, text
 from cutaway.studio.answers.secrets import hidden
 from cutaway.studio.curves.scalars import ScalarCurve, all_curves, scalar_group
 from cutaway.studio.curves.tables import curves_table
@@ -27,6 +28,7 @@ from cutaway.studio.runs.opened import OpenedRuns
 from cutaway.studio.runs.rows import run_row
 from cutaway.studio.wire.life import ScalarRow
 from cutaway.studio.wire.runs import ConfigDifference, RunComparison
+from cutaway.trial.how_made import data_and_corrections, differ, versions_of
 from cutaway.trial.summary import flat_items
 from cutaway.trial.trial import Trial
 
@@ -35,17 +37,17 @@ __all__ = ["compare_runs", "curves_of_runs"]
 # Of each run; more could not be read by anybody.
 MOST_SETTINGS = 2000
 LONGEST_VALUE = 1000
-# What of `run.json` says how a run was made.
-_MADE_WITH = ("framework", "versions", "git", "seed", "parent")
 
 
 def compare_runs(rows: Sequence[IndexedRun], runs: Sequence[Run]) -> RunComparison:
     """Return runs side by side, in their order."""
     settings = [_settings(run) for run in runs]
     met = dict.fromkeys(key for one in settings for key in one)
-    keys = sorted(met, key=lambda key: key.startswith("identity."))
+    order = ("config.", "overlay.", "data.", "identity.")
+    keys = sorted(met, key=lambda key: next((place for place, one in enumerate(order) if key.startswith(one)), 0))
     return RunComparison(
         runs=[run_row(row) for row in rows],
+        commands=[text(command_path(run.path)) for run in runs],
         config=[_difference(key, [one.get(key) for one in settings]) for key in keys],
         scalars=_scalars(rows),
     )
@@ -93,16 +95,16 @@ def _settings(run: Run) -> dict[str, str]:
         config: Mapping[str, Any] = hidden(run.config())
     except (RunError, ValueError, RecursionError) as error:
         config = {"": f"config.yaml cannot be read ({type(error).__name__})"}
-    made = {key: run.identity[key] for key in _MADE_WITH if run.identity.get(key) is not None}
     items = [
         *islice(flat_items(config, "config."), MOST_SETTINGS),
-        *islice(flat_items(hidden(made), "identity."), MOST_SETTINGS),
+        *islice(flat_items(data_and_corrections(run)), MOST_SETTINGS),
+        *islice(flat_items(hidden(versions_of(run)), "identity."), MOST_SETTINGS),
     ]
     return {plain_text(key, 300): as_text(value, LONGEST_VALUE) for key, value in items}
 
 
 def _difference(key: str, values: list[str | None]) -> ConfigDifference:
-    return ConfigDifference(key=key, values=values, differs=any(value != values[0] for value in values))
+    return ConfigDifference(key=key, values=values, differs=differ(key, values))
 
 
 def _scalars(rows: Sequence[IndexedRun]) -> list[ScalarRow]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cutaway.errors import CutawayError, RunDamaged
 from cutaway.rules.health import Health, health_of
+from cutaway.run.command_words import command_path
 from cutaway.run.identity import Run
 from cutaway.run.layout import CONFIG_FILE
 from cutaway.run.leases import CHIEF, RunState, lease_key
@@ -52,7 +52,7 @@ def run_detail(trial: Trial, row: RunRow) -> RunDetail:
     steps = steps_facts(trial)
     tensors = ModelTensors(trial)
     state = trial.state()
-    command = _command(run.path)
+    command = command_path(run.path)
     words = run_words(run, state, command, steps.last)
     findings = findings_of(trial)
     scalars = trial.scalar_series()  # what is damaged of it is known from here on
@@ -159,11 +159,3 @@ def _past(lease: dict[str, Any]) -> State:
 def _overlay(run: Run) -> str:
     told = overlay_of(run)
     return text(told.get("name", "")) if told is not None else ""
-
-
-def _command(path: Path) -> str:
-    """Write a run's place as a command takes it from where the studio was started."""
-    for base, before in ((Path.cwd(), Path()), (Path.home(), Path("~"))):
-        if path.absolute().is_relative_to(base):
-            return str(before / path.absolute().relative_to(base))
-    return str(path)

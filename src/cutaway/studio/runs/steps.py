@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 
 from cutaway.errors import EvaluationError
 from cutaway.run.evaluations import Evaluation, evaluations
-from cutaway.run.identity import Run
 from cutaway.studio.answers.errors import Refusal
 from cutaway.studio.previews import SamplePreviews
 from cutaway.studio.wire.base import Page
@@ -85,7 +84,8 @@ def seen_page(
     seen.sort(key=lambda one: _badness(values.get(one, {})))
     page = seen[offset : offset + limit]
     ids = {one.sample for one in page}
-    told, drawn = _evaluated(trial.run, ids), previews.known(trial.run, ids)
+    last = next((one for one in reversed(evaluations(trial.run)) if one.finished), None)
+    told, drawn = _evaluated(last, ids), previews.known(trial.run, ids)
     rows = [
         SeenSample(
             sample=one.sample,
@@ -93,6 +93,7 @@ def seen_page(
             values=values.get(one, {}),
             label=told.get(one.sample, (None, None))[0],
             prediction=told.get(one.sample, (None, None))[1],
+            evaluation=last.number if last is not None and one.sample in told else None,
             preview=one.sample in drawn,
         )
         for one in page
@@ -147,9 +148,8 @@ def _badness(values: dict[str, float | None]) -> float:
     return -loss if math.isfinite(loss) else -math.inf
 
 
-def _evaluated(run: Run, ids: set[str]) -> dict[str, tuple[str | None, ...]]:
-    """Return the label and the prediction of samples, from the last evaluation that is finished."""
-    last = next((one for one in reversed(evaluations(run)) if one.finished), None)
+def _evaluated(last: Evaluation | None, ids: set[str]) -> dict[str, tuple[str | None, ...]]:
+    """Return the label and the prediction of samples in an evaluation."""
     told: dict[str, tuple[str | None, ...]] = {}
     if last is None or not ids:
         return told

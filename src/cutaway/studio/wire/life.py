@@ -97,13 +97,16 @@ class StepRow(Wire):
 
 
 class SeenSample(Wire):
-    """A sample in the batch of a step, what was saved of it there, and what the last evaluation says of it."""
+    """A sample in the batch of a step, what was saved of it there, and what the last finished evaluation says of it."""
 
     sample: str
     step: int
     values: dict[str, Number]
     label: str | None
     prediction: str | None
+    evaluation: int | None = Field(
+        description="Which evaluation label and prediction are of: not of the step. None where they are not known."
+    )
     preview: bool
 
 

@@ -201,6 +201,7 @@ class RunComparison(Wire):
     """Several runs side by side; their curves come as Arrow."""
 
     runs: list[RunRow]
+    commands: list[str] = Field(description="How to name each of the runs in a command.")
     config: list[ConfigDifference]
     scalars: list[ScalarRow]
 

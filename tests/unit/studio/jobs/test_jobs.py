@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from cutaway.run import Run
+from cutaway.run.command_words import run_word
 from cutaway.run.evaluations import evaluations
 from cutaway.run.jobs import job_ids, read_job
 from cutaway.run.process import is_running
@@ -67,7 +68,7 @@ def _until_it_is_gone(pid: int) -> None:
 class TestWhatAJobDoes:
     def test_an_analysis_is_made_and_kept(self, asked: Asked, run: Path) -> None:
         job = start(asked, kind="analyze", what="map")
-        assert job["command"] == "cutaway analyze insects map --evaluation 0"
+        assert job["command"] == f"cutaway analyze {run_word(run)} map --evaluation 0"
         assert until(asked, job["id"], "finished", "failed")["state"] == "finished"
         assert (run / "samples" / "0" / "joint.map.latent.parquet").exists()
         log = asked.client.get(f"/api/jobs/{job['id']}/log").json()["data"]

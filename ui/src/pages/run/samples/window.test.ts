@@ -3,7 +3,7 @@ import type { SeenSample } from "../../../api/schema";
 import { isRight, moved, sorted, valueNames, valueText, windowFrom, windowText } from "./window";
 
 function sample(id: string, step = 0, more: Partial<SeenSample> = {}): SeenSample {
-  return { sample: id, step, values: {}, label: null, prediction: null, preview: false, ...more };
+  return { sample: id, step, values: {}, label: null, prediction: null, evaluation: null, preview: false, ...more };
 }
 
 describe("a window of steps", () => {
