@@ -44,7 +44,21 @@ class _Cells(NamedTuple):
     mean_min: Float64Array
     mean_max: Float64Array
     mean_last: Float64Array
+    nonfinite_min: Array
     nonfinite_max: Array
+
+    @property
+    def bad(self) -> BoolArray:
+        """Whether no step of a stretch has a value."""
+        none: BoolArray = self.nonfinite_min > 0
+        return none
+
+    @property
+    def good(self) -> BoolArray:
+        """Whether every step of a stretch has a value."""
+        finite = np.isfinite(self.mean_min) & np.isfinite(self.mean_max) & np.isfinite(self.mean_last)
+        every: BoolArray = finite & (self.nonfinite_max == 0)
+        return every
 
 
 def loss_values(mean: Float64Array, nonfinite: Array) -> Float64Array:
@@ -89,8 +103,7 @@ class LossTotals:
 
     def _is_told(self, cells: _Cells) -> BoolArray:
         """Whether a stretch tells all that is needed of it."""
-        finite = np.isfinite(cells.mean_min) & np.isfinite(cells.mean_max) & np.isfinite(cells.mean_last)
-        told: BoolArray = finite & (cells.nonfinite_max == 0) & (cells.own_last <= self._modes.last)
+        told: BoolArray = (cells.good | cells.bad) & (cells.own_last <= self._modes.last)
         told &= self._modes.is_one(cells.own_first, cells.own_last)
         # None tells its first value: that of each mode is looked up.
         modes = self._modes.of(cells.own_first)
@@ -122,7 +135,7 @@ class LossTotals:
         drawn: dict[int, list[_Points]] = {}
         for code, mine in _by_mode(np.where(told, self._modes.of(cells.own_first), -1)):
             found[code] = [_totals_of_cells(cells, mine)]
-            drawn[code] = [_Points(cells.own_last[mine], cells.mean_last[mine])]
+            drawn[code] = [_Points(cells.own_last[mine], np.where(cells.bad, np.nan, cells.mean_last)[mine])]
         # A line through the last value of each stretch is one of even steps.
         few = not told.any()
         for one in points:
@@ -158,15 +171,16 @@ def _spans(cells: _Cells, chosen: BoolArray) -> list[tuple[int, int]]:
 
 def _totals_of_cells(cells: _Cells, mine: BoolArray) -> SeriesTotals:
     newest = int(np.argmax(np.where(mine, cells.own_last, -1)))
+    good, bad = mine & cells.good, mine & cells.bad
     return SeriesTotals(
         count=int(cells.steps[mine].sum()),
-        nonfinite=0,
+        nonfinite=int(cells.steps[bad].sum()),
         first=float("nan"),  # a stretch before these, which was read, has it
         first_step=int(cells.own_first[mine].min()),
-        last=float(cells.mean_last[newest]),
+        last=float("nan") if bad[newest] else float(cells.mean_last[newest]),
         last_step=int(cells.own_last[newest]),
-        min=float(cells.mean_min[mine].min()),
-        max=float(cells.mean_max[mine].max()),
+        min=float(cells.mean_min[good].min()) if good.any() else None,
+        max=float(cells.mean_max[good].max()) if good.any() else None,
     )
 
 

@@ -54,7 +54,9 @@ class Sparkline(Wire):
 class RunRow(Wire):
     """A run in the table of runs. `cells` has the columns that were asked for by name, see `RunColumn`."""
 
-    id: str = Field(description="Names the run in every route; stays the same while the folder does.")
+    id: str = Field(
+        description="Names the run in every route: the id in its `run.json`, for one of several copies with a suffix."
+    )
     name: str
     folder: str = Field(description="Where it lies under the studio's folder; the name, for one directly in it.")
     project: str
