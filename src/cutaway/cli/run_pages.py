@@ -255,6 +255,8 @@ def _print_scalars(screen: Screen, scalars: Sequence[Facts]) -> None:
         *([GridColumn("mode", drop=3)] if several else []),
         GridColumn("first", "right", drop=1),
         GridColumn("last", "right"),
+        GridColumn("min", "right", drop=1),
+        GridColumn("max", "right", drop=1),
         GridColumn("", drop=2),
     ]
     rows = [
@@ -263,6 +265,7 @@ def _print_scalars(screen: Screen, scalars: Sequence[Facts]) -> None:
             *([one["mode"]] if several else []),
             number_cell(one["first"]),
             number_cell(one["last"], style="bold"),
+            *("·" if one[which] is None else number_cell(one[which]) for which in ("min", "max")),
             screen.spark(one["series"], 24),
         ]
         for one in scalars

@@ -118,21 +118,22 @@ def training(tmp_path: Path) -> Training:
 @given(
     blocks=st.lists(st.tuples(st.sampled_from(["TRAIN", "EVAL"]), st.integers(1, 150)), max_size=5),
     seed=st.integers(0, 9),
-    faults=st.sets(st.integers(0, 300), max_size=3),
+    faults=st.lists(st.tuples(st.integers(0, 300), st.sampled_from([1, 1, 200])), max_size=3),
     cut=st.integers(0, 400),
     coarse=st.booleans(),
 )
 def test_the_totals_are_those_of_every_step_however_the_run_grows(
     blocks: list[tuple[str, int]],
     seed: int,
-    faults: set[int],
+    faults: list[tuple[int, int]],
     cut: int,
     coarse: bool,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     modes = [mode for mode, count in blocks for _ in range(count)]
     values = np.random.default_rng(seed).normal(size=len(modes)).tolist()
-    steps = [(mode, math.nan if i in faults else values[i]) for i, mode in enumerate(modes)]
+    broken = {step for start, count in faults for step in range(start, start + count)}
+    steps = [(mode, math.nan if i in broken else values[i]) for i, mode in enumerate(modes)]
     training = Training(tmp_path_factory.mktemp("runs") / "a", coarse=coarse)
     growing = LossTotals(training.run)
     training.write(steps[:cut])

@@ -195,6 +195,8 @@ class TestSamples:
         rows = {row["sample"]: row for row in studio.data("healthy", "/samples", first=0, last=0)}
         assert [rows[f"training/{i}"]["label"] for i in range(3)] == ["cat", "dog", None]
         assert [rows[f"training/{i}"]["prediction"] for i in range(3)] == ["dog", None, None]
+        # Which is not how the model was at that step: the answer says which evaluation they are of.
+        assert [rows[f"training/{i}"]["evaluation"] for i in range(3)] == [0, 0, None]
 
     def test_a_window_that_is_too_wide_is_refused_in_words(
         self, studio: Asked, monkeypatch: pytest.MonkeyPatch

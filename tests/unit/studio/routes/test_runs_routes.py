@@ -9,7 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from cutaway.run import Finding, Run, RunState
+from cutaway.cli.run_facts import compare_runs
+from cutaway.run import Finding, Run, RunState, find_run
 from cutaway.run.annotations import annotate
 from tests.unit.studio.index.small_runs import make_run, spoil
 from tests.unit.studio.one_run import Asked, studio_of
@@ -179,6 +180,50 @@ def test_runs_are_compared_in_the_order_asked(asked: Asked) -> None:
     assert scalars["loss@TRAIN"]["count"] == 48
     assert (scalars["loss@TRAIN"]["min"], scalars["loss@TRAIN"]["last_step"]) == (1 / 40, 39)
     assert scalars["loss@TRAIN"]["group"] == "loss"
+
+
+def test_runs_with_the_same_settings_differ_in_corrections_data_and_code(tmp_path: Path) -> None:
+    root = tmp_path / "runs"
+    plain, corrected = (
+        make_run(root / name, git=commit) for name, commit in (("plain", "a" * 40), ("fixed", "b" * 40))
+    )
+    told = {"name": "fix-1", "path": "/x", "digest": "d" * 64, "corrections": {"label": 12}, "read": []}
+    corrected.write_document("overlay.json", told)
+    for run, digest in ((plain, "1" * 64), (corrected, "2" * 64)):
+        subsets = {"training": {"samples": 100}}
+        source = {"state": "finished", "binding": {"digest": digest, "path": "/x"}, "subsets": subsets}
+        run.write_document("samples/0/source.json", source)
+    make_run(root / "bare", git="a" * 40)
+    with studio_of(root) as asked:
+        ids = [asked.id_of(name) for name in ("plain", "fixed", "bare")]
+        answer = asked.client.get("/api/compare", params={"run": ids})
+    config = {row["key"]: row for row in answer.json()["data"]["config"]}
+    differing = {key for key, row in config.items() if row["differs"]}
+    assert differing == {
+        *("overlay.name", "overlay.digest", "overlay.corrections.label"),
+        *("data.digest", "identity.git"),
+    }
+    assert config["overlay.corrections.label"]["values"] == [None, "12", None]
+    assert config["data.digest"]["values"] == ["1" * 16, "2" * 16, None]
+    # Of a run that was not evaluated the data are not known, which is no difference.
+    assert config["data.samples.training"] == {
+        "key": "data.samples.training",
+        "values": ["100", "100", None],
+        "differs": False,
+    }
+    assert '"/x"' not in answer.text
+    lines = compare_runs([plain, corrected]).to_dict()["data"]["different"]
+    assert lines["overlay.corrections.label"] == [None, 12]
+
+
+def test_runs_with_the_same_of_everything_do_not_differ(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        make_run(tmp_path / "runs" / name)
+    with studio_of(tmp_path / "runs") as asked:
+        ids = [asked.id_of(name) for name in ("a", "b")]
+        answer = asked.client.get("/api/compare", params={"run": ids}).json()["data"]
+    assert [row["key"] for row in answer["config"] if row["differs"]] == []
+    assert [find_run(command).id for command in answer["commands"]] == ids
 
 
 def curves(asked: Asked, runs_asked: list[str], **params: Any) -> pa.Table:
