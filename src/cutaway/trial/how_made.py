@@ -23,7 +23,7 @@ def data_and_corrections(run: Run) -> dict[str, Any]:
 
     Of data only what was evaluated is known; names of files are left out, which may be others on another machine.
     """
-    return {"overlay": _overlay(run), "data": _data(run)}
+    return {name: told for name, told in (("overlay", _overlay(run)), ("data", _data(run))) if told}
 
 
 def versions_of(run: Run) -> dict[str, Any]:

@@ -8,6 +8,7 @@ stretch there holds steps of several modes, or values that are not finite, its o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -143,12 +144,9 @@ class LossTotals:
                 part = one.at(mine)
                 found.setdefault(code, []).append(totals_of(*part))
                 drawn.setdefault(code, []).append(part if few else _Points(part.steps[-1:], part.values[-1:]))
-        for code, parts in found.items():
+        for code, totals in found.items():
             key = name, self._modes.names[code]
-            whole = parts[0]
-            for part in parts[1:]:
-                whole = whole.joined(part)
-            self.series[key] = whole
+            self.series[key] = reduce(SeriesTotals.joined, totals)
             self.outlines[key] = Outline()
             self.outlines[key].add(_joined(drawn[code]).values)
 

@@ -69,7 +69,8 @@ class StepModes:
         start, end = self._places(first), self._places(last)
         if not len(self._changes):
             return np.zeros(len(first), np.bool_)
-        return (start >= 0) & (self._changes[start] == self._changes[end])
+        same: BoolArray = (start >= 0) & (self._changes[start] == self._changes[end])
+        return same
 
     def _places(self, steps: Int64Array) -> Int64Array:
         return np.searchsorted(self._steps, steps, side="right") - 1

@@ -247,6 +247,7 @@ def test_an_unreadable_request_is_left_and_hides_nothing(tmp_path: Path, array_h
         hook.run.storage.replace("control/torn.json", b'{"action": "stop", "ro')
         good = left(hook, "stop")
         step(hook)
+        assert hook.should_stop
         assert answered(hook, good).state == "done"
     assert not (tmp_path / "run" / "control" / "torn.done").exists()
 
@@ -256,6 +257,7 @@ def test_an_id_that_is_no_file_name_gets_no_answer_and_does_no_harm(tmp_path: Pa
         hook.requests.mail.waiting.append(request("resume", id="../escaped"))
         good = left(hook, "stop")
         step(hook)
+        assert hook.should_stop
         assert answered(hook, good).state == "done"
     assert not (tmp_path / "escaped.done").exists()
 

@@ -193,7 +193,7 @@ def test_a_paused_training_is_shown_as_paused(make_run: MakeRun, cutaway: Cutawa
 
 
 def test_a_run_says_who_stopped_its_last_attempt(make_run: MakeRun, cutaway: Cutaway) -> None:
-    run = make_run()
+    run = make_run(steps=13)
     by: dict[str, Any] = {"who": "anna@lab", "why": "the loss is NaN", "step": 12, "attempt": 0, "seen": 12}
     run.identity["stopped_by"] = by
     run.save_identity()

@@ -75,19 +75,15 @@ class Training:
         self.lease.release(state)
 
 
-def expected(steps: Steps, names: Sequence[str] = (LOSS,)) -> dict[Key, tuple[object, ...]]:
+def expected(steps: Steps) -> dict[Key, tuple[object, ...]]:
     """Return the totals of all steps, counted one by one."""
-    found = {}
+    found: dict[Key, tuple[object, ...]] = {}
     for mode in {mode for mode, _ in steps}:
         mine = [(step, value) for step, (one, value) in enumerate(steps) if one == mode]
         finite = [value for _, value in mine if math.isfinite(value)]
         ends = (repr(mine[0][1]), mine[0][0], repr(mine[-1][1]), mine[-1][0])
-        for name in names:
-            found[name, mode] = (
-                *(len(mine), len(mine) - len(finite)),
-                *ends,
-                *(min(finite, default=None), max(finite, default=None)),
-            )
+        counts = (len(mine), len(mine) - len(finite))
+        found[LOSS, mode] = (*counts, *ends, min(finite, default=None), max(finite, default=None))
     return found
 
 

@@ -2836,9 +2836,10 @@ export interface components {
             time: number | null;
             /**
              * State
+             * @description `delivered`: the training knows of it, and its loop has not acted on it yet.
              * @enum {string}
              */
-            state: "waiting" | "done" | "refused";
+            state: "waiting" | "delivered" | "done" | "refused";
             /** Reason */
             reason: string;
             /** Step */
@@ -2902,6 +2903,11 @@ export interface components {
         RunComparison: {
             /** Runs */
             runs: components["schemas"]["RunRow"][];
+            /**
+             * Commands
+             * @description How to name each of the runs in a command.
+             */
+            commands: string[];
             /** Config */
             config: components["schemas"]["ConfigDifference"][];
             /** Scalars */
@@ -2972,7 +2978,7 @@ export interface components {
         RunRow: {
             /**
              * Id
-             * @description Names the run in every route; stays the same while the folder does.
+             * @description Names the run in every route: the id in its `run.json`, for one of several copies with a suffix.
              */
             id: string;
             /** Name */
@@ -3135,7 +3141,9 @@ export interface components {
         };
         /**
          * ScalarRow
-         * @description A series of numbers of one mode. `derived` ones (throughput, seconds of each phase) come from the steps.
+         * @description A series of numbers of one mode, and what all of them come to, also where its curve is thinned.
+         *
+         *     `derived` ones (throughput, seconds of each phase) come from the steps.
          */
         ScalarRow: {
             /**
@@ -3171,7 +3179,7 @@ export interface components {
         };
         /**
          * SeenSample
-         * @description A sample in the batch of a step, what was saved of it there, and what the last evaluation says of it.
+         * @description A sample in the batch of a step, what was saved of it there, and what the last finished evaluation says of it.
          */
         SeenSample: {
             /** Sample */
@@ -3186,6 +3194,11 @@ export interface components {
             label: string | null;
             /** Prediction */
             prediction: string | null;
+            /**
+             * Evaluation
+             * @description Which evaluation label and prediction are of: not of the step. None where they are not known.
+             */
+            evaluation: number | null;
             /** Preview */
             preview: boolean;
         };

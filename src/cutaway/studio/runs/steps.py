@@ -84,8 +84,8 @@ def seen_page(
     seen.sort(key=lambda one: _badness(values.get(one, {})))
     page = seen[offset : offset + limit]
     ids = {one.sample for one in page}
-    last = next((one for one in reversed(evaluations(trial.run)) if one.finished), None)
-    told, drawn = _evaluated(last, ids), previews.known(trial.run, ids)
+    evaluation = next((one for one in reversed(evaluations(trial.run)) if one.finished), None)
+    told, drawn = _evaluated(evaluation, ids), previews.known(trial.run, ids)
     rows = [
         SeenSample(
             sample=one.sample,
@@ -93,7 +93,7 @@ def seen_page(
             values=values.get(one, {}),
             label=told.get(one.sample, (None, None))[0],
             prediction=told.get(one.sample, (None, None))[1],
-            evaluation=last.number if last is not None and one.sample in told else None,
+            evaluation=evaluation.number if evaluation is not None and one.sample in told else None,
             preview=one.sample in drawn,
         )
         for one in page
@@ -148,16 +148,16 @@ def _badness(values: dict[str, float | None]) -> float:
     return -loss if math.isfinite(loss) else -math.inf
 
 
-def _evaluated(last: Evaluation | None, ids: set[str]) -> dict[str, tuple[str | None, ...]]:
+def _evaluated(evaluation: Evaluation | None, ids: set[str]) -> dict[str, tuple[str | None, ...]]:
     """Return the label and the prediction of samples in an evaluation."""
     told: dict[str, tuple[str | None, ...]] = {}
-    if last is None or not ids:
+    if evaluation is None or not ids:
         return told
     wanted = pa.array(sorted(ids), pa.string())
-    for subset in last.subsets:
+    for subset in evaluation.subsets:
         # A damaged table takes its labels with it; what the steps were fed can still be shown.
         with contextlib.suppress(EvaluationError):
-            told |= _labels(last, subset, wanted)
+            told |= _labels(evaluation, subset, wanted)
     return told
 
 

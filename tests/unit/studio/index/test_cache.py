@@ -81,7 +81,7 @@ def test_what_is_no_file_of_ours_is_not_waited_for_nor_read(kind: str, file: Pat
 
 
 def test_a_file_of_another_version_is_thrown_away(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert json.loads(file.read_bytes().partition(b"\n")[0])["format"] == 1
+    assert json.loads(file.read_bytes().partition(b"\n")[0])["format"] == 2
     monkeypatch.setattr(cache_module, "__version__", "99")
     assert read_cache(file) == {}
 
