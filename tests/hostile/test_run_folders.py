@@ -17,11 +17,12 @@ from cutaway.run.annotations import annotate, read_annotations
 from cutaway.run.checksum import CHECKSUM, checksum_function
 from cutaway.run.documents import read_yaml
 from cutaway.run.overlay_use import overlay_of
-from cutaway.run.preview import last_batches
+from cutaway.run.preview import preview
 from cutaway.run.raw_file import RawFile
 from cutaway.run.storage import LocalStorage
 from cutaway.testing.rules import ScriptedRun
 from cutaway.trial import create_trial, scalar_series
+from cutaway.trial.run_totals import RunTotals
 
 HUGE = 20 << 30
 
@@ -78,7 +79,10 @@ class TestPipesAndHugeFiles:
         trial = create_trial(run.path)
         assert trial.scalar_series() == {}
         assert trial.steps() == list(range(5))
-        assert list(last_batches(run, "scalars")) == []
+        assert preview(run, "scalars", 5) is None
+        totals = RunTotals(run)
+        totals.poll()
+        assert dict(totals.series) == {}
 
 
 def test_folders_in_the_place_of_documents_are_damage(run: Run) -> None:

@@ -24,17 +24,17 @@ from cutaway.trial.stretches import Stretches, StretchRows, owned_rows, owners_o
 __all__ = ["LossTotals", "loss_values"]
 
 
-class _Points(NamedTuple):
+class _LossPoints(NamedTuple):
     """The values of one loss at single steps, ascending."""
 
     steps: Int64Array
     values: Float64Array
 
-    def at(self, chosen: BoolArray) -> _Points:
-        return _Points(self.steps[chosen], self.values[chosen])
+    def at(self, chosen: BoolArray) -> _LossPoints:
+        return _LossPoints(self.steps[chosen], self.values[chosen])
 
 
-class _Cells(NamedTuple):
+class _LossCells(NamedTuple):
     """One loss in each stretch: where the stretch begins and ends, and what it tells of the loss."""
 
     first: Int64Array
@@ -75,7 +75,7 @@ class LossTotals:
         self._stretches = stretches or Stretches(run)
         self._modes = StepModes()
         self._known: tuple[list[Attempt], list[str]] = ([], [])
-        self._read: dict[tuple[str, int, int], dict[str, _Points]] = {}
+        self._read: dict[tuple[str, int, int], dict[str, _LossPoints]] = {}
         self.series: dict[Key, SeriesTotals] = {}
         self.outlines: dict[Key, Outline] = {}
 
@@ -102,7 +102,7 @@ class LossTotals:
             points = [self._points(owners[name], *span, names)[name] for span in _spans(cells, ~told)]
             self._add(name, cells, told, points)
 
-    def _is_told(self, cells: _Cells) -> BoolArray:
+    def _is_told(self, cells: _LossCells) -> BoolArray:
         """Whether a stretch tells all that is needed of it."""
         told: BoolArray = (cells.good | cells.bad) & (cells.own_last <= self._modes.last)
         told &= self._modes.is_one(cells.own_first, cells.own_last)
@@ -113,37 +113,37 @@ class LossTotals:
             told[mine[np.argmin(cells.own_first[mine])]] = False
         return told
 
-    def _points(self, worker: str, first: int, last: int, names: Sequence[str]) -> Mapping[str, _Points]:
+    def _points(self, worker: str, first: int, last: int, names: Sequence[str]) -> Mapping[str, _LossPoints]:
         """Return the values of all losses at the listed steps of a stretch."""
         known = self._read.get((worker, first, last))
         if known is not None:
             return known
-        parts: dict[str, list[_Points]] = {name: [] for name in names}
+        parts: dict[str, list[_LossPoints]] = {name: [] for name in names}
         for chunk in self._stretches.raw.chunks(worker, first, min(last, self._modes.last) + 1):
             mean, nonfinite = chunk.column("mean"), chunk.column("nonfinite")
             for place, name in enumerate(chunk.names):
                 if name in parts:
                     values = loss_values(mean[:, place].astype(np.float64), nonfinite[:, place])
-                    parts[name].append(_Points(chunk.steps, values))
+                    parts[name].append(_LossPoints(chunk.steps, values))
         found = {name: _joined(own) for name, own in parts.items()}
         if last <= self._modes.last:
             self._read[worker, first, last] = found
         return found
 
-    def _add(self, name: str, cells: _Cells, told: BoolArray, points: Sequence[_Points]) -> None:
+    def _add(self, name: str, cells: _LossCells, told: BoolArray, points: Sequence[_LossPoints]) -> None:
         """Take in one loss: stretches that tell all of themselves as a whole, the others step by step."""
         found: dict[int, list[SeriesTotals]] = {}
-        drawn: dict[int, list[_Points]] = {}
+        drawn: dict[int, list[_LossPoints]] = {}
         for code, mine in _by_mode(np.where(told, self._modes.of(cells.own_first), -1)):
             found[code] = [_totals_of_cells(cells, mine)]
-            drawn[code] = [_Points(cells.own_last[mine], np.where(cells.bad, np.nan, cells.mean_last)[mine])]
+            drawn[code] = [_LossPoints(cells.own_last[mine], np.where(cells.bad, np.nan, cells.mean_last)[mine])]
         # A line through the last value of each stretch is one of even steps.
         few = not told.any()
         for one in points:
             for code, mine in _by_mode(self._modes.of(one.steps)):
                 part = one.at(mine)
                 found.setdefault(code, []).append(totals_of(*part))
-                drawn.setdefault(code, []).append(part if few else _Points(part.steps[-1:], part.values[-1:]))
+                drawn.setdefault(code, []).append(part if few else _LossPoints(part.steps[-1:], part.values[-1:]))
         for code, totals in found.items():
             key = name, self._modes.names[code]
             self.series[key] = reduce(SeriesTotals.joined, totals)
@@ -151,23 +151,23 @@ class LossTotals:
             self.outlines[key].add(_joined(drawn[code]).values)
 
 
-def _cells_of(pieces: Sequence[StretchRows], owners: Mapping[str, str], name: str) -> _Cells:
+def _cells_of(pieces: Sequence[StretchRows], owners: Mapping[str, str], name: str) -> _LossCells:
     parts = []
     for piece in pieces:
         if name not in piece.names:
             continue
         rows, _ = owned_rows(piece, owners, {name: 0})
         at = piece.at[rows]
-        own = (piece.take(column, rows) for column in _Cells._fields[2:])
+        own = (piece.take(column, rows) for column in _LossCells._fields[2:])
         parts.append((piece.first[at], piece.last[at], *own))
-    return _Cells(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    return _LossCells(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def _spans(cells: _Cells, chosen: BoolArray) -> list[tuple[int, int]]:
+def _spans(cells: _LossCells, chosen: BoolArray) -> list[tuple[int, int]]:
     return list(zip(cells.first[chosen].tolist(), cells.last[chosen].tolist(), strict=True))
 
 
-def _totals_of_cells(cells: _Cells, mine: BoolArray) -> SeriesTotals:
+def _totals_of_cells(cells: _LossCells, mine: BoolArray) -> SeriesTotals:
     newest = int(np.argmax(np.where(mine, cells.own_last, -1)))
     good, bad = mine & cells.good, mine & cells.bad
     return SeriesTotals(
@@ -188,9 +188,9 @@ def _by_mode(codes: Int64Array) -> Iterator[tuple[int, BoolArray]]:
         yield code, codes == code
 
 
-def _joined(parts: Sequence[_Points]) -> _Points:
+def _joined(parts: Sequence[_LossPoints]) -> _LossPoints:
     if not parts:
-        return _Points(np.empty(0, np.int64), np.empty(0))
+        return _LossPoints(np.empty(0, np.int64), np.empty(0))
     steps, values = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     order = np.argsort(steps, kind="stable")
-    return _Points(steps[order], values[order])
+    return _LossPoints(steps[order], values[order])

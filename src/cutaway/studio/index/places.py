@@ -47,7 +47,7 @@ class Place(NamedTuple):
         return plain_text(Path(self.path).name, 300)
 
 
-class _Found(NamedTuple):
+class _FoundRun(NamedTuple):
     """A run folder by its place below the root, which is empty for the root itself."""
 
     relative: str
@@ -60,7 +60,7 @@ class _FoundFolder:
     """A folder that is no run, as it was when it was last looked into."""
 
     mark: int
-    runs: dict[str, _Found] = field(default_factory=dict)
+    runs: dict[str, _FoundRun] = field(default_factory=dict)
     folders: list[str] = field(default_factory=list)
 
 
@@ -99,17 +99,17 @@ class Places:
         """Whether there is no run: by names alone, without reading any."""
         return not self._find()
 
-    def _find(self) -> list[_Found]:
+    def _find(self) -> list[_FoundRun]:
         if _is_run(self.root):
             self._folders = {}
-            return [_Found("", self.root)]
-        found: list[_Found] = []
+            return [_FoundRun("", self.root)]
+        found: list[_FoundRun] = []
         seen: dict[str, _FoundFolder] = {}
         waiting: list[tuple[str, int, _FoundFolder | None]] = [("", 0, None)]
         while waiting and len(seen) < MOST_FOLDERS:
             relative, depth, parent = waiting.pop()
             looked = self._look_into(relative, depth)
-            if isinstance(looked, _Found):
+            if isinstance(looked, _FoundRun):
                 found.append(looked)
                 if parent is not None and not looked.reason:
                     # It has become a run since its parent was looked at, and is not looked into any more.
@@ -125,7 +125,7 @@ class Places:
             log.warning("Only the first %d folders under %s were searched for runs.", MOST_FOLDERS, self.root)
         return found
 
-    def _look_into(self, relative: str, depth: int) -> _FoundFolder | _Found | None:
+    def _look_into(self, relative: str, depth: int) -> _FoundFolder | _FoundRun | None:
         path = f"{self.root}/{relative}" if relative else self.root
         known = self._folders.get(relative)
         try:
@@ -134,14 +134,14 @@ class Places:
                 return known
             return self._scan(relative, path, depth, mark, known)
         except PermissionError:
-            return _Found(relative, path, "its folder may not be looked into") if relative else None
+            return _FoundRun(relative, path, "its folder may not be looked into") if relative else None
         except OSError:
             # Gone, or replaced by a file, since its parent was looked at.
             return None
 
     def _scan(
         self, relative: str, path: str, depth: int, mark: int, known: _FoundFolder | None
-    ) -> _FoundFolder | _Found:
+    ) -> _FoundFolder | _FoundRun:
         # Taken before the look: what appears during it is found by the next one.
         settled = abs(time.time() - mark / 1e9) > _UNSETTLED_SECONDS
         folder = _FoundFolder(mark if settled else -1)
@@ -152,9 +152,9 @@ class Places:
                 if not entry.name.startswith("."):
                     self._sort_in(folder, relative, entry, depth, known)
         if relative and RUN_FILE in names:
-            return _Found(relative, path)
+            return _FoundRun(relative, path)
         if relative and LEASES in names and not names.isdisjoint(_DATA):
-            return _Found(relative, path, "it has no run.json: it was half deleted, or copied without it")
+            return _FoundRun(relative, path, "it has no run.json: it was half deleted, or copied without it")
         return folder
 
     def _sort_in(
@@ -166,13 +166,13 @@ class Places:
             # A link to a run of this folder shows nothing new; one that leads out is named, and not followed.
             if entry.is_dir() and not self.is_inside(entry.path) and _is_run(entry.path):
                 reason = "it is a link that leads out of the studio's folder, and is not followed"
-                folder.runs[entry.name] = _Found(inside, entry.path, reason)
+                folder.runs[entry.name] = _FoundRun(inside, entry.path, reason)
         elif not entry.is_dir(follow_symlinks=False):
             return
         elif before is not None and not before.reason:
             folder.runs[entry.name] = before
         elif depth < DEEPEST and _is_run(entry.path):
-            folder.runs[entry.name] = _Found(inside, entry.path)
+            folder.runs[entry.name] = _FoundRun(inside, entry.path)
         elif depth + 1 < DEEPEST:
             folder.folders.append(inside)
 

@@ -90,12 +90,12 @@ def command_of(job: Job, run: Path, other: Path | None) -> str:
     if job.kind == "analyze":
         words = [command_name(job.what)] if job.what else []
     elif job.kind == "compare" and other is not None:
-        words = ["compare", "--with", command_path(other)]
+        words = ["compare", "--with", command_path(other, relative=True)]
     else:
         # An evaluation is started from its binding and model, which lie elsewhere.
         return ""
     asked = [*words, "--evaluation", str(job.evaluation)]
-    return text(" ".join(["cutaway analyze", run_word(run), *map(shell_word, asked)]))
+    return text(" ".join(["cutaway analyze", run_word(run, relative=True), *map(shell_word, asked)]))
 
 
 class JobsWatch:

@@ -47,7 +47,7 @@ def compare_runs(rows: Sequence[IndexedRun], runs: Sequence[Run]) -> RunComparis
     keys = sorted(met, key=lambda key: next((place for place, one in enumerate(order) if key.startswith(one)), 0))
     return RunComparison(
         runs=[run_row(row) for row in rows],
-        commands=[text(command_path(run.path)) for run in runs],
+        commands=[text(command_path(run.path, relative=True)) for run in runs],
         config=[_difference(key, [one.get(key) for one in settings]) for key in keys],
         scalars=_scalars(rows),
     )

@@ -68,7 +68,7 @@ def _until_it_is_gone(pid: int) -> None:
 class TestWhatAJobDoes:
     def test_an_analysis_is_made_and_kept(self, asked: Asked, run: Path) -> None:
         job = start(asked, kind="analyze", what="map")
-        assert job["command"] == f"cutaway analyze {run_word(run)} map --evaluation 0"
+        assert job["command"] == f"cutaway analyze {run_word(run, relative=True)} map --evaluation 0"
         assert until(asked, job["id"], "finished", "failed")["state"] == "finished"
         assert (run / "samples" / "0" / "joint.map.latent.parquet").exists()
         log = asked.client.get(f"/api/jobs/{job['id']}/log").json()["data"]

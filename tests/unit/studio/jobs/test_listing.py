@@ -83,7 +83,7 @@ class TestAFolderOfSomebodyElse:
     ) -> None:
         _write(run, **{"evaluation": 0, **told})
         [row] = asked.client.get("/api/jobs").json()["data"]
-        assert row["command"] == (f"cutaway analyze {run_word(run.path)}{shown}" if shown else "")
+        assert row["command"] == (f"cutaway analyze {run_word(run.path, relative=True)}{shown}" if shown else "")
 
     def test_one_from_the_future_keeps_nobody_from_starting_the_same(self, asked: Asked, run: Run) -> None:
         _write(run, created=time.time() + 1e9)
