@@ -11,6 +11,8 @@ from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.options import command_run, shown_path
 from cutaway.cli.output import Screen, heading
 from cutaway.cli.words import cut, number, printable
+from cutaway.run.command_words import evaluation_words
+from cutaway.run.evaluations import Evaluation
 from cutaway.run.overlays import DROP, LABEL, WEIGHT, Correction, Overlay
 from cutaway.wording import counted, listed
 
@@ -161,11 +163,11 @@ def _print_nothing(screen: Screen, made: PlannedFix) -> None:
         )
     for note in made.choice.notes:
         screen.line(f"  {note}", style="dim")
-    run = command_run(made.run)
+    evaluated = _evaluated(made)
     screen.pairs(
         [
-            ("look", f"cutaway analyze {run} mislabeled"),
-            ("decide yourself", f"cutaway fix {run} --from decided.csv"),
+            ("look", f"cutaway analyze {evaluated} mislabeled"),
+            ("decide yourself", f"cutaway fix {evaluated} --from decided.csv"),
         ]
     )
 
@@ -223,7 +225,12 @@ def _print_next(screen: Screen, made: PlannedFix, overlay: Overlay, *, retrainin
     if not retraining:
         pairs += [
             ("use", f"CUTAWAY_OVERLAY={shlex.quote(path)} python train.py"),
-            ("next", f'cutaway fix {command_run(made.run)} --evaluation {made.evaluation} --retrain "python train.py"'),
+            ("next", f'cutaway fix {_evaluated(made)} --retrain "python train.py"'),
             ("undo", f"cutaway fix {command_run(made.run)} --undo"),
         ]
     screen.pairs(pairs)
+
+
+def _evaluated(made: PlannedFix) -> str:
+    """Return how a command names what was fixed."""
+    return printable(evaluation_words(Evaluation(made.run, made.evaluation)))

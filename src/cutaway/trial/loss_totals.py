@@ -106,6 +106,9 @@ class LossTotals:
         """Whether a stretch tells all that is needed of it."""
         told: BoolArray = (cells.good | cells.bad) & (cells.own_last <= self._modes.last)
         told &= self._modes.is_one(cells.own_first, cells.own_last)
+        # One that has steps of training and of evaluation has a row of each.
+        _, which, rows = np.unique(np.stack([cells.first, cells.last]), axis=1, return_inverse=True, return_counts=True)
+        told &= rows[which.ravel()] == 1
         # None tells its first value: that of each mode is looked up.
         modes = self._modes.of(cells.own_first)
         for code in np.unique(modes[told]).tolist():
@@ -164,7 +167,7 @@ def _cells_of(pieces: Sequence[StretchRows], owners: Mapping[str, str], name: st
 
 
 def _spans(cells: _LossCells, chosen: BoolArray) -> list[tuple[int, int]]:
-    return list(zip(cells.first[chosen].tolist(), cells.last[chosen].tolist(), strict=True))
+    return sorted(set(zip(cells.first[chosen].tolist(), cells.last[chosen].tolist(), strict=True)))
 
 
 def _totals_of_cells(cells: _LossCells, mine: BoolArray) -> SeriesTotals:

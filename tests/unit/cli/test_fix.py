@@ -112,7 +112,7 @@ def test_sure_corrections_are_written_beside_the_data(run: Run, cutaway: Cutaway
     assert "of the new labels to be right" in out
     assert "expected gain" in out
     assert out.index("expected gain") < out.index("--retrain")
-    assert 'cutaway fix old --retrain "python train.py"' in out
+    assert 'cutaway fix runs/old --retrain "python train.py"' in out
     assert {path: path.read_bytes() for path in before} == before
 
 
