@@ -85,7 +85,7 @@ def _print_labels(screen: Screen, labels: Facts) -> None:
         ),
         ("false alarms", f"{labels['false']:,} of {labels['changed']:,} that were changed"),
         ("relabelled", f"{labels['relabelled']:,}, {labels['right']:,} of them as they were before"),
-        ("dropped", f"{labels['dropped']:,}: the label is surely wrong, but not which one is right"),
+        ("dropped", f"{labels['dropped']:,}: the label is surely wrong, the right one uncertain"),
         ("test digits", f"{gain['before']:.1%} read right before the fix, {gain['after']:.1%} after"),
         (
             "gain",
