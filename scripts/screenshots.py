@@ -29,6 +29,8 @@ FOLDER = ROOT / "docs" / "images" / "studio"
 TUTORIAL = ROOT / "docs" / "images" / "mnist"
 THEMES = ("light", "dark")
 WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 700, "height": 900}
+# As high as the windows are that people have at these widths; any other is as high as WIDE.
+HEIGHTS = {390: 844, 1920: 1080}
 # What a run is given before its picture is taken.
 TESTS = ("accuracy where label = 8 at least 80 %", "accuracy at least 99 %", "loss of training at most 0.5")
 
@@ -95,6 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these pages")
     parser.add_argument("--out", type=Path, default=FOLDER, help="where to write them (default: docs/images/studio)")
     parser.add_argument("--work", type=Path, help="where runs are made, and found the next time, instead of a moment")
+    parser.add_argument("--width", type=int, nargs="+", help="instead of those of the documentation: 390, 1280, 1920")
     parser.add_argument("--mnist", type=Path, metavar="RUN", help="take those of this run for the tutorial instead")
     options = parser.parse_args(arguments)
     if options.mnist:
@@ -116,7 +119,9 @@ def main(arguments: list[str] | None = None) -> int:
             places["frozen"] = _frozen(next(trained.glob("demo_labels-*")), Path(folder) / "copy", places["trained"])
         for page in wanted:
             for theme in THEMES:
-                _take(browser, places[page.of], page, theme, out / f"{page.name}-{theme}.png")
+                for width in options.width or [None]:
+                    name = f"{page.name}-{theme}.png" if width is None else f"{page.name}-{width}-{theme}.png"
+                    _take(browser, places[page.of], page, theme, out / name, width=width)
         _end_jobs(places["made"])
     return 0
 
@@ -176,8 +181,11 @@ def _browser() -> Iterator[Any]:
             browser.close()
 
 
-def _take(browser: Any, place: Place, page: Page, theme: str, path: Path) -> None:
-    context = browser.new_context(viewport=NARROW if page.narrow else WIDE, color_scheme=theme, reduced_motion="reduce")
+def _take(browser: Any, place: Place, page: Page, theme: str, path: Path, *, width: int | None = None) -> None:
+    window = NARROW if page.narrow else WIDE
+    if width is not None:
+        window = {"width": width, "height": HEIGHTS.get(width, WIDE["height"])}
+    context = browser.new_context(viewport=window, color_scheme=theme, reduced_motion="reduce")
     try:
         shown = context.new_page()
         shown.goto(place.address(page))

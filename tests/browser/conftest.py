@@ -13,12 +13,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NoReturn
 
+import httpx
 import pytest
 
 from cutaway.studio.serving.page import STATIC
 from scripts.find_browser import BrowserError, browser_tests_are_skipped, find_installed
 from tests.browser.axe import serious_findings
 from tests.browser.hostile_run import IMAGE, train_hostile
+from tests.browser.looking import eventually
 from tests.browser.populations import DIGITS, TEXT, WIDE, make_populations
 from tests.browser.studios import Shown, showing
 from tests.browser.trainings import MAKERS
@@ -221,6 +223,15 @@ def explored(populations: Path, own_cache: None) -> Iterator[Shown]:
     """One studio over the runs with a population for a file of tests."""
     with showing(populations) as shown:
         yield shown
+
+
+@pytest.fixture(scope="module")
+def compared(explored: Shown, digits_run: Path, wide_run: Path) -> Shown:
+    """The studio over the runs with a population, once two of them were compared sample by sample."""
+    body = {"run": explored.id_of(digits_run.name), "kind": "compare", "other": explored.id_of(wide_run.name)}
+    job = httpx.post(f"{explored.url}/api/jobs", json=body, timeout=60).json()["data"]["id"]
+    eventually(lambda: bool(explored.ask(f"jobs/{job}")["state"] == "finished"), 120)
+    return explored
 
 
 @pytest.fixture(scope="session")

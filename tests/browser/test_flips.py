@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
-import httpx
-import pytest
 from playwright.sync_api import expect
 
-from tests.browser.looking import count_of, eventually, parameters, settled
+from tests.browser.looking import count_of, parameters, settled
 from tests.browser.populations import DIGITS, WIDE
 from tests.browser.studios import Shown
 from tests.browser.watched_pages import WatchedPages
@@ -36,23 +33,13 @@ def listed(page: Any) -> Any:
     return page.get_by_role("list", name="Samples that flipped").get_by_role("listitem")
 
 
-@pytest.fixture(scope="module")
-def compared(explored: Shown, digits_run: Path, wide_run: Path) -> Shown:
-    """The studio once the two runs were compared."""
-    before, after = explored.id_of(digits_run.name), explored.id_of(wide_run.name)
-    body = {"run": before, "kind": "compare", "other": after}
-    job = httpx.post(f"{explored.url}/api/jobs", json=body, timeout=60).json()["data"]["id"]
-    eventually(lambda: explored.ask(f"jobs/{job}")["state"] == "finished", 120)
-    return explored
-
-
 def test_runs_that_were_not_compared_are_by_a_job_and_their_map_is_painted(
     open_page: WatchedPages, explored: Shown, axe: Any
 ) -> None:
     page = open_page(f"{explored.url}/compare?run={explored.id_of(WIDE)}&run={explored.id_of(DIGITS)}")
     page.get_by_role("button", name="Samples on one map").click()
     open_page.expect("status of 4(04|09)")
-    expect(page.get_by_text("These two were not compared sample by sample yet.")).to_be_visible()
+    expect(page.get_by_text("These two runs have not been compared sample by sample yet.")).to_be_visible()
     expect(page.get_by_text(f"cutaway analyze {WIDE} compare --with {DIGITS}")).to_be_visible()
     assert axe(page) == []
     page.get_by_role("button", name="Compare sample by sample").click()

@@ -21,8 +21,8 @@ export class ApiError extends Error {
   static from(cause: unknown): ApiError {
     if (cause instanceof ApiError) return cause;
     return new ApiError(
-      "The studio does not answer.",
-      "Look whether `cutaway studio` still runs in its terminal, then try again.",
+      "The studio is not responding.",
+      "Check that `cutaway studio` is still running, then try again.",
       0,
       "no-answer",
       "",
@@ -115,7 +115,7 @@ async function answerOfCopy(path: string, query: Query, init: RequestInit): Prom
   const held = init.method ? null : await askCopy(path, pairsOf(query));
   if (init.signal?.aborted) throw init.signal.reason;
   if (held) return new Response(held.bytes, { status: held.status });
-  throw new ApiError("This copy does not hold that.", `Open the run in the studio: \`${copy.command}\``, 404, "not-frozen", "");
+  throw new ApiError("This copy does not include that.", `Open the run in the studio: \`${copy.command}\``, 404, "not-frozen", "");
 }
 
 async function taken(answer: Response, path: string): Promise<Response> {
@@ -132,6 +132,6 @@ async function readError(answer: Response): Promise<ApiError> {
   } catch {
     // Not from us: a proxy on the way.
     const message = `Something between this page and the studio answered ${answer.status}.`;
-    return new ApiError(message, "Look at the proxy or the port forwarding, then try again.", answer.status, "not-ours", "");
+    return new ApiError(message, "Check the proxy or the port forwarding, then try again.", answer.status, "not-ours", "");
   }
 }

@@ -13,11 +13,11 @@ export function number(value: number | null | undefined, digits = 4): string {
   return text.replace("-", "−");
 }
 
-/** A whole number with thin gaps between thousands. */
+/** A whole number with commas between thousands, as in every sentence of the library. */
 export function grouped(value: number): string {
   const text = Math.abs(value).toString();
   const sign = value < 0 ? "−" : "";
-  return sign + text.replace(/\B(?=(\d{3})+(?!\d))/g, " ");
+  return sign + text.replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 }
 
 export function share(value: number | null | undefined): string {
@@ -58,4 +58,9 @@ export function moment(seconds: number | null | undefined): string {
 
 export function count(value: number, one: string, many = `${one}s`): string {
   return `${grouped(value)} ${value === 1 ? one : many}`;
+}
+
+/** How likely something is by chance. Never 0: that would say that it is impossible. */
+export function chance(p: number | null | undefined): string {
+  return p !== null && p !== undefined && p < 0.001 ? "< 0.001" : number(p, 2);
 }

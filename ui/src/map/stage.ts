@@ -115,7 +115,7 @@ export class Stage {
     const context = openContext(this.canvas);
     if (context) return new PointRenderer(context);
     const plain = this.canvas.getContext("2d");
-    if (!plain) throw new Error("This browser draws on no canvas.");
+    if (!plain) throw new Error("This browser cannot draw on a canvas.");
     this.host.state("plain");
     return new PlainRenderer(plain);
   }

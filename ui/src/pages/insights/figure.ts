@@ -52,7 +52,7 @@ export function differenceOf(row: Pick<InsightRow, "measure" | "is_share" | "sid
   const known = row.low !== null && row.high !== null;
   const low = known ? outside + row.low! : null;
   const high = known ? outside + row.high! : null;
-  const interval = known ? ` The difference is between ${apart(isShare, row.low!)} and ${apart(isShare, row.high!)}, with 95 % certainty.` : "";
+  const interval = known ? ` 95 % interval of the difference: ${apart(isShare, row.low!)} to ${apart(isShare, row.high!)}.` : "";
   const names = [row.sides[0]!, row.sides[1]!] as const;
   return {
     measure,

@@ -45,8 +45,8 @@ export function plotOf(test: Pick<TestRow, "line" | "value" | "low" | "high">): 
   if (test.value === null) return null;
   const bound = boundOf(test.line);
   const said = (value: number | null): string => valueText(test.line, value);
-  const interval = test.low === null || test.high === null ? "" : `, between ${said(test.low)} and ${said(test.high)} with 95 % certainty`;
-  const against = bound ? `; ${bound.atLeast ? "at least" : "at most"} ${said(bound.value)} is wanted` : "";
+  const interval = test.low === null || test.high === null ? "" : `, 95 % interval ${said(test.low)} to ${said(test.high)}`;
+  const against = bound ? `; target: ${bound.atLeast ? "at least" : "at most"} ${said(bound.value)}` : "";
   return { value: test.value, low: test.low, high: test.high, bound, scale: scaleOf([test.value, test.low, test.high, bound?.value], false), words: `${said(test.value)}${interval}${against}` };
 }
 

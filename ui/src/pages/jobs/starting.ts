@@ -7,16 +7,16 @@ export const KINDS: readonly JobRow["kind"][] = ["analyze", "evaluate", "compare
 
 export const kindWords: Record<JobRow["kind"], { title: string; about: string }> = {
   analyze: { title: "Analyze", about: "The map, clusters, likely wrong labels, duplicates, insights: what the model sees in its samples." },
-  evaluate: { title: "Evaluate again", about: "Asks the model of an earlier evaluation about its data set once more." },
-  compare: { title: "Compare", about: "Which samples another run gets right that this one does not, and the reverse." },
+  evaluate: { title: "Evaluate again", about: "Runs the model of an earlier evaluation on its data set again." },
+  compare: { title: "Compare", about: "Which samples one of two runs gets right and the other gets wrong." },
 };
 
 /** Why this cannot be started yet; empty where it can. */
 export function whyNot(wanted: Pick<NewJob, "run" | "kind" | "what" | "other">, population: Pick<PopulationDetail, "analyses"> | undefined, error: string): string {
   if (!wanted.run) return "Choose a run.";
   if (error) return error;
-  if (!population) return "Looking at what this run has.";
-  if (wanted.kind === "compare") return wanted.other ? "" : "Choose the run that it is compared with.";
+  if (!population) return "Loading the run.";
+  if (wanted.kind === "compare") return wanted.other ? "" : "Choose the run to compare with.";
   const chosen = wanted.kind === "analyze" ? population.analyses.find((one) => one.analysis === wanted.what) : undefined;
   return chosen && !chosen.applies ? chosen.reason : "";
 }

@@ -25,12 +25,12 @@ export function titleOf(job: Pick<JobRow, "kind" | "what" | "other">): string {
 /** What became of a job, or where it is, in a sentence of its own. */
 export function stateSentence(job: Pick<JobRow, "state" | "stage">): string {
   const sentences: Record<JobState, string> = {
-    waiting: "It waits for its turn.",
-    running: job.stage ? `It runs: ${job.stage}.` : "It runs.",
-    finished: "It finished.",
-    failed: "It failed.",
-    cancelled: "It was cancelled. What it kept so far stays.",
-    lost: "Its process ended without a word: the machine was restarted, or it was killed.",
+    waiting: "Waiting for its turn.",
+    running: job.stage ? `Running: ${job.stage}.` : "Running.",
+    finished: "Finished.",
+    failed: "Failed.",
+    cancelled: "Cancelled. What it had saved is kept.",
+    lost: "Its process ended unexpectedly: the machine was restarted, or the process was killed.",
   };
   return sentences[job.state];
 }

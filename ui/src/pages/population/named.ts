@@ -3,6 +3,7 @@
 import { get, getPage, ofRun } from "../../api/client";
 import type { SeenSample, SelectionRow } from "../../api/schema";
 import type { Selection } from "../../map/selection";
+import { grouped } from "../../lib/format";
 import { windowText } from "../run/samples/window";
 import { rowsOfSamples } from "./rows.svelte";
 import { missingText } from "./words";
@@ -36,7 +37,7 @@ async function fedBy(run: string, steps: { from: number; to: number }, signal: A
     total = page.total;
     for (const one of page.data) found.add(one.sample);
   }
-  const words = total === 0 ? [`The samples of ${windowText(steps)} are not known.`] : found.size >= MOST_NAMED ? [`Of more samples these are the first ${MOST_NAMED}.`] : [];
+  const words = total === 0 ? [`Samples weren't recorded for ${windowText(steps)}.`] : found.size >= MOST_NAMED ? [`Only the first ${grouped(MOST_NAMED)} samples are shown.`] : [];
   return { samples: [...found].slice(0, MOST_NAMED), words };
 }
 

@@ -55,10 +55,11 @@ export function labelsSentence({ labels }: Pick<SimilarAnswer, "labels">, label:
   if (all === 0) return "";
   const [name, most] = Object.entries(labels).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]))[0]!;
   const same = label === null ? 0 : (labels[label] ?? 0);
-  const said = most === all ? `All ${grouped(all)} nearest are labelled ${named(name)}` : `${grouped(most)} of the ${grouped(all)} nearest are labelled ${named(name)}`;
+  const neighbours = all === 1 ? "neighbour" : "neighbours";
+  const said = `${most === all && all > 1 ? "All" : `${grouped(most)} of`} ${grouped(all)} ${neighbours} ${most === 1 ? "is" : "are"} labelled ${named(name)}`;
   if (label === null) return `${said}.`;
-  if (label === name) return `${said}, as this one is.`;
-  return `${said}; this one is labelled ${named(label)}${same ? `, as ${same === 1 ? "1 of them is" : `${grouped(same)} of them are`}` : ", as none of them is"}.`;
+  if (label === name) return `${said}, like this sample.`;
+  return `${said}; ${same === 0 ? "none shares" : same === 1 ? "only 1 shares" : `${grouped(same)} share`} its label, ${named(label)}.`;
 }
 
 export function suggestionSentence({ label, suggested, score, reason }: Pick<Suggestion, "label" | "suggested" | "score" | "reason">): string {
@@ -79,8 +80,8 @@ export function doubt(score: number | null): "likely" | "perhaps" | "hardly" {
 
 /** What is said of a label that is not in doubt. */
 export function trustSentence(score: number | null): string {
-  if (score === null) return "Nothing speaks against it.";
-  return `${score < 0.01 ? "Nothing" : "Little"} speaks against it: wrong with a probability of ${number(score, 2)}.`;
+  if (score === null) return "No evidence against it.";
+  return `${score < 0.01 ? "No" : "Little"} evidence against it: ${number(score, 2)} probability of being wrong.`;
 }
 
 /** What a twin means. Leakage is the same sample on both sides of the line between training and the rest. */
@@ -132,6 +133,6 @@ export function overlayCommand(run: string, overlay: string): string {
 /** What was decided, after it was written. */
 export function decisionSentence(decision: "accepted" | "rejected" | "undone", label: string | null, overlay: string | null, corrections: number): string {
   const kept = overlay === null ? "" : ` The overlay ${overlay} has ${count(corrections, "correction")}.`;
-  if (decision === "accepted") return `Written into the overlay ${overlay ?? ""} as ${label === null ? "–" : named(label)} (${count(corrections, "correction")}). The data themselves stay as they are.`;
-  return decision === "rejected" ? `Rejected: the label stays.${kept}` : `Taken back.${kept}`;
+  if (decision === "accepted") return `Written into the overlay ${overlay ?? ""} as ${label === null ? "–" : named(label)} (${count(corrections, "correction")}). Your data files are unchanged.`;
+  return decision === "rejected" ? `Rejected: the label stays.${kept}` : `Undone.${kept}`;
 }

@@ -50,6 +50,13 @@ export function fourFields(counts: NonNullable<FlipsAnswer["counts"]>): { title:
   return (["both right", "worse", "better", "both wrong"] as const).map((flip) => ({ title: titles[flip]!, flip, count: counts[flip] ?? 0 }));
 }
 
+/** What is said of a change of the accuracy that may be none; empty where it is surely one, or nothing is known. */
+export function insignificant({ accuracy }: Pick<FlipsAnswer, "accuracy">): string {
+  if (!accuracy || accuracy.change === null || accuracy.low === null || accuracy.high === null || accuracy.low > 0 || accuracy.high < 0) return "";
+  const points = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(value * 100).toFixed(1)}`;
+  return `Accuracy ${points(accuracy.change)} points [${points(accuracy.low)}, ${points(accuracy.high)}]: not significant.`;
+}
+
 /** Which run comes before: the baseline where there is one, else the first. */
 export function sides(runs: readonly string[], baseline: string | null, before: string | null, after: string | null): [string, string] | null {
   const first = before !== null && runs.includes(before) ? before : baseline !== null && runs.includes(baseline) ? baseline : runs[0];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { around, evidenceRows, marked } from "./evidence";
+import { around, evidenceRows } from "./evidence";
 
 describe("evidence", () => {
   it("numbers are formatted and what is missing is left out", () => {
@@ -21,15 +21,6 @@ describe("evidence", () => {
   });
   it("a text of a stranger is cut, never as long as it likes", () => {
     expect(evidenceRows({ text: "x".repeat(1000) })[0]!.text).toHaveLength(301);
-  });
-});
-
-describe("words of a rule", () => {
-  it("code is told from text", () => {
-    expect(marked("above `limit` or")).toEqual([{ text: "above ", code: false }, { text: "limit", code: true }, { text: " or", code: false }]);
-  });
-  it("a lonely backtick changes nothing", () => {
-    expect(marked("it`s")).toEqual([{ text: "it`s", code: false }]);
   });
 });
 

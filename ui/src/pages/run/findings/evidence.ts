@@ -25,14 +25,6 @@ export function evidenceRows(evidence: Record<string, unknown>, all = false): Ev
     });
 }
 
-/** A text in parts: what stands between backticks is code. */
-export function marked(text: string): { text: string; code: boolean }[] {
-  const parts = text.split("`");
-  // A backtick without a partner is a plain character.
-  if (parts.length % 2 === 0) return [{ text, code: false }];
-  return parts.map((part, i) => ({ text: part, code: i % 2 === 1 })).filter((part) => part.text !== "");
-}
-
 /** The steps to draw around a window, so that what was before and after is seen. */
 export function around(first: number | null, last: number | null, end: number | null): { from: number; to: number } | null {
   if (first === null || last === null) return null;

@@ -21,13 +21,13 @@ export function isThere(state: State): boolean {
 /** Why nothing can be asked, in a sentence. */
 export function whyNot(state: State): string {
   const known: Partial<Record<State, string>> = {
-    finished: "This training has finished: there is nothing to ask any more.",
-    ended: "This training has ended without saying how: nobody would answer.",
-    failed: "This training failed: nobody would answer.",
-    crashed: "This training crashed: nobody would answer.",
-    lost: "Nothing has been heard of this training for a while: nobody may answer.",
+    finished: "This run has finished and can no longer be controlled.",
+    ended: "This run ended without saying how and can no longer be controlled.",
+    failed: "This run failed and can no longer be controlled.",
+    crashed: "This run crashed and can no longer be controlled.",
+    lost: "There has been no sign of this run for a while, so it may not respond.",
   };
-  return known[state] ?? "It is not known whether this training runs: nobody may answer.";
+  return known[state] ?? "It is unclear whether this run is still going, so it may not respond.";
 }
 
 /** A request as the command that asks the same. */
