@@ -34,7 +34,7 @@ def test_a_run_that_nobody_watched_says_how_and_a_healthy_one_that_nothing_was_f
     page = open_page(studio.address("long", "findings"))
     expect(page.get_by_text(re.compile("^cutaway watch .*long"))).to_be_visible()
     page.goto(studio.address("healthy", "findings"))
-    expect(page.get_by_text(re.compile("Nothing was found"))).to_be_visible()
+    expect(page.get_by_text(re.compile("^No findings."))).to_be_visible()
 
 
 def test_findings_are_chosen_by_severity_and_rule_and_the_address_has_it(

@@ -107,7 +107,7 @@ def test_a_finding_leads_to_its_samples(open_page: WatchedPages, copies: Copies)
 
 def test_what_it_does_not_hold_it_says(open_page: WatchedPages, copies: Copies) -> None:
     page = open_page(copies.address(HEALTHY, "tensors", f"name={quote('no such tensor')}"))
-    expect(page.get_by_role("alert").first).to_contain_text("This copy does not hold that.")
+    expect(page.get_by_role("alert").first).to_contain_text("This copy does not include that.")
     expect(page.get_by_role("alert").first).to_contain_text("cutaway studio healthy")
     expect(page.get_by_role("button", name="Try again")).to_be_hidden()
 
@@ -167,7 +167,7 @@ def test_a_chosen_sample_is_shown_in_full_and_another_says_that_it_needs_the_stu
     expect(page.get_by_role("main")).to_contain_text(TAKEN)
     similar = page.get_by_role("list", name=re.compile("^Similar samples"))
     expect(similar.get_by_role("listitem")).to_have_count(20)
-    expect(page.get_by_role("main")).not_to_contain_text("This copy does not hold that.")
+    expect(page.get_by_role("main")).not_to_contain_text("This copy does not include that.")
     page = open_page(address_in(insects, "sample", f"sample={LEFT}"))
-    expect(page.get_by_role("main")).to_contain_text("This copy does not hold that.")
+    expect(page.get_by_role("main")).to_contain_text("This copy does not include that.")
     expect(page.get_by_role("main")).to_contain_text("cutaway studio insects")

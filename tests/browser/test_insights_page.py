@@ -60,9 +60,9 @@ def test_without_insights_the_job_is_offered_and_one_of_them_becomes_a_test(
 ) -> None:
     # Nobody has analysed the first evaluation, after which much was wrong yet.
     page = open_page(explored.address(DIGITS, "insights", evaluation=0))
-    expect(page.get_by_text("Nobody has looked yet")).to_be_visible()
+    expect(page.get_by_text("No insights yet.")).to_be_visible()
     assert axe(page) == []
-    page.get_by_role("button", name="Look for insights").click()
+    page.get_by_role("button", name="Analyze").click()
     expect(page.locator("[data-job]")).to_be_visible()
     card = cards(page).filter(has=page.get_by_role("button", name="Make it a test"))
     expect(card.first).to_be_visible()
@@ -73,10 +73,10 @@ def test_without_insights_the_job_is_offered_and_one_of_them_becomes_a_test(
         if one["words"] == words
     )
     card.first.get_by_role("button", name="Make it a test").click()
-    expect(page.get_by_role("link", name="Is a test now")).to_be_visible()
+    expect(page.get_by_role("link", name="Added as a test")).to_be_visible()
     written = (digits_run / "tests.yaml").read_text("utf-8")
     assert line in written
-    page.get_by_role("link", name="Is a test now").click()
+    page.get_by_role("link", name="Added as a test").click()
     row = page.get_by_role("table", name="Tests").locator("tbody tr").filter(has_text=line)
     expect(row).to_contain_text("failed")
     expect(row).to_contain_text("from an insight")
@@ -126,7 +126,7 @@ def test_tests_are_added_refused_judged_by_run_removed_and_brought_back(
 
 def add(page: Any, line: str, why: str = "") -> None:
     page.get_by_label("New test").fill(line)
-    page.get_by_label("Why, if it should be said").fill(why)
+    page.get_by_label("Reason (optional)").fill(why)
     page.keyboard.press("Enter")
 
 

@@ -111,13 +111,13 @@ def test_where_a_stream_does_not_get_through_the_page_asks(
 
 
 def answer(page: Any, asked: str) -> Any:
-    return page.get_by_role("region", name="What was asked").get_by_role("row").filter(has_text=asked).first
+    return page.get_by_role("region", name="Requests").get_by_role("row").filter(has_text=asked).first
 
 
 def test_a_training_is_paused_changed_resumed_and_stopped(open_page: WatchedPages, training: tuple[Shown, Any]) -> None:
     studio, process = training
     page = open_page(studio.address("live", "steering"))
-    page.get_by_label("Reason, which the run keeps").fill("to look at it")
+    page.get_by_label("Reason (saved with the run)").fill("to look at it")
     page.get_by_role("button", name="Pause", exact=True).click()
     expect(answer(page, "pause")).to_contain_text("done")
     expect(answer(page, "pause")).to_contain_text("to look at it")
@@ -132,9 +132,9 @@ def test_a_training_is_paused_changed_resumed_and_stopped(open_page: WatchedPage
     expect(answer(page, "checkpoint")).to_contain_text("refused")
     stop = page.get_by_role("button", name="Stop", exact=True)
     stop.click()
-    expect(page.get_by_role("button", name="Click again to stop it")).to_be_visible()
+    expect(page.get_by_role("button", name="Click again to stop")).to_be_visible()
     assert process.poll() is None
-    page.get_by_role("button", name="Click again to stop it").click()
+    page.get_by_role("button", name="Click again to stop").click()
     expect(answer(page, "stop")).to_contain_text("done")
     expect(state(page, "finished")).to_be_visible()
     assert process.wait(60) == 0

@@ -72,14 +72,14 @@ def test_from_a_confusion_to_a_corrected_label_and_back(open_page: WatchedPages,
     sample, label, prediction = wrong["sample"], wrong["label"], wrong["prediction"]
     assert int(prediction) == (int(label) - 1) % 10, "the digit that it is"
     page = open_page(alone.address(DIGITS, "population"))
-    page.get_by_role("region", name="Confusion matrix").get_by_label(f"{label} taken for {prediction}:").click()
+    page.get_by_role("region", name="Confusion matrix").get_by_label(f"{label} predicted as {prediction}:").click()
     rows = page.get_by_role("table", name="Samples of the selection").locator("tbody tr[data-index]")
     row = rows.filter(has=page.get_by_text(sample, exact=True))
     expect(row).to_contain_text(label)
     row.get_by_role("cell").last.click()
     drawer = page.locator(f"[data-sample='{sample}']")
     expect(drawer).to_be_visible()
-    expect(page.get_by_text(f"likelier {prediction}")).to_be_visible()
+    expect(page.get_by_text(f"probably {prediction}")).to_be_visible()
     page.get_by_role("link", name="Decide").click()
     page.get_by_role("button", name=f"Accept “{prediction}”").click()
     expect(page.get_by_text(f"Corrected to {prediction}")).to_be_visible()

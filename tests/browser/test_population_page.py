@@ -303,7 +303,7 @@ class TestSelecting:
         (label, prediction), most = max(
             ((pair, count) for pair, count in pairs.items() if pair[0] != pair[1]), key=lambda one: one[1]
         )
-        cell = page.get_by_role("region", name=CONFUSION).get_by_label(f"{label} taken for {prediction}: {most}")
+        cell = page.get_by_role("region", name=CONFUSION).get_by_label(f"{label} predicted as {prediction}: {most}")
         cell.click()
         assert selected(page) == most
         wanted = on_server(explored, either_run, where=[f"label = {label}", f"prediction = {prediction}"])[1]

@@ -94,9 +94,9 @@ def test_a_selection_is_kept_listed_shown_again_downloaded_and_removed(
         dialog.get_by_role("link", name="CSV").click()
     lines = Path(downloading.value.path()).read_text(encoding="utf-8").splitlines()
     assert len(lines) == count + 1
-    dialog.get_by_label("Keep it as").fill("all fours")
-    dialog.get_by_role("button", name="Keep", exact=True).click()
-    expect(dialog.get_by_role("region", name="Kept selections")).to_contain_text("all fours")
+    dialog.get_by_label("Save as").fill("all fours")
+    dialog.get_by_role("button", name="Save", exact=True).click()
+    expect(dialog.get_by_role("region", name="Saved selections")).to_contain_text("all fours")
     assert [path.stem for path in (digits_run / "selections").glob("*.json")] != []
 
     page = open_population(DIGITS)
@@ -107,7 +107,7 @@ def test_a_selection_is_kept_listed_shown_again_downloaded_and_removed(
     assert parameters(page)["where"] == ["label = 4"]
     page.get_by_role("button", name="Selections…").click()
     page.get_by_role("button", name="Remove the selection all fours").click()
-    expect(page.get_by_role("region", name="Kept selections")).to_contain_text("None yet")
+    expect(page.get_by_role("region", name="Saved selections")).to_contain_text("None yet")
     assert list((digits_run / "selections").glob("*.json")) == []
 
 

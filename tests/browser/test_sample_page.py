@@ -149,7 +149,7 @@ def test_similars_have_pictures_and_labels_and_lead_on(open_page: WatchedPages, 
     expect(similars(page)).to_have_count(len(told["similar"]))
     eventually(lambda: loaded_pictures(similars(page)) == [True] * len(told["similar"]))
     most = max(told["labels"].values())
-    expect(part(page, "Similar samples")).to_contain_text(re.compile(f"({most} of the|All) 20 nearest are labelled"))
+    expect(part(page, "Similar samples")).to_contain_text(re.compile(f"({most} of|All) 20 neighbours are labelled"))
     page.get_by_label("other labels only").check()
     expect(similars(page).filter(has_text="the same label")).to_have_count(0)
     expect(similars(page).filter(has_text="another label")).not_to_have_count(0)
@@ -217,7 +217,7 @@ def test_a_label_is_decided_by_keys_alone_and_kept_on_disk(
     expect(label.get_by_role("status").first).to_contain_text("1 correction")
     assert corrected(digits_run) == {sample: (suggestion["label"], suggestion["suggested"])}
     page.keyboard.press("u")
-    expect(label.get_by_role("status").first).to_contain_text("Taken back.")
+    expect(label.get_by_role("status").first).to_contain_text("Undone.")
     assert corrected(digits_run) == {}
     page.keyboard.press("x")
     expect(label).to_contain_text("The suggestion was rejected")
@@ -317,7 +317,7 @@ def test_a_sample_that_failed_says_why_and_without_its_binding_the_picture_stays
     page.goto(explored.address("torn", "sample", sample="validation/9"))
     shown = part(page, "Input")
     expect(shown.get_by_role("note")).to_contain_text("is gone")
-    expect(shown).to_contain_text("The picture that the evaluation kept.")
+    expect(shown).to_contain_text("The picture saved by the evaluation.")
     eventually(lambda: loaded_pictures(shown) == [True])
     assert str(moved.parent) not in page.content()
     moved.rename(torn)

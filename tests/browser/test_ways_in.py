@@ -42,7 +42,7 @@ def test_a_token_is_asked_for_once_and_kept_where_no_script_finds_it(open_page: 
     open_page.expect("401")
     asked = gated.address("healthy")
     page = open_page(asked)
-    expect(page.get_by_role("heading", name="This studio asks for its token")).to_be_visible()
+    expect(page.get_by_role("heading", name="This studio needs a token")).to_be_visible()
     page.get_by_label("Token").fill("a wrong token of some length")
     page.get_by_role("button", name="Enter").click()
     expect(page.get_by_role("alert")).to_contain_text("not the token")

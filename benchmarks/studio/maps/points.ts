@@ -1,10 +1,10 @@
 // The points that both maps draw: clouds of ten classes, the same in every run.
 
-import { categoricalPalette } from "@map/palettes";
+import { CLASS_COLOURS } from "@map/../lib/class_colours";
 
 export const SIDE = 800;
 export const CLASSES = 10;
-export const PALETTE = categoricalPalette(CLASSES, "light");
+export const PALETTE = [...CLASS_COLOURS];
 
 export interface Made {
   points: { x: Float32Array; y: Float32Array };

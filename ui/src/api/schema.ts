@@ -1836,7 +1836,7 @@ export interface components {
             tensors: string[];
             /**
              * Actions
-             * @description What was asked of the training because of it.
+             * @description Requests made to the training because of it.
              */
             actions: components["schemas"]["RequestRow"][];
         };

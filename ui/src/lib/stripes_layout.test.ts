@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FindingRow } from "../api/schema";
-import { axisSteps, columnOf, cutMiddle, labelled, moved, placeOf, rowHeight, scrolledTo, sickTensors, stepsOf, ticksOf, zoomed } from "./stripes_layout";
+import { axisSteps, columnOf, labelled, moved, placeOf, rowHeight, scrolledTo, sickTensors, stepsOf, ticksOf, zoomed } from "./stripes_layout";
 
 function finding(step: number | null, severity: FindingRow["severity"] = "error", tensor: string | null = "t"): FindingRow {
   return { id: `${step}`, code: "Rule", severity, message: "", source: "", time: 0, step, attempt: 0, tensor, replaced: false };
@@ -25,11 +25,6 @@ describe("rows", () => {
     const all = labelled(layers, 3, 0, 99);
     const part = labelled(layers, 3, 40, 60).filter((row) => row >= 45);
     expect(part.every((row) => all.includes(row))).toBe(true);
-  });
-  it("a long name keeps both of its ends", () => {
-    expect(cutMiddle("encoder.layers.11.weight", 12)).toBe("enco….weight");
-    expect(cutMiddle("encoder.layers.11.weight", 12)).toHaveLength(12);
-    expect(cutMiddle("short", 12)).toBe("short");
   });
 });
 

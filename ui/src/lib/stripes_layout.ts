@@ -103,14 +103,6 @@ export function labelled(layers: readonly string[], height: number, first: numbe
   return found;
 }
 
-/** A text of at most `most` characters, cut in its middle: names of tensors differ at both ends. */
-export function cutMiddle(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const end = Math.ceil((most - 1) * 0.6);
-  const start = Math.max(0, most - 1 - end);
-  return `${text.slice(0, start)}…${end > 0 ? text.slice(-end) : ""}`;
-}
-
 export interface Tick {
   place: number;
   step: number;

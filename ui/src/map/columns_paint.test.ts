@@ -15,11 +15,31 @@ describe("colours of a column", () => {
     expect(one!.legend).toMatchObject({ type: "kinds", note: "" });
   });
 
-  it("go round where there are more kinds than colours, and the legend says so", () => {
-    const names = Array.from({ length: 5000 }, (_, i) => `class ${i}`);
-    const many = paintOf(column("label", [0, 4999], names), binned(column("label", [0, 4999], names)), names, "dark");
-    expect(many.colours.palette.length).toBeLessThanOrEqual(4096);
-    expect(many.legend.type === "kinds" && many.legend.note).toContain("repeat");
+  const kinds = (count: number) => {
+    const names = Array.from({ length: count }, (_, i) => `class ${i}`), all = column("label", names.map((_, i) => i), names);
+    return paintOf(all, binned(all), names, "dark");
+  };
+
+  it("are ten, and the same ten as triangles for classes 11 to 20", () => {
+    const { colours, legend } = kinds(20);
+    expect(new Set(colours.palette.slice(0, 10)).size).toBe(10);
+    expect(colours.palette.slice(10, 20)).toEqual(colours.palette.slice(0, 10));
+    expect(colours.triangles).toEqual([...Array(10).fill(false), ...Array(10).fill(true), false]);
+    expect(legend).toMatchObject({ repeats: false, note: "Triangles have the colours of dots again." });
+    expect(legend.type === "kinds" && legend.kinds.map((one) => one.triangle)).toEqual(colours.triangles!.slice(0, 20));
+  });
+
+  it("come again beyond that, where names are written on the map", () => {
+    const { colours, legend } = kinds(5000);
+    expect(colours.palette).toHaveLength(21);
+    expect(colours.codes[4999]).toBe(19);
+    expect(legend).toMatchObject({ repeats: true, note: "After 20, marks repeat: tell classes by their names." });
+  });
+
+  it("are those of the light theme in the dark one", () => {
+    const label = column("label", [0, 1], ["cat", "dog"]);
+    const [light, dark] = (["light", "dark"] as const).map((theme) => paintOf(label, binned(label), ["cat", "dog"], theme).colours.palette.slice(0, 2));
+    expect(light).toEqual(dark);
   });
 
   it("go along a ramp for numbers", () => {

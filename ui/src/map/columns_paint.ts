@@ -1,9 +1,10 @@
 // A column as colours of the map and as its legend: kinds by name, numbers along a ramp.
 
+import { CLASS_COLOURS, classColour, isTriangle, MARKED_CLASSES } from "../lib/class_colours";
 import type { Theme } from "../lib/theme.svelte";
 import type { Binned } from "./binning";
 import { ranksOf, recoded, type CodedColumn, type Column, type NumberColumn } from "./columns";
-import { categoricalPalette, codesOfNumbers, continuousPalette, missingColour, MOST_COLOURS, paletteNote } from "./palettes";
+import { codesOfNumbers, continuousPalette, missingColour } from "./palettes";
 import type { Colours } from "./types";
 
 export interface Kind {
@@ -11,10 +12,11 @@ export interface Kind {
   /** Its code in the column's own names. */
   code: number;
   colour: string;
+  triangle: boolean;
 }
 
 export type Legend =
-  | { type: "kinds"; column: string; kinds: readonly Kind[]; missing: string; note: string }
+  | { type: "kinds"; column: string; kinds: readonly Kind[]; missing: string; note: string; repeats: boolean }
   | { type: "ramp"; column: string; colours: readonly string[]; min: number; max: number; log: boolean; missing: string };
 
 export interface Paint {
@@ -41,16 +43,24 @@ function ofKinds(column: CodedColumn, classes: readonly string[], theme: Theme):
   const asClasses = classes.length > 0 && column.names.some((name) => known.has(name)) && ["label", "prediction", "suggested"].includes(column.name);
   const places = asClasses ? recoded({ ...column, codes: Int32Array.from(column.names, (_, i) => i) }, classes).codes : ranksOf(column.kind === "yes-or-no" ? column.names.map(yesFirst) : column.names);
   const count = Math.max(0, ...places) + 1;
-  const palette = categoricalPalette(Math.min(count, MOST_COLOURS - 1), theme);
-  const missing = palette.length;
+  const missing = Math.min(count, MARKED_CLASSES);
   const codes = new Uint16Array(column.codes.length);
   for (let i = 0; i < codes.length; i++) {
     const code = column.codes[i]!;
-    codes[i] = code < 0 ? missing : places[code]! % missing;
+    codes[i] = code < 0 ? missing : places[code]! % MARKED_CLASSES;
   }
-  const kinds = column.names.map((name, code) => ({ name, code, colour: palette[places[code]! % missing]! }));
+  const marks = Array.from({ length: missing }, (_, place) => place);
+  const colours = { codes, palette: [...marks.map(classColour), missingColour(theme)], triangles: [...marks.map(isTriangle), false] };
+  const kinds = column.names.map((name, code) => ({ name, code, colour: classColour(places[code]!), triangle: isTriangle(places[code]!) }));
   kinds.sort((a, b) => places[a.code]! - places[b.code]!);
-  return { colours: { codes, palette: [...palette, missingColour(theme)] }, legend: { type: "kinds", column: column.name, kinds, missing: missingColour(theme), note: paletteNote(count) } };
+  return { colours, legend: { type: "kinds", column: column.name, kinds, missing: missingColour(theme), note: noteOf(count), repeats: count > MARKED_CLASSES } };
+}
+
+/** What a legend says of so many kinds; empty where there is nothing to say. */
+function noteOf(count: number): string {
+  if (count <= CLASS_COLOURS.length) return "";
+  if (count <= MARKED_CLASSES) return "Triangles have the colours of dots again.";
+  return `After ${MARKED_CLASSES}, marks repeat: tell classes by their names.`;
 }
 
 // Yes has the first colour, which is the calm one.

@@ -4,6 +4,7 @@
 import { extentOf, toScreen, type Extent } from "./camera";
 import { between, paintPixels, pixelPalette, type PixelColumns } from "./pixels";
 import { DIM, diameters, placed, placesOf, type Frame, type Renderer } from "./renderer";
+import { CORNER, SIDE } from "./shaders";
 import { MARKED, type Colours, type Points } from "./types";
 
 const MARK = 4;
@@ -11,7 +12,7 @@ const MARK = 4;
 export class PlainRenderer implements Renderer {
   extent: Extent | null = null;
   count = 0;
-  private columns: PixelColumns = { points: { x: new Float32Array(0), y: new Float32Array(0) }, codes: new Uint16Array(0), sizes: null, flags: null };
+  private columns: PixelColumns = { points: { x: new Float32Array(0), y: new Float32Array(0) }, codes: new Uint16Array(0), triangles: null, sizes: null, flags: null };
   private from: Points | null = null;
   private colours: readonly string[] = [];
   private marked: Uint32Array = new Uint32Array(0);
@@ -26,8 +27,9 @@ export class PlainRenderer implements Renderer {
     this.count = points.x.length;
   }
 
-  setColours({ codes, palette }: Colours): void {
+  setColours({ codes, palette, triangles }: Colours): void {
     this.columns.codes = codes;
+    this.columns.triangles = triangles ?? null;
     this.colours = palette;
   }
 
@@ -72,9 +74,18 @@ export class PlainRenderer implements Renderer {
       const [left, top] = toScreen(frame.view, frame, this.columns.points.x[i]!, this.columns.points.y[i]!);
       context.fillStyle = this.colours[this.columns.codes[i]!] ?? "";
       context.beginPath();
-      context.arc(left, top, MARK, 0, 2 * Math.PI);
+      if (this.columns.triangles?.[this.columns.codes[i]!]) trianglePath(context, left, top);
+      else context.arc(left, top, MARK, 0, 2 * Math.PI);
       context.fill();
       context.stroke();
     }
   }
+}
+
+function trianglePath(context: CanvasRenderingContext2D, left: number, top: number): void {
+  const across = MARK * SIDE * Math.sqrt(3);
+  context.moveTo(left, top - MARK * CORNER);
+  context.lineTo(left + across, top + MARK * SIDE);
+  context.lineTo(left - across, top + MARK * SIDE);
+  context.closePath();
 }

@@ -24,6 +24,6 @@ describe("shortened", () => {
   it("does not break letters of two halves", () => {
     const cut = shortened("😀".repeat(40));
     expect(Array.from(cut)).toHaveLength(28);
-    expect(cut.endsWith("😀…")).toBe(true);
+    expect(cut).toMatch(/^😀+…😀+$/u);
   });
 });

@@ -1,5 +1,6 @@
 // Which names on the map are written, and where: those that come first win, and none lies over another.
 
+import { cutMiddle } from "../lib/cut_middle";
 import type { Size } from "./camera";
 
 export interface Written {
@@ -11,10 +12,9 @@ export interface Written {
 const LONGEST = 28;
 const BETWEEN = 3;
 
-/** A name that is not longer than the map has room for. Letters of two halves stay whole. */
+/** A name that is not longer than the map has room for. */
 export function shortened(text: string): string {
-  const letters = Array.from(text.slice(0, 4 * LONGEST).replace(/\s+/g, " ").trim());
-  return letters.length > LONGEST ? `${letters.slice(0, LONGEST - 1).join("").trimEnd()}…` : letters.join("");
+  return cutMiddle(text.replace(/\s+/g, " ").trim(), LONGEST);
 }
 
 /** The names that fit, centred on their places: `wanted` in the order of their weight, `widthOf` by the font. */

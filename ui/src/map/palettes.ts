@@ -1,25 +1,15 @@
-// The map's colours, made for either theme: kinds, numbers, and numbers with a sign. Every one stands out from the map's ground
-// (3 to 1), and the first ten kinds can be told apart by people who see fewer colours. Knows no canvas.
+// The map's colours of numbers, and of numbers with a sign, made for either theme. Every one stands out from the map's ground
+// (3 to 1). Those of kinds are in lib/class_colours.ts. Knows no canvas.
 
 import { fromOklab, mixed, rgbOf, toOklab, type Lab } from "../lib/colour";
 import type { Theme } from "../lib/theme.svelte";
 
-/** As many colours as the map takes; kinds beyond that share them. */
-export const MOST_COLOURS = 4096;
-/** So many kinds can be told apart at a glance. */
-export const DISTINCT = 10;
 /** Codes of numbers: so many steps, and one more for what is missing. */
 export const STEPS = 255;
 export const MISSING_CODE = STEPS;
 
 export const GROUND: Record<Theme, string> = { light: "#ffffff", dark: "#141b21" };
 const MISSING: Record<Theme, string> = { light: "#87919b", dark: "#6d7a86" };
-// Found by looking, among all that stand out from the ground, for those that are farthest apart to the eye: with all cones and
-// with any one of the three missing. In that order, so that few kinds get the most different ones.
-const KINDS: Record<Theme, readonly string[]> = {
-  light: ["#2f70cb", "#e55622", "#8a1563", "#223cb1", "#978abe", "#564908", "#8a568a", "#b14949", "#568aff", "#cb7d7d"],
-  dark: ["#70b1ff", "#b14908", "#ffbe08", "#636397", "#08f2ff", "#f27008", "#b17d97", "#087de5", "#d8e5a4", "#a4be8a"],
-};
 // From what recedes to what stands out; lightness goes one way.
 const ORDERED: Record<Theme, readonly string[]> = {
   light: ["#c27c00", "#cb5a38", "#b0346f", "#742793", "#2b1570"],
@@ -29,26 +19,12 @@ const SIGNED: Record<Theme, readonly string[]> = {
   light: ["#0b3d91", "#3f7fd0", "#87919b", "#d0742a", "#8a3300"],
   dark: ["#9ed0ff", "#5a9be0", "#75818c", "#d98a3f", "#ffd08a"],
 };
-const LEAST_CONTRAST = 3;
-const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 // The first points are a fair sample: quantiles of so many are near enough for a colour or a size.
 const SAMPLE = 50_000;
 
 /** The colour of what has no value. */
 export function missingColour(theme: Theme): string {
   return MISSING[theme];
-}
-
-/** A colour for each of `count` kinds: ten that differ most, then shades of these, then hues around the circle. */
-export function categoricalPalette(count: number, theme: Theme): string[] {
-  return Array.from({ length: Math.min(count, MOST_COLOURS) }, (_, i) => kindColour(i, theme));
-}
-
-/** What a legend says of so many kinds; empty where there is nothing to say. */
-export function paletteNote(count: number): string {
-  if (count <= DISTINCT) return "";
-  const shared = count > MOST_COLOURS ? ` From the ${MOST_COLOURS + 1}th class on they repeat.` : "";
-  return `Only ${DISTINCT} colours can be told apart at a glance: from the 11th class on they are shades that look alike.${shared} Point at a sample, or choose classes, to be sure.`;
 }
 
 /** `STEPS` colours from little to much, and that of what is missing. */
@@ -106,27 +82,6 @@ export function sizesOf(values: Numbers): Uint8Array {
 export function contrast(one: string, other: string): number {
   const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b) as [number, number];
   return (high + 0.05) / (low + 0.05);
-}
-
-function kindColour(i: number, theme: Theme): string {
-  const first = KINDS[theme][i];
-  if (first) return first;
-  const base = toOklab(rgbOf(KINDS[theme][i % DISTINCT]!));
-  const turn = Math.floor(i / DISTINCT);
-  // Three more shades of each of the ten, towards the side where there is room; then a walk around all hues.
-  const away = theme === "light" ? -1 : 1;
-  if (turn < 4) return standingOut([base[0] + away * 0.07 * turn, base[1] * (1 - 0.12 * turn), base[2] * (1 - 0.12 * turn)], theme);
-  const hue = i * GOLDEN, level = (i * 0.754877666) % 1, chroma = 0.05 + 0.1 * ((i * 0.569840296) % 1);
-  const light = theme === "light" ? 0.3 + 0.36 * level : 0.58 + 0.36 * level;
-  return standingOut([light, chroma * Math.cos(hue), chroma * Math.sin(hue)], theme);
-}
-
-/** A colour moved in lightness until it stands out from the ground. */
-function standingOut([light, a, b]: Lab, theme: Theme): string {
-  const step = theme === "light" ? -0.01 : 0.01;
-  let found = hexOf([light, a, b]);
-  for (let l = light; contrast(found, GROUND[theme]) < LEAST_CONTRAST && l > 0 && l < 1; l += step) found = hexOf([l, a, b]);
-  return found;
 }
 
 function ramp(stops: readonly string[]): string[] {

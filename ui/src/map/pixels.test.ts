@@ -11,7 +11,7 @@ function painted(places: [number, number][], columns: Partial<PixelColumns> = {}
   const points = { x: Float32Array.from(places, ([x]) => x), y: Float32Array.from(places, ([, y]) => y) };
   paintPixels(
     pixels,
-    { points, codes: new Uint16Array(places.length), sizes: null, flags: null, ...columns },
+    { points, codes: new Uint16Array(places.length), triangles: null, sizes: null, flags: null, ...columns },
     { view: { x: 0, y: 0, scale: 1 }, size: { width: WIDTH, height: HEIGHT }, ratio: 1, count: places.length, smallest: 1, range: 0, upwards: false, shown, dimmed, ...frame },
   );
   return Array.from({ length: HEIGHT }, (_, row) => [...pixels.subarray(row * WIDTH, (row + 1) * WIDTH)]);
@@ -30,6 +30,16 @@ describe("paintPixels", () => {
   it("follows the view and the pixels of the screen", () => {
     expect(filled(painted([[0.5, 0.5]], {}, { view: { x: 0.5, y: 0.5, scale: 1 }, ratio: 1 }))).toHaveLength(1);
     expect(filled(painted([[1, 0]], {}, { view: { x: 0, y: 0, scale: 1.25 }, ratio: 2 }))).toEqual(filled(painted([[2.5, 0]])));
+  });
+  it("draws triangles with their point upwards, whichever way the rows go", () => {
+    const triangles = [true, false];
+    const widths = (upwards: boolean): number[] => painted([[0, 0]], { triangles }, { smallest: 4, upwards }).map((row) => row.filter(Boolean).length);
+    const [down, up] = [widths(false), widths(true)];
+    expect(down.filter((wide) => wide > 0)).toEqual([...down.filter((wide) => wide > 0)].sort((a, b) => a - b));
+    expect(Math.max(...down)).toBeGreaterThan(Math.min(...down.filter((wide) => wide > 0)));
+    expect(up).toEqual([...down].reverse());
+    const covered = down.reduce((sum, wide) => sum + wide, 0), disc = filled(painted([[0, 0]], {}, { smallest: 4 })).length;
+    expect(Math.abs(covered - disc)).toBeLessThanOrEqual(4);
   });
   it("draws squares of a point's size, cut at the edge", () => {
     expect(filled(painted([[0.5, 0.5]], {}, { smallest: 3 }))).toHaveLength(9);

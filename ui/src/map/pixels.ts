@@ -2,11 +2,14 @@
 // this does. The picture is that of the card, without soft edges: what comes first stays, large before small.
 
 import type { Size } from "./camera";
+import { CORNER, SIDE } from "./shaders";
 import { DIMMED, SHOWN, type Points, type View } from "./types";
 
 export interface PixelColumns {
   points: Points;
   codes: Uint16Array;
+  /** Of each colour whether it belongs to triangles; null where none does. */
+  triangles: readonly boolean[] | null;
   sizes: Uint8Array | null;
   flags: Uint8Array | null;
 }
@@ -50,7 +53,7 @@ export function paintPixels(pixels: Uint32Array, columns: PixelColumns, frame: P
   }
 }
 
-function paintLayer(pixels: Uint32Array, { points, codes, sizes, flags }: PixelColumns, frame: PixelFrame, { flag, from, to, palette }: Layer): void {
+function paintLayer(pixels: Uint32Array, { points, codes, triangles, sizes, flags }: PixelColumns, frame: PixelFrame, { flag, from, to, palette }: Layer): void {
   const { x, y } = points;
   const { width, height } = frame.size;
   const scale = frame.view.scale * frame.ratio, up = frame.upwards ? scale : -scale;
@@ -66,13 +69,20 @@ function paintLayer(pixels: Uint32Array, { points, codes, sizes, flags }: PixelC
     if (!(across >= -0.5 && across < width - 0.5 && down >= -0.5 && down < height - 0.5)) continue;
     const half = least + step * size;
     const colour = palette[codes[i]!]!;
-    const last = Math.min(height, Math.ceil(down + half));
-    for (let row = Math.max(0, Math.ceil(down - half)); row < last; row++) {
-      const wide = half < DISC ? half : Math.sqrt(Math.max(0, half * half - (row - down) * (row - down)));
+    const triangle = half >= DISC && triangles?.[codes[i]!] === true;
+    const above = triangle ? (frame.upwards ? SIDE : CORNER) * half : half, below = triangle ? (frame.upwards ? CORNER : SIDE) * half : half;
+    const last = Math.min(height, Math.ceil(down + below));
+    for (let row = Math.max(0, Math.ceil(down - above)); row < last; row++) {
+      const wide = triangle ? wideOf(half, frame.upwards ? down - row : row - down) : half < DISC ? half : Math.sqrt(Math.max(0, half * half - (row - down) * (row - down)));
       const begin = row * width + Math.max(0, Math.ceil(across - wide)), end = row * width + Math.min(width, Math.ceil(across + wide));
       for (let at = begin; at < end; at++) if (pixels[at] === 0) pixels[at] = colour;
     }
   }
+}
+
+/** Half of the width of a triangle so far below its middle. */
+function wideOf(half: number, below: number): number {
+  return (SIDE * half + 0.5 * below) / 0.866;
 }
 
 /** Where the first points are on their way from one map to another. */

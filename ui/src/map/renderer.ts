@@ -65,7 +65,7 @@ export class PointRenderer implements Renderer {
   private readonly markedBuffer: WebGLBuffer;
   /** Columns that the card does not have yet as they are. */
   private readonly changed = new Set<Column>();
-  private columns: PixelColumns = { points: NO_POINTS, codes: new Uint16Array(0), sizes: null, flags: null };
+  private columns: PixelColumns = { points: NO_POINTS, codes: new Uint16Array(0), triangles: null, sizes: null, flags: null };
   private from: Points | null = null;
   private colours: readonly string[] = [];
   private marked: Uint32Array = new Uint32Array(0);
@@ -93,14 +93,16 @@ export class PointRenderer implements Renderer {
     for (const name of ["x", "y", "fromX", "fromY"] as const) this.changed.add(name);
   }
 
-  setColours({ codes, palette }: Colours): void {
+  setColours({ codes, palette, triangles }: Colours): void {
     const gl = this.gl;
     this.columns.codes = codes;
+    this.columns.triangles = triangles ?? null;
     this.colours = palette;
     this.changed.add("code");
     const rows = Math.max(1, Math.ceil(palette.length / PALETTE_WIDTH));
     const pixels = new Uint32Array(rows * PALETTE_WIDTH);
-    pixels.set(pixelPalette(palette, [0, 0, 0], 0));
+    // In the texture, a colour of triangles has no alpha: that is how the shaders know.
+    pixels.set(pixelPalette(palette, [0, 0, 0], 0).map((one, i) => (triangles?.[i] ? one & 0xffffff : one)));
     gl.bindTexture(gl.TEXTURE_2D, this.palette);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, PALETTE_WIDTH, rows, 0, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(pixels.buffer));
     nearestPixels(gl);

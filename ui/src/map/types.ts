@@ -17,6 +17,8 @@ export interface Points {
 export interface Colours {
   codes: Uint16Array;
   palette: readonly string[];
+  /** Which colours of the palette belong to triangles, where not all belong to discs. */
+  triangles?: readonly boolean[];
 }
 
 /** How a point is drawn, by its number. */

@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { classColour, classCounts, maskPixels } from "./class_colours";
+import { checksum, classCounts, labelColour, maskPixels } from "./class_colours";
 
-describe("classColour", () => {
-  it("is another one for each of the first 40 classes, within what a byte holds", () => {
-    const all = Array.from({ length: 40 }, (_, i) => classColour(i));
-    expect(new Set(all.map(String)).size).toBe(40);
-    expect(all.flat().every((one) => one >= 0 && one <= 255 && Number.isInteger(one))).toBe(true);
+describe("labelColour", () => {
+  it("goes by the checksum that the library takes", () => {
+    expect(checksum(new TextEncoder().encode("123456789"))).toBe(0xcbf43926);
+    expect(labelColour("car")).toBe(labelColour("car"));
   });
 });
 
@@ -15,6 +14,11 @@ describe("a mask", () => {
     const alphas = (only: number | null): number[] => [3, 7].map((i) => maskPixels([0, 1], 1, 2, only).bytes[i]!);
     expect(alphas(null)).toEqual([255, 255]);
     expect(alphas(1)).toEqual([0, 255]);
+  });
+  it("has stripes where a class has the second mark", () => {
+    const alphas = (mask: number[]): number[] => [3, 7, 11, 15].map((i) => maskPixels(mask, 1, 4, null).bytes[i]!);
+    expect(alphas([9, 9, 9, 9])).toEqual([255, 255, 255, 255]);
+    expect(alphas([10, 10, 10, 10])).toEqual([0, 255, 255, 0]);
   });
   it("that does not fit its image is not drawn", () => expect(maskPixels([0, 1, 1], 1, 2, null).width).toBe(0));
 });

@@ -11,6 +11,7 @@ from cutaway.analysis.figures.figure import Content
 from cutaway.analysis.figures.painting import paint_grid, plain
 from cutaway.analysis.figures.palettes import DARK, LIGHT
 from cutaway.analysis.figures.words import clean, number
+from cutaway.class_colours import CLASS_COLOURS, class_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,7 +109,7 @@ class Chart(Content):
         return right
 
     def _paint_series(self, axes: Axes, series: Series) -> Any:
-        colour, x = LIGHT.classes[series.colour % len(LIGHT.classes)], self.spots.x
+        colour, x = class_colour(series.colour), self.spots.x
         if series.kind == "bars":
             return axes.bar(x, series.y, width=self.spots.widths, color=LIGHT.other, edgecolor="white", linewidth=0.5)
         strength = 0.3 if series.faint else 1.0
@@ -168,9 +169,8 @@ class Chart(Content):
             }
             for panel in self.panels
         ]
-        colours = {"light": [*LIGHT.classes], "dark": [*DARK.classes]}
         bars = {"light": LIGHT.other, "dark": DARK.other}
-        return {"spots": spots, "panels": panels, "bands": self.has_bands, "colours": colours, "bars": bars}
+        return {"spots": spots, "panels": panels, "bands": self.has_bands, "colours": CLASS_COLOURS, "bars": bars}
 
 
 def _with_interval(series: Series, place: int) -> str:

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from cutaway.analysis.figures.chart import Chart, Numbers, Panel, Series, Spots
 from cutaway.analysis.figures.figure import Figure
-from cutaway.analysis.figures.palettes import MOST_COLOURS
 from cutaway.analysis.figures.words import number, said, sentence
 from cutaway.analysis.samples.samples import doubles_of
 from cutaway.arrays import Float64Array
+from cutaway.class_colours import CLASS_COLOURS
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.wording import counted
 
@@ -24,6 +24,7 @@ __all__ = ["batches_figure", "curve_figure"]
 MOST_SPOTS = 2_000
 # Batches are smoothed over this part of a training.
 SMOOTHED = 0.02
+MOST_LINES = len(CLASS_COLOURS)
 
 
 def curve_figure(
@@ -100,11 +101,11 @@ def _parts(rows: list[dict[str, Any]]) -> tuple[list[Any], list[str]]:
     totals: dict[Any, int] = {}
     for row in rows:
         totals[row["by"]] = totals.get(row["by"], 0) + row["count"]
-    if len(totals) <= MOST_COLOURS:
+    if len(totals) <= MOST_LINES:
         return list(totals), []
-    kept = set(sorted(totals, key=lambda one: -totals[one])[:MOST_COLOURS])
+    kept = set(sorted(totals, key=lambda one: -totals[one])[:MOST_LINES])
     parts = [one for one in totals if one in kept]
-    return parts, [f"Of {len(totals):,} lines the {MOST_COLOURS} with the most samples are drawn."]
+    return parts, [f"Of {len(totals):,} lines the {MOST_LINES} with the most samples are drawn."]
 
 
 def _along(rows: dict[int, dict[str, Any]], name: str, count: int) -> Numbers:

@@ -19,6 +19,7 @@ from cutaway.analysis.figures.words import number
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE
 from cutaway.analysis.samples.samples import column_of
 from cutaway.arrays import Array, BoolArray, Float32Array, IndexArray, Int64Array
+from cutaway.class_colours import CLASS_COLOURS
 from cutaway.errors import ConfigurationError
 from cutaway.wording import counted
 
@@ -38,12 +39,14 @@ def map_figure(
     previews: Mapping[str, bytes] | None = None,
     title: str = "",
     selected: Sequence[str] | None = None,
+    classes: Sequence[str] = (),
 ) -> Figure:
     """Return the samples of `table` as points at `positions`, two numbers for each row.
 
     Points are coloured by the column `color` (unless it is named: by `label`) and as large as `size` says (unless it
-    is named: `loss`). Texts, yes and no, and few whole numbers are colours by name, the ten most frequent and the
-    rest as other; numbers are a scale that ends at the outermost hundredths. Samples that are misclassified, where
+    is named: `loss`). Texts, yes and no, and few whole numbers are colours by name, of more than twenty the most
+    frequent and the rest as other; numbers are a scale that ends at the outermost hundredths. Labels and predictions
+    have the colours of `classes`, in their order. Samples that are misclassified, where
     `correct` is no, have a ring. The page shows for the point under the pointer its id, label, prediction, loss and
     the columns of `hover`, and its picture out of `previews`, PNG by the id of the sample. Samples other than those
     of `selected`, ids, are dimmed. A sample without a position is left out and counted in the caption; above 200,000,
@@ -58,7 +61,7 @@ def map_figure(
     part, places = table.select(shown).take(pa.array(rows)), places[rows]
     color = color or (LABEL if _has(part, LABEL) else None)
     size = size or (LOSS if _has(part, LOSS) and is_number(part[LOSS]) else None)
-    colours = colours_of(color, part[color]) if color else None
+    colours = colours_of(color, part[color], classes if color in {LABEL, PREDICTION} else ()) if color else None
     order = _drawing_order(part, colours)
     part, places = part.take(pa.array(order)), places[order]
     colours = replace(colours, codes=colours.codes[order]) if colours else None
@@ -150,4 +153,6 @@ def _colour_words(colours: Classes | Ramp) -> str:
     if isinstance(colours, Ramp):
         return f"Colour: {colours.column}, from {number(colours.low)} to {number(colours.high)}{missing}."
     rest = f", and {colours.others:,} more in one colour" if colours.others else ""
-    return f"Colour: {colours.column}, {counted(len(colours.names), 'value')}{rest}{missing}."
+    shown = sum(count > 0 for count in colours.counts)
+    marks = ", dots and triangles" if len(colours.names) > len(CLASS_COLOURS) else ""
+    return f"Colour: {colours.column}, {counted(shown, 'value')}{marks}{rest}{missing}."

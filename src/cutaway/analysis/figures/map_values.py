@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis.figures.packing import is_number, texts
-from cutaway.analysis.figures.palettes import MOST_COLOURS, NO_VALUE, OTHER
+from cutaway.analysis.figures.palettes import NO_VALUE, OTHER
 from cutaway.analysis.figures.words import natural_order
 from cutaway.analysis.samples.samples import doubles_of
 from cutaway.arrays import Float32Array, Float64Array, UInt8Array
+from cutaway.class_colours import MARKED_CLASSES
 
 __all__ = ["Classes", "Name", "Ramp", "Sizes", "class_names", "colours_of", "sizes_of"]
 
@@ -22,7 +24,11 @@ RAMP_STEPS = 254
 
 @dataclass(frozen=True)
 class Classes:
-    """Samples coloured by name. `codes` has for each the place of its name in `names`, `OTHER` or `NO_VALUE`."""
+    """Samples coloured by name. `codes` has for each the place of its name in `names`, `OTHER` or `NO_VALUE`.
+
+    A place is that of a colour and a mark. A name of which there are no samples keeps it, so that all figures of a
+    population show a class alike.
+    """
 
     column: str
     codes: UInt8Array
@@ -34,7 +40,7 @@ class Classes:
 
     def entries(self) -> list[tuple[int, str, int]]:
         """Return what a legend lists: code, name and count of each class, of the others, and of those without any."""
-        found = [(code, name, self.counts[code]) for code, name in enumerate(self.names)]
+        found = [(code, name, self.counts[code]) for code, name in enumerate(self.names) if self.counts[code]]
         if self.others:
             found.append((OTHER, f"{self.others:,} more", self.other_count))
         if self.none_count:
@@ -72,8 +78,11 @@ class Name:
     y: float
 
 
-def colours_of(name: str, column: pa.ChunkedArray) -> Classes | Ramp:
-    """Return the colours of a column: by name for texts, yes and no, and few whole numbers; by amount otherwise."""
+def colours_of(name: str, column: pa.ChunkedArray, classes: Sequence[str] = ()) -> Classes | Ramp:
+    """Return the colours of a column: by name for texts, yes and no, and few whole numbers; by amount otherwise.
+
+    `classes` are names of the column in an order of their own, that of the colours.
+    """
     whole = pa.types.is_integer(column.type)
     if is_number(column) and not (whole and len(column.unique()) <= MOST_WHOLE):
         return _ramp(name, column)
@@ -82,10 +91,7 @@ def colours_of(name: str, column: pa.ChunkedArray) -> Classes | Ramp:
     for value in values:
         if value is not None:
             counts[value] = counts.get(value, 0) + 1
-    kept = list(counts)
-    if len(kept) > MOST_COLOURS:
-        kept = sorted(kept, key=lambda one: (-counts[one], one))[: MOST_COLOURS - 1]
-    names = natural_order(kept)
+    names = _named(counts, ("yes", "no") if pa.types.is_boolean(column.type) else classes)
     places: dict[str | None, int] = {one: place for place, one in enumerate(names)}
     places[None] = NO_VALUE
     codes = np.array([places.get(value, OTHER) for value in values], np.uint8)
@@ -93,11 +99,23 @@ def colours_of(name: str, column: pa.ChunkedArray) -> Classes | Ramp:
         name,
         codes,
         tuple(names),
-        tuple(counts[one] for one in names),
-        len(counts) - len(names),
+        tuple(counts.get(one, 0) for one in names),
+        len(counts.keys() - names),
         int((codes == OTHER).sum()),
         int((codes == NO_VALUE).sum()),
     )
+
+
+def _named(counts: dict[str, int], classes: Sequence[str]) -> list[str]:
+    """Return the names that have a colour: all of them in their order, or of too many the most frequent."""
+    known = [*classes, *natural_order(counts.keys() - set(classes))]
+    if len(known) <= MARKED_CLASSES:
+        return known
+    present = [one for one in known if one in counts]
+    if len(present) <= MARKED_CLASSES:
+        return present
+    most = set(sorted(counts, key=lambda one: (-counts[one], one))[: MARKED_CLASSES - 1])
+    return [one for one in present if one in most]
 
 
 def _ramp(name: str, column: pa.ChunkedArray) -> Ramp:

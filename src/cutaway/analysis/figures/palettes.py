@@ -1,16 +1,15 @@
 """The colours of figures, for a light and a dark ground. Names no data.
 
-The ten colours of classes were searched for: each pair stays apart for every common kind of colour vision, and each
-stands out from its ground. Scales run from what lies near the ground to what stands out, so that large values are seen.
+Classes have the same colours on both, see `cutaway.class_colours`. Scales run from what lies near the ground to what
+stands out, so that large values are seen.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DARK", "LIGHT", "MOST_COLOURS", "NO_VALUE", "OTHER", "Theme", "shades"]
+__all__ = ["DARK", "LIGHT", "NO_VALUE", "OTHER", "Theme", "shades"]
 
-MOST_COLOURS = 10
 # Among codes of one byte: the classes that have no colour of their own, and samples that have no value.
 OTHER, NO_VALUE = 254, 255
 
@@ -27,7 +26,6 @@ class Theme:
     orange: str
     other: str
     none: str
-    classes: tuple[str, ...]
     ramp: tuple[str, ...]
 
 
@@ -40,10 +38,6 @@ LIGHT = Theme(
     orange="#d9731a",
     other="#858c95",
     none="#b4b9bf",
-    classes=(
-        *("#1a95fe", "#e58c0a", "#168f6a", "#9b1c65", "#071b8b"),
-        *("#cc440b", "#ad61bd", "#564405", "#5744bd", "#550157"),
-    ),
     ramp=("#8fd744", "#35b779", "#21918c", "#31688e", "#443983", "#440154"),
 )
 DARK = Theme(
@@ -55,10 +49,6 @@ DARK = Theme(
     orange="#e88a3a",
     other="#7d8590",
     none="#565d66",
-    classes=(
-        *("#02c7fe", "#fed809", "#83fca2", "#e968b8", "#6586ff"),
-        *("#c63c1c", "#9e4bb6", "#b7883c", "#97bf13", "#f7a597"),
-    ),
     ramp=("#3f4a8a", "#2e6d8e", "#21918c", "#35b779", "#8fd744", "#fde725"),
 )
 

@@ -18,6 +18,7 @@ from cutaway.analysis.figures.pictures import Previews
 from cutaway.analysis.figures.words import clean, number
 from cutaway.analysis.samples import SAMPLE
 from cutaway.arrays import BoolArray, Float32Array, Float64Array, UInt8Array
+from cutaway.class_colours import MARKED_CLASSES, class_colour, is_triangle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,10 +29,10 @@ __all__ = ["PointMap"]
 DIMMED = 0.1
 # Of the letters of a name among the points.
 LONGEST = 16
-# How wide a letter of a name is, and how high a line, in pixels of the figure: rather too much than too little.
-LETTER, LINE = 11.0, 22.0
 # A legend beside the points would leave them no room in a figure that is narrower, in inches.
 NARROWEST = 4.5
+# The area of a triangle's box beside that of a disc that covers as much.
+TRIANGLE = 1.57
 
 
 @dataclass(frozen=True)
@@ -66,13 +67,19 @@ class PointMap(Content):
         points = self._radii() * 72 / canvas.dpi
         colours = self._rgba()
         area = (2 * points) ** 2
+        marks = self._triangles()[self._codes()]
         # The wrong ones come last in the order of drawing; without rims the others take half the time.
-        for rows, width in ((~self.wrong, 0.0), (self.wrong, 0.9)):
-            x, y = self.positions[rows].T
-            rims: Any = np.column_stack([np.tile(_rgb(LIGHT.ink), (len(x), 1)), colours[rows, 3]]) if width else "none"
-            axes.scatter(x, y, s=area[rows], c=colours[rows], edgecolors=rims, linewidths=width)
-        self._paint_names(axes, *canvas.get_size_inches() * canvas.dpi)
+        for wrong, width in ((~self.wrong, 0.0), (self.wrong, 0.9)):
+            for marked, shape, larger in ((~marks, "o", 1.0), (marks, "^", TRIANGLE)):
+                rows = wrong & marked
+                if rows.any():
+                    x, y = self.positions[rows].T
+                    edges = np.column_stack([np.tile(_rgb(LIGHT.ink), (len(x), 1)), colours[rows, 3]])
+                    rims: Any = edges if width else "none"
+                    drawn = colours[rows]
+                    axes.scatter(x, y, larger * area[rows], drawn, shape, edgecolors=rims, linewidths=width)
         self._paint_legend(canvas, axes)
+        self._paint_names(canvas, axes)
 
     def _radii(self) -> Float32Array:
         scale = np.zeros(len(self.ids)) if self.sizes is None else self.sizes.scale / 255
@@ -92,13 +99,20 @@ class PointMap(Content):
         """Return the 256 colours that codes stand for."""
         if isinstance(self.colours, Ramp):
             return [*shades(theme.ramp, NO_VALUE), theme.none]
-        return [*theme.classes, *[theme.other] * (NO_VALUE - len(theme.classes)), theme.none]
+        named = [class_colour(place) for place in range(MARKED_CLASSES)]
+        return [*named, *[theme.other] * (NO_VALUE - len(named)), theme.none]
 
-    def _paint_names(self, axes: Axes, wide: float, high: float) -> None:
+    def _triangles(self) -> BoolArray:
+        """Return for each of the 256 codes whether it is drawn as a triangle."""
+        named = isinstance(self.colours, Classes)
+        return np.array([named and code < MARKED_CLASSES and is_triangle(code) for code in range(256)])
+
+    def _paint_names(self, canvas: Canvas, axes: Axes) -> None:
+        """Write the names that do not lie on one another, largest classes first."""
         from matplotlib.patheffects import withStroke
 
         halo = [withStroke(linewidth=3, foreground="white")]
-        for name in self._names_apart(wide, high):
+        written = [
             axes.text(
                 *(name.x, name.y, plain(name.text, LONGEST)),
                 ha="center",
@@ -108,21 +122,17 @@ class PointMap(Content):
                 color=LIGHT.ink,
                 path_effects=halo,
             )
-
-    def _names_apart(self, wide: float, high: float) -> list[Name]:
-        """Return the names that do not lie on one another in so many pixels, by an estimate, largest classes first."""
-        span = np.maximum(np.ptp(self.positions, axis=0), 1e-12)
-        scale = float(min(wide * 0.7 / span[0], high * 0.8 / span[1]))
-        kept: list[tuple[Name, float]] = []
-        for name in self.names:
-            half = LETTER / 2 * min(len(name.text), LONGEST)
-            apart = [
-                abs(name.x - other.x) * scale > half + width or abs(name.y - other.y) * scale > LINE
-                for other, width in kept
-            ]
-            if all(apart):
-                kept.append((name, half))
-        return [name for name, _ in kept]
+            for name in self.names
+        ]
+        # Where they lie is known once the figure is laid out.
+        canvas.draw_without_rendering()
+        taken: list[Any] = []
+        for text in written:
+            box = text.get_window_extent().padded(2)
+            if any(box.overlaps(other) for other in taken):
+                text.remove()
+            else:
+                taken.append(box)
 
     def _paint_legend(self, canvas: Canvas, axes: Axes) -> None:
         from matplotlib.cm import ScalarMappable
@@ -141,11 +151,14 @@ class PointMap(Content):
             canvas.legend(handles=handles, loc="outside right upper", frameon=False, fontsize=9, title=title)
 
     def _handles(self, dpi: float) -> list[Any]:
-        colours = self._shades(LIGHT)
+        colours, triangles = self._shades(LIGHT), self._triangles()
         handles = []
         if isinstance(self.colours, Classes):
             entries = self.colours.entries()
-            handles = [_dot(colours[code], f"{plain(name, 22)}  ({count:,})") for code, name, count in entries]
+            handles = [
+                _dot(colours[code], f"{plain(name, 22)}  ({count:,})", shape="^" if triangles[code] else "o")
+                for code, name, count in entries
+            ]
         if self.wrong.any():
             handles.append(_dot("white", f"misclassified  ({int(self.wrong.sum()):,})", edge=LIGHT.ink))
         if self.sizes is not None and self.sizes.high > self.sizes.low:
@@ -170,6 +183,7 @@ class PointMap(Content):
             "x": pack(self.positions[:, 0]),
             "y": pack(self.positions[:, 1]),
             "codes": pack(self._codes()),
+            "triangles": pack(self._triangles().astype(np.uint8)),
             "scale": pack(np.zeros(len(self.ids), np.uint8) if self.sizes is None else self.sizes.scale),
             "wrong": pack(self.wrong.astype(np.uint8)),
             "selected": None if self.selected is None else pack(self.selected.astype(np.uint8)),
@@ -202,9 +216,9 @@ def _rgb(colour: str) -> tuple[float, float, float]:
     return red, green, blue
 
 
-def _dot(colour: str, label: str, *, edge: str = "none", size: float = 7) -> Any:
+def _dot(colour: str, label: str, *, edge: str = "none", size: float = 7, shape: str = "o") -> Any:
     from matplotlib.lines import Line2D
 
     return Line2D(
-        [], [], marker="o", linestyle="none", color=colour, markeredgecolor=edge, markersize=size, label=label
+        [], [], marker=shape, linestyle="none", color=colour, markeredgecolor=edge, markersize=size, label=label
     )

@@ -89,6 +89,7 @@ def plot_map(
         previews=previews_of(population),
         title=title or _title(population),
         selected=None if rows is None else [population.ids[row] for row in rows],
+        classes=population.samples.classes,
     )
 
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from cutaway.class_colours import class_colour
+
 if TYPE_CHECKING:
     from PIL.Image import Image
     from PIL.ImageFont import FreeTypeFont, ImageFont
@@ -35,24 +37,11 @@ INK: Colour = (33, 37, 48)
 FAINT: Colour = (104, 112, 130)
 GRID: Colour = (228, 231, 238)
 
-# Told apart by people who see colours differently, too (after Okabe and Ito; yellow is darkened to show on white).
-_PALETTE: tuple[Colour, ...] = (
-    (0, 114, 178),
-    (230, 120, 0),
-    (0, 158, 115),
-    (204, 80, 150),
-    (86, 160, 220),
-    (190, 60, 20),
-    (180, 160, 0),
-    (110, 80, 190),
-    (160, 105, 60),
-    (120, 180, 80),
-)
-
 
 def colour_of(index: int) -> Colour:
     """Return the colour of the label, trace or class with an index; after ten they come again."""
-    return _PALETTE[index % len(_PALETTE)]
+    red, green, blue = bytes.fromhex(class_colour(index)[1:])
+    return red, green, blue
 
 
 def colour_of_label(label: str) -> Colour:

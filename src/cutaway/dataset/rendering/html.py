@@ -90,7 +90,7 @@ def _boxes(value: leap.LeapImageWithBBox) -> str:
 
 
 def _mask(value: leap.LeapImageMask) -> str:
-    return _picture(value, "an image with a mask") + _legend(shown_labels(value.mask, value.labels))
+    return _picture(value, "an image with a mask") + _legend(shown_labels(value.mask, value.labels, striped=True))
 
 
 def _heatmaps(value: leap.LeapImageWithHeatmap) -> str:

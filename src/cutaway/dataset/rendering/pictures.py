@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cutaway.arrays import Array, UInt8Array
+from cutaway.class_colours import is_triangle
 from cutaway.dataset.rendering.canvas import (
     INK,
     PAPER,
@@ -55,6 +56,8 @@ __all__ = [
 SMALLEST, LARGEST = 256, 1024
 _PANELS, _PANEL = 12, 384
 _FRAMES = 120
+# Of so many pixels along a diagonal one is left out where a class has the second mark.
+_STRIPE = 3
 
 
 def as_picture(pixels: UInt8Array) -> Image:
@@ -97,18 +100,22 @@ def masked(value: LeapImageMask, longest: int = LARGEST) -> Image:
     colours = np.array([colour_of(index) for index in range(len(value.labels))], np.uint8)
     tinted = ((pixels.astype(np.uint16) + colours[mask]) // 2).astype(np.uint8)
     nothing = np.array([is_background(label) for label in value.labels])[mask]
-    return as_picture(np.where(nothing[..., np.newaxis], pixels, tinted))
+    # Classes that share a colour are told apart by stripes.
+    striped = np.array([is_triangle(index) for index in range(len(value.labels))])[mask]
+    gaps = np.indices(mask.shape).sum(axis=0) % _STRIPE == 0
+    return as_picture(np.where((nothing | striped & gaps)[..., np.newaxis], pixels, tinted))
 
 
 def mask_with_legend(value: LeapImageMask) -> Image:
     """Return the image under its mask, and below it the labels that are in it."""
-    return _stacked([readable(masked(value)), legend(shown_labels(value.mask, value.labels), SMALLEST)])
+    return _stacked([readable(masked(value)), legend(shown_labels(value.mask, value.labels, striped=True), SMALLEST)])
 
 
-def shown_labels(mask: Array, labels: Sequence[str]) -> list[tuple[str, Colour]]:
-    """Return the labels that a mask uses, with their colours; background has none."""
-    present = [(labels[index], colour_of(int(index))) for index in np.unique(mask)]
-    return [(label, colour) for label, colour in present if not is_background(label)]
+def shown_labels(mask: Array, labels: Sequence[str], *, striped: bool = False) -> list[tuple[str, Colour]]:
+    """Return the labels that a mask uses, with their colours, and whether they are striped; background has none."""
+    present = [int(index) for index in np.unique(mask) if not is_background(labels[index])]
+    said = {index: " (striped)" if striped and is_triangle(index) else "" for index in present}
+    return [(labels[index] + said[index], colour_of(index)) for index in present]
 
 
 def boxes(value: LeapImageWithBBox) -> Image:

@@ -76,7 +76,7 @@ class FindingDetail(Wire):
     last_step: int | None
     samples_known: bool
     tensors: list[str] = Field(description="Tensors of this run that it names.")
-    actions: list[RequestRow] = Field(description="What was asked of the training because of it.")
+    actions: list[RequestRow] = Field(description="Requests made to the training because of it.")
 
 
 class StepRow(Wire):

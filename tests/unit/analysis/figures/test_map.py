@@ -7,6 +7,7 @@ import pytest
 from cutaway.analysis.figures import map as map_module
 from cutaway.analysis.figures import map_figure
 from cutaway.analysis.figures.pictures import MOST_BYTES, MOST_PREVIEWS
+from cutaway.class_colours import CLASS_COLOURS
 from cutaway.errors import ConfigurationError
 from tests.unit.analysis.figures.made import png, positions, table
 from tests.unit.analysis.figures.reading_pages import Page, decoded
@@ -83,12 +84,50 @@ def test_of_ten_thousand_classes_the_most_frequent_have_a_colour() -> None:
     entries = {one["name"]: one["count"] for one in data["colour"]["entries"]}
     assert entries["many"] == 1_500
     assert entries["some"] == 500
-    assert entries["9,993 more"] == 9_993
-    assert len(entries) == 10
+    assert entries["9,983 more"] == 9_983
+    assert len(entries) == 20
     assert sum(entries.values()) == rows
-    assert "9 values, and 9,993 more in one colour" in figure.caption
+    assert "19 values, dots and triangles, and 9,983 more in one colour" in figure.caption
     assert figure.png()
     assert set(column_of(data, "label")) == set(labels)
+
+
+def test_classes_11_to_20_are_triangles_in_the_colours_of_the_first_ten() -> None:
+    labels = [f"c{row % 20:02}" for row in range(60)]
+    figure = map_figure(positions(60), pa.table({"sample": [str(row) for row in range(60)], "label": labels}))
+    data = Page(figure.html()).data
+    shades, triangles = data["themes"]["light"]["shades"], decoded(data["triangles"])
+    codes = {one["name"]: one["code"] for one in data["colour"]["entries"]}
+    assert shades[codes["c03"]] == shades[codes["c13"]] == CLASS_COLOURS[3]
+    assert (triangles[codes["c03"]], triangles[codes["c13"]]) == (0, 1)
+    assert "20 values, dots and triangles." in figure.caption
+    assert data["themes"]["dark"]["shades"][:20] == shades[:20]
+    assert figure.png()
+
+
+def test_a_class_has_its_colour_where_others_have_no_samples() -> None:
+    samples = pa.table({"sample": ["a", "b"], "label": ["cow", "ant"], "prediction": ["ant", "ant"]})
+    classes = ["bee", "cow", "ant"]
+    for column, present in (("label", {"cow": 1, "ant": 2}), ("prediction", {"ant": 2})):
+        figure = map_figure(positions(2), samples, color=column, classes=classes)
+        found = {one["name"]: one["code"] for one in Page(figure.html()).data["colour"]["entries"]}
+        assert found == present
+        assert f"Colour: {column}, {len(present)} value" in figure.caption
+
+
+def test_names_on_a_map_lie_on_no_other() -> None:
+    from matplotlib.figure import Figure as Canvas
+
+    # Two classes in nearly one place, and one far from both.
+    labels = ["animal of the sea"] * 30 + ["animal of the air"] * 20 + ["plant"] * 10
+    places = np.concatenate([np.zeros((30, 2)), np.full((20, 2), 0.02), np.ones((10, 2))])
+    samples = pa.table({"sample": [str(row) for row in range(60)], "label": labels})
+    canvas = Canvas(figsize=(6, 5), layout="constrained")
+    map_figure(places, samples).content.paint(canvas)
+    written = [text for text in canvas.axes[0].texts if text.get_text()]
+    assert [text.get_text() for text in written] == ["animal o…the sea", "plant"]
+    boxes = [text.get_window_extent() for text in written]
+    assert not boxes[0].overlaps(boxes[1])
 
 
 def test_no_value_is_a_colour_of_its_own() -> None:

@@ -31,7 +31,7 @@ describe("inside against outside", () => {
     expect(found.high).toBeCloseTo(0.468);
     expect(found.scale.min).toBe(0);
     expect(found.scale.max).toBeGreaterThan(0.468);
-    expect(found.words).toBe("error: these 38.5 %, elsewhere 5.6 %. The difference is between 25 points and 41 points, with 95 % certainty.");
+    expect(found.words).toBe("error: these 38.5 %, elsewhere 5.6 %. 95 % interval of the difference: 25 points to 41 points.");
   });
   test("without an interval only the two figures", () => {
     const found = differenceOf({ measure: "median metadata.x", is_share: false, sides: ["test", "validation"], inside: 0.0833, outside: 0.0556, low: null, high: null })!;

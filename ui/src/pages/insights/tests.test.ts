@@ -33,7 +33,7 @@ describe("figures of a test", () => {
     const plot = plotOf({ line: "accuracy at least 0.95", value: 0.9, low: 0.85, high: 0.94 })!;
     expect(plot.scale.min).toBeLessThan(0.85);
     expect(plot.scale.max).toBeGreaterThan(0.95);
-    expect(plot.words).toBe("90 %, between 85 % and 94 % with 95 % certainty; at least 95 % is wanted");
+    expect(plot.words).toBe("90 %, 95 % interval 85 % to 94 %; target: at least 95 %");
     expect(plotOf({ line: "accuracy at least 0.95", value: null, low: null, high: null })).toBeNull();
   });
   test("verdicts are counted, the worst first", () => {

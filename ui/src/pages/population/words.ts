@@ -1,6 +1,7 @@
 // How columns and samples of a population are called. Knows no DOM.
 
 import type { EvaluationRow, PopulationColumn } from "../../api/schema";
+import { cutMiddle } from "../../lib/cut_middle";
 import { count, moment, number, share } from "../../lib/format";
 import type { Column } from "../../map/columns";
 
@@ -57,8 +58,8 @@ export function defaultAgainst(columns: readonly PopulationColumn[]): string {
 export function clusterName(words: string, cluster: number): string {
   const first = words.replace(/^[\d.,\s]+samples?,\s*/, "").split(/[;,]/)[0]!.trim();
   const share = /^(?:(\d+) %|all) of them (.+)$/.exec(first);
-  if (share) return share[1] ? `${share[2]!.slice(0, 30)} (${share[1]} %)` : share[2]!.slice(0, 30);
-  return first === "" ? `cluster ${cluster}` : first.length > 32 ? `${first.slice(0, 30)}…` : first;
+  if (share) return share[1] ? `${cutMiddle(share[2]!, 30)} (${share[1]} %)` : cutMiddle(share[2]!, 30);
+  return first === "" ? `cluster ${cluster}` : cutMiddle(first, 31);
 }
 
 /** The columns of the table where nobody chose. */

@@ -35,10 +35,10 @@ describe("classes", () => {
 
 describe("labelsSentence", () => {
   it("sets the label against those of the similars", () => {
-    expect(labelsSentence({ labels: { "9": 19, "4": 1 } }, "4")).toBe("19 of the 20 nearest are labelled 9; this one is labelled 4, as 1 of them is.");
-    expect(labelsSentence({ labels: { "9": 20 } }, "4")).toBe("All 20 nearest are labelled 9; this one is labelled 4, as none of them is.");
-    expect(labelsSentence({ labels: { "9": 20 } }, "9")).toBe("All 20 nearest are labelled 9, as this one is.");
-    expect(labelsSentence({ labels: { "9": 2, "3": 1 } }, null)).toBe("2 of the 3 nearest are labelled 9.");
+    expect(labelsSentence({ labels: { "9": 19, "4": 1 } }, "4")).toBe("19 of 20 neighbours are labelled 9; only 1 shares its label, 4.");
+    expect(labelsSentence({ labels: { "9": 20 } }, "4")).toBe("All 20 neighbours are labelled 9; none shares its label, 4.");
+    expect(labelsSentence({ labels: { "9": 20 } }, "9")).toBe("All 20 neighbours are labelled 9, like this sample.");
+    expect(labelsSentence({ labels: { "9": 2, "3": 1 } }, null)).toBe("2 of 3 neighbours are labelled 9.");
     expect(labelsSentence({ labels: {} }, "4")).toBe("");
   });
 });
@@ -50,16 +50,16 @@ describe("suggestions", () => {
   });
   it("say how sure they are", () => {
     expect([0.12, 0.0018, null].map(trustSentence)).toEqual([
-      "Little speaks against it: wrong with a probability of 0.12.",
-      "Nothing speaks against it: wrong with a probability of 0.0018.",
-      "Nothing speaks against it.",
+      "Little evidence against it: 0.12 probability of being wrong.",
+      "No evidence against it: 0.0018 probability of being wrong.",
+      "No evidence against it.",
     ]);
     expect([0.9, 0.38, 0.0001, null].map(doubt)).toEqual(["likely", "perhaps", "hardly", "likely"]);
     expect(suggestionSentence({ label: "4", suggested: "9", score: 0.0001, reason: "" })).toBe("Labelled 4; hardly 9 (0.0001).");
   });
   it("that were decided say where that is kept", () => {
     expect(decisionSentence("accepted", "9", "studio", 3)).toContain("overlay studio as 9 (3 corrections)");
-    expect(decisionSentence("undone", null, "studio", 1)).toBe("Taken back. The overlay studio has 1 correction.");
+    expect(decisionSentence("undone", null, "studio", 1)).toBe("Undone. The overlay studio has 1 correction.");
     expect(decisionSentence("rejected", null, null, 0)).toBe("Rejected: the label stays.");
   });
 });

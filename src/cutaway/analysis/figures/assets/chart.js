@@ -18,8 +18,7 @@ begin((data) => {
   const shown = panels.flatMap((panel) => panel.series.filter((one) => !one.faint));
   const lines = shown.filter((one) => one.kind !== "bars");
   const colourOf = (series) => {
-    const theme = isDark() ? "dark" : "light";
-    return series.kind === "bars" ? data.bars[theme] : data.colours[theme][series.colour % data.colours[theme].length];
+    return series.kind === "bars" ? data.bars[isDark() ? "dark" : "light"] : data.colours[series.colour % data.colours.length];
   };
   const strengthOf = (series) => (series.faint ? 0.3 : 1) * (dimmed.size && !dimmed.has(series.name) && series.kind !== "bars" && !(series.faint && dimmed.has(series.name.replace(/ raw$/, ""))) ? 0.12 : 1);
 

@@ -90,12 +90,12 @@ begin((data) => {
     view.draw();
   }
 
-  function entry(name, count, colour, pressed, toggle) {
+  function entry(name, count, colour, pressed, toggle, triangle = false) {
     const item = element("li");
     const button = element("button");
     button.type = "button";
     button.setAttribute("aria-pressed", pressed);
-    const dot = element("span", colour ? "dot" : "dot ring");
+    const dot = element("span", colour ? (triangle ? "dot triangle" : "dot") : "dot ring");
     if (colour) dot.style.background = colour;
     const text = element("span", "name", shortText(name, 20));
     text.title = name;
@@ -114,7 +114,7 @@ begin((data) => {
     if (data.colour && data.colour.entries) {
       for (const one of data.colour.entries) {
         const toggle = () => (chosen.has(one.code) ? chosen.delete(one.code) : chosen.add(one.code));
-        list.append(entry(one.name, one.count, shades[one.code], chosen.has(one.code), toggle));
+        list.append(entry(one.name, one.count, shades[one.code], chosen.has(one.code), toggle, view.triangles[one.code] === 1));
       }
     } else if (data.colour) {
       place.append(ramp(shades), ends(data.colour.low, data.colour.high));

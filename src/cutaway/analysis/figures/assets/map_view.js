@@ -10,6 +10,7 @@ class MapView {
     this.x = arrayOf(data.x);
     this.y = arrayOf(data.y);
     this.codes = arrayOf(data.codes);
+    this.triangles = arrayOf(data.triangles);
     this.scale = arrayOf(data.scale);
     this.wrong = arrayOf(data.wrong);
     this.count = this.x.length;
@@ -134,8 +135,8 @@ class MapView {
     const k = this.factor;
     const [ox, oy] = [width / 2 - this.centre[0] * k, height / 2 + this.centre[1] * k];
     const radii = Array.from({ length: 256 }, (_, size) => this.radiusOfScale(size));
-    const bodies = radii.map((radius) => discOf(radius, 0, width));
-    const rims = radii.map((radius) => discOf(radius + 0.5 * this.ratio, this.ratio, width));
+    const bodies = [false, true].map((triangle) => radii.map((radius) => discOf(radius, 0, width, triangle)));
+    const rims = [false, true].map((triangle) => radii.map((radius) => discOf(radius + 0.5 * this.ratio, this.ratio, width, triangle)));
     bitmap.fill(rgbOf(theme.ground));
     // Dimmed ones first: what was chosen lies on top.
     for (const wanted of [0, 1]) {
@@ -145,8 +146,9 @@ class MapView {
         const column = Math.round(xs[i] * k + ox);
         const row = Math.round(oy - ys[i] * k);
         if (column < -40 || row < -40 || column > width + 40 || row > height + 40) continue;
-        bitmap.disc(column, row, bodies[scale[i]], shades[codes[i]], strength);
-        if (wrong[i]) bitmap.disc(column, row, rims[scale[i]], ink, strength);
+        const mark = this.triangles[codes[i]];
+        bitmap.disc(column, row, bodies[mark][scale[i]], shades[codes[i]], strength);
+        if (wrong[i]) bitmap.disc(column, row, rims[mark][scale[i]], ink, strength);
       }
     }
     bitmap.show();
@@ -166,7 +168,7 @@ class MapView {
       const [x, y] = this.toScreen(name.x, name.y);
       const half = pen.measureText(text).width / 2;
       // Names that would lie on a larger class's wait until there is room.
-      if (taken.some((one) => Math.abs(one.x - x) < one.half + half && Math.abs(one.y - y) < 16 * this.ratio)) continue;
+      if (taken.some((one) => Math.abs(one.x - x) < one.half + half && Math.abs(one.y - y) < 19 * this.ratio)) continue;
       taken.push({ x, y, half });
       pen.strokeStyle = theme.ground;
       pen.lineWidth = 4 * this.ratio;

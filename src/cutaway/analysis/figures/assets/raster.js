@@ -1,17 +1,20 @@
 
-// Discs on a bitmap, without a graphics card: the same everywhere, and as many figures in a notebook as one likes.
+// Discs and triangles on a bitmap, without a graphics card: the same everywhere, and as many figures in a notebook as one likes.
 const discs = new Map();
+// How far the sides of a triangle are from its middle, and its corners, where a disc of radius 1 covers as much.
+const SIDE = 0.777;
+const CORNER = 1.555;
 
-// How much of each pixel around its middle a disc covers, in 256 parts; only its rim where `rim` > 0.
-// `steps` lead from the middle to each pixel of a bitmap that is `width` wide.
-function discOf(radius, rim, width) {
-  const key = (Math.round(radius * 2) * 64 + Math.round(rim * 2)) * 65536 + width;
+// How much of each pixel around its middle a disc covers, in 256 parts, or a triangle as large; only its rim where
+// `rim` > 0. `steps` lead from the middle to each pixel of a bitmap that is `width` wide.
+function discOf(radius, rim, width, triangle = false) {
+  const key = ((Math.round(radius * 2) * 64 + Math.round(rim * 2)) * 65536 + width) * 2 + (triangle ? 1 : 0);
   if (!discs.has(key)) {
-    const reach = Math.ceil(radius + 0.5);
+    const reach = Math.ceil((triangle ? CORNER : 1) * radius + 0.5);
     const [rows, columns, shares] = [[], [], []];
     for (let dy = -reach; dy <= reach; dy++) {
       for (let dx = -reach; dx <= reach; dx++) {
-        const away = Math.hypot(dx, dy);
+        const away = triangle ? Math.max(dy, 0.866 * Math.abs(dx) - 0.5 * dy) / SIDE : Math.hypot(dx, dy);
         let share = Math.min(1, Math.max(0, radius + 0.5 - away));
         if (rim) share *= Math.min(1, Math.max(0, away - (radius - rim) + 0.5));
         if (share > 0.02) { rows.push(dy); columns.push(dx); shares.push(Math.round(share * 256)); }
