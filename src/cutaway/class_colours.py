@@ -1,6 +1,7 @@
 """The colours of classes: the same on the page, in figures, reports and pictures, and on light and dark grounds.
 
-Ten, found by `python -m scripts.search_class_colours`; what they keep is tested in tests/unit/test_class_colours.py.
+Ten, found by `python -m scripts.search_class_colours --seed 1`; what they keep is tested in
+tests/unit/test_class_colours.py.
 The page has them in ui/src/lib/class_colours.ts. Classes 11 to 20 have the same ten with a second mark, a triangle
 where the first is a disc. Beyond that both come again, and names tell classes apart.
 """
@@ -10,8 +11,8 @@ from __future__ import annotations
 __all__ = ["CLASS_COLOURS", "MARKED_CLASSES", "class_colour", "is_triangle"]
 
 CLASS_COLOURS = (
-    *("#aa4b03", "#ca7d65", "#ca0562", "#10746d", "#5b93f8"),
-    *("#fe6115", "#b516a7", "#ff3b9f", "#549fb4", "#0257ff"),
+    *("#0055fa", "#fd5914", "#b53658", "#5e9db9", "#ff38a0"),
+    *("#0e8278", "#748dff", "#ae4402", "#55a65c", "#b122a4"),
 )
 # So many classes have a mark of their own.
 MARKED_CLASSES = 2 * len(CLASS_COLOURS)

@@ -173,6 +173,25 @@ def test_an_editor_that_was_opened_while_another_is_written_stays(open_page: Wat
     expect(page.get_by_label(re.compile("^Note"))).to_have_value("half a sentence")
 
 
+def test_tags_that_could_not_be_saved_are_said_also_where_another_editor_was_opened(
+    open_page: WatchedPages, studio: Shown
+) -> None:
+    page = open_page(studio.address(columns=["tags", "note"]))
+    open_page.expect("status of 507")
+    held: list[Any] = []
+    page.route(re.compile("/annotations"), lambda route: held.append(route))  # noqa: PLW0108 - as playwright needs it
+    page.get_by_role("button", name="Edit the tags of large").click()
+    page.get_by_label(re.compile("^Tags")).fill("never written")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Edit the note of large").click()
+    page.get_by_label(re.compile("^Note")).fill("half a sentence")
+    refusal = {"ok": False, "error": "The disk is full.", "code": "full", "hint": "", "status": 507, "request": "1"}
+    held[0].fulfill(status=507, json=refusal)
+    expect(page.get_by_role("alert")).to_contain_text("The tags of large could not be saved. The disk is full.")
+    expect(row_of(page, "large")).not_to_contain_text("never written")
+    expect(page.get_by_label(re.compile("^Note"))).to_have_value("half a sentence")
+
+
 def test_selected_runs_are_compared(open_page: WatchedPages, studio: Shown) -> None:
     page = open_page(studio.address())
     page.get_by_role("checkbox", name="Select healthy").check()

@@ -40,9 +40,8 @@ def test_the_model_of_colours_gives_its_published_examples(xyz: tuple, adapting:
 
 @pytest.mark.parametrize("vision", VISIONS)
 def test_no_two_classes_are_nearer_than_the_nearest_of_petroffs_ten(vision: str) -> None:
-    theirs = min(least_distances(THEIRS).values())
-    assert theirs == pytest.approx(14.54, abs=0.01)
-    assert least_distances(TEN)[vision] >= theirs
+    # His are 18.70 apart to everybody, 14.91 and 14.54 to those who lack a kind of cones.
+    assert least_distances(TEN)[vision] >= least_distances(THEIRS)[vision]
 
 
 @pytest.mark.parametrize(("colour", "ground"), product(CLASS_COLOURS, grounds()))
@@ -53,7 +52,7 @@ def test_a_class_stands_out_from_every_ground_of_either_theme(colour: str, groun
 def test_the_colours_of_classes_are_vivid() -> None:
     chroma = np.hypot(*ucs(linear(TEN))[:, 1:].T)
     # Petroff's two greys have 7 and 8, half of his have less than 20.
-    assert chroma.min() >= 18
+    assert chroma.min() >= 20
 
 
 def test_the_page_has_the_same_colours() -> None:

@@ -37,7 +37,7 @@ it("gives equal room in logarithms", () => {
 });
 it("labels a log scale at round values only", () => {
   const label = optionsOf({ ...wishes, log: true }).axes![1]!.values as unknown as (plot: null, splits: (number | null)[]) => string[];
-  expect(label(null, [0.001329, 0.01, 0.02, 0.03, 1, 1000, null])).toEqual(["", "0.01", "0.02", "", "1", "1 000", ""]);
+  expect(label(null, [0.001329, 0.01, 0.02, 0.03, 1, 1000, null])).toEqual(["", "0.01", "0.02", "", "1", "1,000", ""]);
 });
 it("has ticks for the smallest and the largest values that a training can have", () => {
   const { incrs, splits } = optionsOf(wishes).axes![1]! as unknown as { incrs: number[]; splits: (plot: null, axis: number, min: number, max: number, increment: number) => number[] };

@@ -1,7 +1,7 @@
 // The colours of classes: the same everywhere and in both themes, as `cutaway.class_colours` has them. Classes 11 to 20 have the
 // same ten with a second mark, a triangle where the first is a disc; beyond that both come again, and names tell classes apart.
 
-export const CLASS_COLOURS = ["#aa4b03", "#ca7d65", "#ca0562", "#10746d", "#5b93f8", "#fe6115", "#b516a7", "#ff3b9f", "#549fb4", "#0257ff"] as const;
+export const CLASS_COLOURS = ["#0055fa", "#fd5914", "#b53658", "#5e9db9", "#ff38a0", "#0e8278", "#748dff", "#ae4402", "#55a65c", "#b122a4"] as const;
 
 /** So many classes have a mark of their own. */
 export const MARKED_CLASSES = 2 * CLASS_COLOURS.length;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { ago, count, duration, grouped, number, share } from "./format";
+import { ago, chance, count, duration, grouped, number, share } from "./format";
 
 describe("number", () => {
   it.each([
     [0, "0"],
-    [1234567, "1 234 567"],
+    [1234567, "1,234,567"],
     [0.123456, "0.1235"],
     [-0.5, "−0.5"],
     [0.0000123456, "1.235e−5"],
@@ -36,9 +36,12 @@ it("says how long ago", () => {
 });
 it("counts in words", () => {
   expect(count(1, "run")).toBe("1 run");
-  expect(count(1200, "run")).toBe("1 200 runs");
+  expect(count(1200, "run")).toBe("1,200 runs");
 });
 it("groups and shares", () => {
-  expect(grouped(-1000)).toBe("−1 000");
+  expect(grouped(-1000)).toBe("−1,000");
   expect(share(0.1234)).toBe("12.3 %");
+});
+it("never says that something has no chance at all", () => {
+  expect([0, 0.0004, 0.04, 1, null].map(chance)).toEqual(["< 0.001", "< 0.001", "0.04", "1", "–"]);
 });

@@ -93,6 +93,6 @@ it("measures time from the start and shows the clock as it is", () => {
 });
 it("says how much is shown", () => {
   expect(shownNote([curve([0, 1, 2])])).toBe("all 3 values");
-  expect(shownNote([curve([0, 1], { every: 7, whole: 7000 })])).toBe("1 in 7 of 7 000 values");
+  expect(shownNote([curve([0, 1], { every: 7, whole: 7000 })])).toBe("1 in 7 of 7,000 values");
   expect(shownNote([])).toBe("");
 });

@@ -28,7 +28,7 @@ describe("why something cannot be started", () => {
   test("says what is missing", () => {
     expect(whyNot({ run: "", kind: "analyze", what: "", other: "" }, undefined, "")).toBe("Choose a run.");
     expect(whyNot({ run: "r", kind: "analyze", what: "", other: "" }, undefined, "There is no evaluation.")).toBe("There is no evaluation.");
-    expect(whyNot({ run: "r", kind: "compare", what: "", other: "" }, population, "")).toMatch(/compared with/);
+    expect(whyNot({ run: "r", kind: "compare", what: "", other: "" }, population, "")).toMatch(/compare with/);
     expect(whyNot({ run: "r", kind: "analyze", what: "ambiguous", other: "" }, population, "")).toBe("There are no labels.");
   });
   test("and nothing where it can", () => {

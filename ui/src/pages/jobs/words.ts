@@ -42,7 +42,7 @@ export function doneShare(job: Progress & Pick<JobRow, "state">): number | null 
   return Math.max(0, Math.min(1, job.done / job.total));
 }
 
-/** `1 200 of 70 000 samples`. The unit is of many; what the server calls by nothing are steps of the work. */
+/** `1,200 of 70,000 samples`. The unit is of many; what the server calls by nothing are steps of the work. */
 export function progressText(job: Progress): string {
   const unit = job.unit || "steps";
   if (job.total !== null && job.total > 0) return `${grouped(job.done)} of ${grouped(job.total)} ${unit}`;

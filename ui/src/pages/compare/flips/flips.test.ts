@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DIMMED, SHOWN } from "../../../map/types";
-import { flipColours, flipFlags, FLIPS, fourFields, regionLabels, showOf, sides } from "./flips";
+import { flipColours, flipFlags, FLIPS, fourFields, insignificant, regionLabels, showOf, sides } from "./flips";
 
 const codes = Int32Array.from([0, 1, 2, 3, 4]);
 
@@ -41,5 +41,15 @@ describe("which of two runs comes first", () => {
   it("needs two, and takes no run for both sides", () => {
     expect(sides(["a"], null, null, null)).toBeNull();
     expect(sides(["a", "b"], null, "b", "b")).toEqual(["b", "a"]);
+  });
+});
+
+describe("a change of the accuracy that may be none", () => {
+  const row = (change: number, low: number | null, high: number | null) => ({ accuracy: { before: 0.9, after: 0.9 + change, change, low, high, p: 0.5 } });
+  it("is said with its interval, in points", () => {
+    expect(insignificant(row(0.009, -0.03, 0.049))).toBe("Accuracy +0.9 points [−3.0, +4.9]: not significant.");
+  });
+  it("is not said where it is surely one, or where nothing is known", () => {
+    expect([row(0.009, 0.001, 0.02), row(-0.1, -0.2, -0.05), row(0.1, null, null), { accuracy: null }].map(insignificant)).toEqual(["", "", "", ""]);
   });
 });

@@ -135,7 +135,7 @@ it("says what went wrong, and asks again after a restart", async () => {
   training.fails = true;
   store.want(["loss@TRAIN"]);
   await settle();
-  expect(store.error?.message).toContain("does not answer");
+  expect(store.error?.message).toContain("is not responding");
   training.fails = false;
   store.restart();
   await settle();

@@ -21,7 +21,7 @@ describe("a window of steps", () => {
     expect(moved({ from: 12, to: 16 }, 1, 0, 16)).toBeNull();
   });
   it("is told in words", () => {
-    expect([windowText({ from: 4, to: 4 }), windowText({ from: 4, to: 1200 })]).toEqual(["step 4", "steps 4 to 1 200"]);
+    expect([windowText({ from: 4, to: 4 }), windowText({ from: 4, to: 1200 })]).toEqual(["step 4", "steps 4 to 1,200"]);
   });
 });
 
