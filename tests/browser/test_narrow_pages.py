@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
@@ -15,12 +16,12 @@ from tests.browser.watched_pages import WatchedPages
 
 WIDTH = 390
 
-# Pages about samples: the address, and what shows that they are there. Names of runs in braces stand for their ids.
+# Pages about samples: the address, and what shows that they are there. Names in braces stand for ids.
 ABOUT_SAMPLES = {
     "population": ("runs/{digits}/population", ".panels [role=grid]"),
     "population of texts": ("runs/{text}/population", ".panels [role=grid]"),
     "sample": (f"runs/{{digits}}/sample?sample={TWINS[1]}", "#sample-similar"),
-    "sample of a text": ("runs/{text}/sample?sample=validation%2F0", "#sample-similar"),
+    "sample of a text": ("runs/{text}/sample?sample={sentence}", "#sample-similar"),
     "insights": ("runs/{digits}/insights", "[data-insight]"),
     "labels": ("runs/{digits}/insights?tab=labels", "[data-sample]"),
     "tests": ("runs/{digits}/insights?tab=tests", "main form"),
@@ -62,6 +63,8 @@ def test_a_page_of_a_training_fits_on_a_phone(open_page: WatchedPages, studio: S
 def test_a_page_about_samples_fits_on_a_phone(open_page: WatchedPages, compared: Shown, name: str) -> None:
     address, ready = ABOUT_SAMPLES[name]
     ids = {run: compared.id_of(run) for run in (DIGITS, WIDE, TEXT)}
+    [sentence] = compared.ask(f"runs/{ids[TEXT]}/population/search", limit=1)
+    ids["sentence"] = quote(sentence["sample"], safe="")
     page = open_page(f"{compared.url}/{address.format_map(ids)}", width=WIDTH, height=844)
     expect(page.locator(ready).first).to_be_attached()
     assert_fits(page)

@@ -44,7 +44,7 @@ def test_no_two_classes_are_nearer_than_the_nearest_of_petroffs_ten(vision: str)
     assert least_distances(TEN)[vision] >= least_distances(THEIRS)[vision]
 
 
-@pytest.mark.parametrize(("colour", "ground"), product(CLASS_COLOURS, grounds()))
+@pytest.mark.parametrize(("colour", "ground"), [*product(CLASS_COLOURS, grounds())])
 def test_a_class_stands_out_from_every_ground_of_either_theme(colour: str, ground: str) -> None:
     assert contrast(colour, grounds()[ground]) >= 3
 
