@@ -259,7 +259,7 @@ def test_a_column_of_lists_cannot_be_shown() -> None:
 
 
 def test_samples_without_a_colour_lie_below_the_others() -> None:
-    labels = [None if row % 3 == 0 else f"c{row % 20}" for row in range(60)]
+    labels = [None if row % 3 == 0 else f"c{row % 40}" for row in range(60)]
     codes = decoded(
         Page(map_figure(positions(), table().set_column(1, "label", pa.array(labels))).html()).data["codes"]
     )
