@@ -109,4 +109,6 @@ def test_sides_are_swapped_and_a_flip_opens_its_sample(open_page: WatchedPages, 
 
 def test_one_run_alone_is_asked_for_another(open_page: WatchedPages, explored: Shown) -> None:
     page = open_page(address(explored, DIGITS))
-    expect(page.get_by_text("It takes two runs that were evaluated on the same data set.")).to_be_visible()
+    expect(
+        page.get_by_text("Comparing samples needs two runs that were evaluated on the same data set.")
+    ).to_be_visible()

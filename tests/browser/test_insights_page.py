@@ -62,7 +62,7 @@ def test_without_insights_the_job_is_offered_and_one_of_them_becomes_a_test(
     page = open_page(explored.address(DIGITS, "insights", evaluation=0))
     expect(page.get_by_text("No insights yet.")).to_be_visible()
     assert axe(page) == []
-    page.get_by_role("button", name="Analyze").click()
+    page.get_by_role("button", name="Analyze", exact=True).click()
     expect(page.locator("[data-job]")).to_be_visible()
     card = cards(page).filter(has=page.get_by_role("button", name="Make it a test"))
     expect(card.first).to_be_visible()

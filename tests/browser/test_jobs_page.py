@@ -71,7 +71,7 @@ def test_an_analysis_is_started_finishes_and_leads_to_what_it_made(
     open_page: WatchedPages, working: Shown, axe: Any
 ) -> None:
     page = open_page(f"{working.url}/jobs")
-    expect(page.get_by_text("No job was started yet.")).to_be_visible()
+    expect(page.get_by_text("No jobs yet.")).to_be_visible()
     page.keyboard.press("n")
     form = page.get_by_role("dialog", name="Start a job")
     expect(form.get_by_role("button", name="Start", exact=True)).to_be_disabled()
@@ -163,7 +163,7 @@ def test_a_job_outlives_its_studio_and_one_that_is_killed_is_lost(
         page = open_page(f"{second.url}/jobs/{job}")
         expect(page.get_by_text(re.compile(r"[\d ,.]+ of 330 samples"))).to_be_visible()
         os.kill(process, signal.SIGKILL)
-        expect(page.get_by_text("Its process ended without a word").first).to_be_visible()
+        expect(page.get_by_text("Its process ended unexpectedly").first).to_be_visible()
         page.get_by_role("link", name="All jobs").click()
         expect(listed(page).first).to_contain_text("lost")
         open_page.close()

@@ -104,7 +104,7 @@ def test_where_a_stream_does_not_get_through_the_page_asks(
     page = open_page(studio.url + "/nowhere")
     page.route("**/api/live?*", lambda route: route.fulfill(status=502))
     page.goto(studio.address("live"))
-    expect(page.locator("header").get_by_role("status")).to_have_text(re.compile("asking every 2 s"))
+    expect(page.locator("header").get_by_role("status")).to_have_text(re.compile("checked every 2 s"))
     expect(page.get_by_role("img", name=re.compile("^Chart of loss,"))).to_be_visible()
     begun = last_step(page)
     eventually(lambda: page.wait_for_timeout(20) is None and last_step(page) > begun + 10)

@@ -111,7 +111,7 @@ def test_a_model_of_words_says_why_no_file_can_be_tried(
     page = open_page(explored.address(TEXT, "model"), theme=theme)
     expect(part(page, re.compile("^The model of evaluation"))).to_contain_text("onnx")
     expect(page.get_by_text(re.compile("takes numbers of words"))).to_be_visible()
-    expect(page.get_by_text("Files cannot be tried with this model")).to_be_visible()
+    expect(page.get_by_text("This model cannot take a file")).to_be_visible()
     expect(part(page, "Table of layers").locator("tbody tr").filter(has_text="latent space")).to_have_count(1)
     assert axe(page) == []
 

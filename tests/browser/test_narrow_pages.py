@@ -31,7 +31,7 @@ ABOUT_SAMPLES = {
     "a new job": ("jobs?start=yes", "dialog"),
     "samples of two runs": (
         "compare?run={digits}&run={digits-wide}&view=samples",
-        "[aria-label='Samples that flipped']",
+        "main canvas",
     ),
     "nowhere": ("nowhere", "h1"),
 }

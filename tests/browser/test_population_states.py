@@ -193,7 +193,7 @@ class TestWhereAPartLacks:
     ) -> None:
         page = open_population(UNMAPPED)
         place = page.get_by_role("region", name="Make the map")
-        expect(place).to_contain_text("There is no map of this evaluation yet")
+        expect(place).to_contain_text("This evaluation has no map yet")
         named = explored.ask(f"runs/{explored.id_of(UNMAPPED)}")["command"]
         expect(place.locator("code")).to_have_text(f"cutaway analyze {named} map")
         expect(rows(page).first).to_be_visible()
