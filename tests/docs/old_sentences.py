@@ -16,7 +16,7 @@ OLD = (
     r"Ask the training\b(?! (to|for)\b)",
     r"What was asked of the training",
     r">What was asked<",
-    r"which the run keeps",
+    r"Reason, which the run keeps",
     r"if it should be said",
     r"[Ss]amples of [^.]{0,60}are not known",
     r"nearest are labelled",

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.old_sentences import old_sentences
+
 pytest.importorskip("torch")
 pytest.importorskip("sklearn")
 
@@ -24,6 +26,7 @@ def test_the_demo_tells_what_it_saw_and_what_to_do_next(tmp_path: Path) -> None:
     assert len(runs) == 3
     sick, labels = (next(path for name, path in runs.items() if word in name) for word in ("sick", "labels"))
     [run] = set(runs.values()) - {sick, labels}
+    assert old_sentences(done.stdout + done.stderr) == []
     assert len((done.stdout + done.stderr).splitlines()) <= 50
     assert "caught   DeadRelu at step 0" in done.stdout
     assert "in the studio begin with Population and Findings" in done.stdout

@@ -16,7 +16,7 @@ from cutaway.wording import counted
 __all__ = ["HOOK", "SUSPICIOUS", "reason_of", "suspicion", "words_of"]
 
 SUSPICIOUS = 0.5
-"""From this score on a label is more likely wrong than right, and called suspicious."""
+"""From this score on a label is probably wrong, and called suspicious."""
 # So many pairs of labels are told.
 MOST_PAIRS = 5
 

@@ -115,21 +115,6 @@ def test_a_class_has_its_colour_where_others_have_no_samples() -> None:
         assert f"Colour: {column}, {len(present)} value" in figure.caption
 
 
-def test_names_on_a_map_lie_on_no_other() -> None:
-    from matplotlib.figure import Figure as Canvas
-
-    # Two classes in nearly one place, and one far from both.
-    labels = ["animal of the sea"] * 30 + ["animal of the air"] * 20 + ["plant"] * 10
-    places = np.concatenate([np.zeros((30, 2)), np.full((20, 2), 0.02), np.ones((10, 2))])
-    samples = pa.table({"sample": [str(row) for row in range(60)], "label": labels})
-    canvas = Canvas(figsize=(6, 5), layout="constrained")
-    map_figure(places, samples).content.paint(canvas)
-    written = [text for text in canvas.axes[0].texts if text.get_text()]
-    assert [text.get_text() for text in written] == ["animal o…the sea", "plant"]
-    boxes = [text.get_window_extent() for text in written]
-    assert not boxes[0].overlaps(boxes[1])
-
-
 def test_no_value_is_a_colour_of_its_own() -> None:
     samples = pa.table({"sample": ["a", "b", "c"], "label": ["x", None, "y"], "loss": [1.0, None, float("nan")]})
     figure = map_figure(positions(3), samples)
