@@ -14,8 +14,8 @@ from scripts.check_numbers.reckoning import Answers, nearest
 
 __all__ = ["TooFewError", "check_analyses", "table_of"]
 
-# From here on a label is in doubt, likely wrong, very likely wrong.
-DOUBTFUL, LIKELY, VERY_LIKELY = 0.15, 0.5, 0.95
+# From here on a label is in doubt, and likely wrong.
+DOUBTFUL, LIKELY = 0.15, 0.5
 VOTERS = 10
 # So many labels the keyboard decides about at most.
 FEWEST = 16
@@ -59,10 +59,11 @@ def _ranked(look: Look, true: Answers, ranked: list[dict[str, Any]]) -> None:
     first, second = (
         numbers_in(line) for line in look.json("analyze", look.run, "mislabeled")["analyses"][0]["words"][:2]
     )
-    look.number("labels expected to be wrong", where, first[0], float(scores.sum()), Decimals(0))
-    look.number("labels", where, first[1], len(true.ids))
-    look.number("labels that are likely wrong", where, second[0], int((scores >= LIKELY).sum()))
-    look.number("labels that are very likely wrong", where, second[1], int((scores >= VERY_LIKELY).sum()))
+    likely = scores >= LIKELY
+    look.number("labels that are likely wrong", where, first[0], int(likely.sum()))
+    look.number("of these expected to be wrong", where, first[1], float(scores[likely].sum()), Decimals(0))
+    look.number("labels", where, second[0], len(true.ids))
+    look.number("labels expected to be wrong", where, second[1], float(scores.sum()), Decimals(0))
     planted = look.session.data.planted[[true.row(one["sample"]) for one in ranked]]
     found = int(planted[: int(planted.sum())].sum())
     # No number that is shown, but without it nobody would know that there was something to find.
