@@ -193,6 +193,7 @@ def _suspect(origin: Origin, drawn: _Drawn, ids: pa.Array, lengths: dict[str, in
             "subset": pa.array(np.repeat(list(lengths), list(lengths.values()))).take(take),
             "label": names.take(pa.array(drawn.label[order])),
             "suggested": names.take(pa.array(suggested[order])),
+            "suggested_score": 0.95 * score[order],
         }
     )
     origin.keep("mislabeled", {"seed": 0, "visits": 0}, table, words=[])

@@ -81,8 +81,8 @@ def test_a_class_that_is_nearly_always_mispredicted_is_named() -> None:
     (found,) = findings(ClassImbalance(), fed([5, 5, 5, 5], 120, named))
     assert found.where == {"step": 99, "mode": "TRAIN", "tensor": SCORES}
     assert found.message == (
-        "Class 2 is mispredicted: 80% of its last 125 labels in TRAIN steps up to step 99 were answered wrongly, "
-        "most often with class 1; 70% are allowed."
+        "Class 2 is mispredicted: 80% of its last 125 labels in TRAIN steps up to step 99 were predicted wrongly, "
+        "most often as class 1; 70% are allowed."
     )
     assert findings(ClassImbalance(threshold_misprediction=0.8), fed([5, 5, 5, 5], 120, named)) == []
 

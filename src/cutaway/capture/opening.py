@@ -69,7 +69,7 @@ def open_recorder(
     elif settings.tensorboard_dir is not None:
         recorder.say(
             "tensorboard-off",
-            "warning",
+            "info",
             f"Nothing is written to {str(settings.tensorboard_dir)!r}: `tensorboard_dir` says where to, and only "
             "`export_tensorboard=True` that event files are written.",
         )

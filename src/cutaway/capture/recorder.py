@@ -24,7 +24,7 @@ from cutaway.capture.records import Offer, Slab, StepRecord
 from cutaway.capture.selection import Selection
 from cutaway.capture.step_writer import StepWriter
 from cutaway.capture.tensorboard import EventWriter
-from cutaway.run.failure import Failure
+from cutaway.run.failure import TrainingFailure
 from cutaway.run.findings import Finding, Severity, append_findings
 from cutaway.run.identity import Run
 from cutaway.run.leases import CHIEF, Lease, RunState
@@ -253,7 +253,7 @@ class Recorder:
         if self._events is not None:
             self._events.close()
         try:
-            self._lease.release(state, None if error is None else Failure.of(error))
+            self._lease.release(state, None if error is None else TrainingFailure.of(error))
             if self.who.worker == CHIEF:
                 self.run.identity["state"] = state
                 if self.stopped_by is not None:

@@ -26,16 +26,21 @@ def evaluation_words(evaluation: Evaluation, *, relative: bool = False) -> str:
 def command_path(path: Path, *, relative: bool = False) -> str:
     """Return a run's folder as short as the current folder, or the user's home, allows; not quoted.
 
-    A `relative` one never tells where the current folder is.
+    A `relative` one never tells where the current folder is: of a run that has no folder in common with it, nor with
+    the home, it is only the name.
 
     >>> command_path(Path.cwd() / "runs" / "my run"), command_path(Path.cwd() / "-x"), command_path(Path("/srv/x"))
     ('runs/my run', './-x', '/srv/x')
     """
     place = path.absolute()
-    inside = os.path.relpath(place)
-    if not relative and inside.startswith(".."):
-        home = Path.home()
-        return f"~/{place.relative_to(home)}" if place.is_relative_to(home) else str(place)
+    inside, home = os.path.relpath(place), Path.home()
+    apart = os.path.commonpath([place, Path.cwd()]) == place.anchor
+    if inside.startswith("..") and (apart or not relative):
+        if place.is_relative_to(home):
+            return f"~/{place.relative_to(home)}"
+        if not relative:
+            return str(place)
+        inside = place.name
     # What begins with a dash would be taken for an option.
     return f"./{inside}" if inside.startswith("-") else inside
 

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 from cutaway.run.plain_text import plain_text
 
-__all__ = ["Failure"]
+__all__ = ["TrainingFailure"]
 
 MOST_HEADLINE, MOST_MESSAGE = 200, 2_000
 # The end of a traceback is where the error is: of a longer one the beginning is left out.
 MOST_TRACEBACK = 20_000
 
 
-class Failure(NamedTuple):
+class TrainingFailure(NamedTuple):
     """An exception: its type, what it said, and the whole traceback as Python prints it."""
 
     type: str
@@ -23,7 +23,7 @@ class Failure(NamedTuple):
     traceback: str
 
     @classmethod
-    def of(cls, error: BaseException) -> Failure:
+    def of(cls, error: BaseException) -> TrainingFailure:
         """Describe an exception that was raised."""
         kind = type(error)
         name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
@@ -36,7 +36,7 @@ class Failure(NamedTuple):
         return cls(name, plain_text(message, MOST_MESSAGE, lines=True), plain_text(cut, MOST_TRACEBACK + 2, lines=True))
 
     @classmethod
-    def in_lease(cls, lease: Mapping[str, Any]) -> Failure | None:
+    def in_lease(cls, lease: Mapping[str, Any]) -> TrainingFailure | None:
         """Return what a lease tells of the exception that ended its writer; None where there was none."""
         told = lease.get("error")
         parts = [told.get(name) for name in cls._fields] if isinstance(told, dict) else []

@@ -16,7 +16,7 @@ from typing import Any
 
 from cutaway.errors import RunDamaged, RunFormatError, RunLocked
 from cutaway.run.documents import read_document, write_document
-from cutaway.run.failure import Failure
+from cutaway.run.failure import TrainingFailure
 from cutaway.run.layout import LEASES
 from cutaway.run.process import is_alive, is_here, this_process
 from cutaway.run.segments import WriterId
@@ -116,7 +116,7 @@ class Lease:
             done.set()
             thread.join()
 
-    def release(self, state: RunState, failure: Failure | None = None) -> None:
+    def release(self, state: RunState, failure: TrainingFailure | None = None) -> None:
         """Say how it ended, and of a failure with which exception."""
         self._write(state=state, **({} if failure is None else {"error": failure._asdict()}))
 

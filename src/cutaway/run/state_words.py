@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from cutaway.run.command_words import shell_word
-from cutaway.run.failure import Failure
+from cutaway.run.failure import TrainingFailure
 from cutaway.run.identity import Run
 from cutaway.run.leases import RunState, read_leases
 
@@ -25,7 +25,7 @@ class RunWords(NamedTuple):
     meaning: str
     following: str
     stopped_by: Mapping[str, Any] | None = None
-    failure: Failure | None = None
+    failure: TrainingFailure | None = None
 
 
 def run_words(run: Run, state: RunState, path: str, last_step: int | None) -> RunWords:
@@ -43,11 +43,11 @@ def run_words(run: Run, state: RunState, path: str, last_step: int | None) -> Ru
     return words._replace(stopped_by=by if last else None)
 
 
-def _chief(run: Run) -> tuple[Mapping[str, Any], Failure | None]:
+def _chief(run: Run) -> tuple[Mapping[str, Any], TrainingFailure | None]:
     """Return the lease of the newest attempt's first worker, and the exception of the first that tells one."""
     leases = read_leases(run.storage, "train")
     newest = max((lease["attempt"] for lease in leases), default=0)
-    told = [Failure.in_lease(lease) for lease in leases if lease["attempt"] == newest]
+    told = [TrainingFailure.in_lease(lease) for lease in leases if lease["attempt"] == newest]
     return next(iter(leases), {}), next((one for one in told if one is not None), None)
 
 

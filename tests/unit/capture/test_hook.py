@@ -16,7 +16,7 @@ from cutaway.capture import current
 from cutaway.capture.adapter import Worker
 from cutaway.errors import ConfigurationError, RunExists, RunFormatError
 from cutaway.run import Run, RunState
-from cutaway.run.failure import Failure
+from cutaway.run.failure import TrainingFailure
 from cutaway.run.leases import read_leases
 from cutaway.trial import create_trial
 from tests.recording import Recorded, assert_statistics
@@ -93,8 +93,8 @@ def test_a_kill_loses_no_membership_of_what_was_saved(tmp_path: Path) -> None:
     assert trial.tensor_names(collection="maps") == ["attention"]
 
 
-def _failure(path: Path) -> Failure | None:
-    return Failure.in_lease(read_leases(Run.open(path).storage, "train")[0])
+def _failure(path: Path) -> TrainingFailure | None:
+    return TrainingFailure.in_lease(read_leases(Run.open(path).storage, "train")[0])
 
 
 def _fails_in(hook: Any) -> None:

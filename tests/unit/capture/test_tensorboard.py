@@ -113,7 +113,7 @@ def test_a_folder_that_nothing_is_exported_to_is_said(tmp_path: Path, array_hook
     with array_hook(tmp_path / "run", tensorboard_dir=tmp_path / "board") as hook:
         hook.save_scalar("accuracy", 1.0)
     [finding] = Run.open(tmp_path / "run").findings()
-    assert (finding.code, finding.severity) == ("tensorboard-off", "warning")
+    assert (finding.code, finding.severity) == ("tensorboard-off", "info")
     assert "`export_tensorboard=True`" in finding.message
     assert not (tmp_path / "board").exists()
 

@@ -40,7 +40,7 @@ def test_the_hardest_sample_comes_first_with_what_it_is_and_was_taken_for(folder
 
 def test_a_run_that_nobody_trained_says_so_and_is_not_called_unwatched(folder: Path) -> None:
     shown = CliRunner().invoke(app, ["runs", "show", str(folder)]).output
-    assert "a run of evaluations only" in shown
+    assert "A run of evaluations only" in shown
     assert "Health" not in shown
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from cutaway.run import Finding, Run, RunState, WriterId
 from cutaway.run.documents import read_document, write_document
-from cutaway.run.failure import Failure
+from cutaway.run.failure import TrainingFailure
 from tests.unit.cli.run_folders import write_steps
 
 MakeRun = Callable[..., Run]
@@ -213,7 +213,7 @@ def test_every_ending_is_explained_with_what_comes_next(
 def test_a_failed_run_shows_its_traceback(make_run: MakeRun, cutaway: Cutaway) -> None:
     run = make_run("mnist-1", running=True)
     lease = read_document(run.storage, "leases/train-worker_0-0.json")
-    failure = Failure("ValueError", "shapes differ", "Traceback\n  File x\nValueError: shapes differ")
+    failure = TrainingFailure("ValueError", "shapes differ", "Traceback\n  File x\nValueError: shapes differ")
     ended = {**lease, "state": "failed", "error": failure._asdict()}
     write_document(run.storage, "leases/train-worker_0-0.json", ended)
     _, out, _ = cutaway("runs", "show", "mnist-1", columns=100)

@@ -41,7 +41,7 @@ def test_it_says_what_was_taken_and_that_it_holds_data(
     monkeypatch.setattr(freeze, "__kwdefaults__", {**(freeze.__kwdefaults__ or {}), "page": page})
     status, out, err = cutaway("studio", str(run), "--export", str(tmp_path / "copy"))
     assert (status, out) == (0, "")
-    assert "answers" in err
+    assert "results" in err
     assert "MB" in err
     assert "data of the run and of its samples" in err
     assert (tmp_path / "copy" / "index.html").is_file()

@@ -38,9 +38,13 @@ def test_a_home_is_written_as_people_write_it(tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_relative_word_does_not_tell_where_the_folder_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     assert command_path(tmp_path / "runs" / "a", relative=True) == "../runs/a"
+    monkeypatch.chdir("/usr")
+    assert command_path(tmp_path / "home" / "runs" / "a", relative=True) == "~/runs/a"
+    assert command_path(tmp_path / "elsewhere" / "a", relative=True) == "a"
 
 
 def test_an_evaluation_is_named_unless_commands_take_it_by_themselves(

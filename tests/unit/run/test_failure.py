@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cutaway.run.failure import MOST_TRACEBACK, Failure
+from cutaway.run.failure import MOST_TRACEBACK, TrainingFailure
 
 
 def _raised(error: BaseException) -> BaseException:
@@ -16,7 +16,7 @@ def _raised(error: BaseException) -> BaseException:
 
 
 def test_it_is_told_as_python_prints_it() -> None:
-    found = Failure.of(_raised(ValueError("shapes differ\nby far")))
+    found = TrainingFailure.of(_raised(ValueError("shapes differ\nby far")))
     assert (found.type, found.message, found.headline) == (
         "ValueError",
         "shapes differ\nby far",
@@ -25,17 +25,17 @@ def test_it_is_told_as_python_prints_it() -> None:
     assert found.traceback.startswith("Traceback (most recent call last):")
     assert "test_failure.py" in found.traceback
     assert found.traceback.endswith("by far")
-    assert Failure.in_lease({"error": found._asdict()}) == found
+    assert TrainingFailure.in_lease({"error": found._asdict()}) == found
 
 
 def test_what_caused_it_is_told_too() -> None:
     error = ValueError("second")
     error.__cause__ = _raised(KeyError("first"))
-    assert "direct cause" in Failure.of(_raised(error)).traceback
+    assert "direct cause" in TrainingFailure.of(_raised(error)).traceback
 
 
 def test_an_exception_without_words_has_its_type() -> None:
-    assert Failure.of(_raised(KeyboardInterrupt())).headline == "KeyboardInterrupt"
+    assert TrainingFailure.of(_raised(KeyboardInterrupt())).headline == "KeyboardInterrupt"
 
 
 def test_an_exception_whose_words_fail_is_told_all_the_same() -> None:
@@ -43,17 +43,17 @@ def test_an_exception_whose_words_fail_is_told_all_the_same() -> None:
         def __str__(self) -> str:
             raise RuntimeError
 
-    found = Failure.of(_raised(Broken()))
+    found = TrainingFailure.of(_raised(Broken()))
     assert found.message == ""
     assert found.type.endswith("Broken")
 
 
 def test_of_a_long_traceback_the_end_is_kept() -> None:
-    found = Failure.of(_raised(ValueError("x" * 3 * MOST_TRACEBACK + "end")))
+    found = TrainingFailure.of(_raised(ValueError("x" * 3 * MOST_TRACEBACK + "end")))
     assert len(found.traceback) <= MOST_TRACEBACK + 2
     assert found.traceback.endswith("end")
 
 
 @pytest.mark.parametrize("lease", [{}, {"error": None}, {"error": "ValueError"}, {"error": {"type": 3}}])
 def test_a_lease_that_tells_none_has_none(lease: dict[str, Any]) -> None:
-    assert Failure.in_lease(lease) is None
+    assert TrainingFailure.in_lease(lease) is None

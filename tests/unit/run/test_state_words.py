@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cutaway.run import Run, RunState
-from cutaway.run.failure import Failure
+from cutaway.run.failure import TrainingFailure
 from cutaway.run.state_words import run_words, state_words, stop_words
 
 
@@ -39,10 +39,10 @@ def test_who_stopped_the_last_attempt_is_told_and_who_stopped_an_earlier_one_is_
 
 def test_a_failed_run_names_its_exception_and_a_later_attempt_forgets_it(tmp_path: Path) -> None:
     run = Run.create(tmp_path / "run")
-    run.begin_attempt()[1].release(RunState.FAILED, Failure("ValueError", "shapes differ", "Traceback"))
+    run.begin_attempt()[1].release(RunState.FAILED, TrainingFailure("ValueError", "shapes differ", "Traceback"))
     words = run_words(run, RunState.FAILED, "run", 3)
     assert words.meaning == "ValueError: shapes differ; everything up to step 3 is here"
-    assert words.failure == Failure("ValueError", "shapes differ", "Traceback")
+    assert words.failure == TrainingFailure("ValueError", "shapes differ", "Traceback")
     run.begin_attempt()[1].release(RunState.FINISHED)
     words = run_words(run, RunState.FINISHED, "run", 3)
     assert (words.meaning, words.failure) == ("Completed normally", None)
@@ -52,7 +52,7 @@ def test_the_exception_of_another_worker_is_told_where_the_first_has_none(tmp_pa
     run = Run.create(tmp_path / "run")
     number, lease = run.begin_attempt()
     other = run.join_attempt("worker_1", number)
-    other.release(RunState.FAILED, Failure("RuntimeError", "out of memory", "Traceback"))
+    other.release(RunState.FAILED, TrainingFailure("RuntimeError", "out of memory", "Traceback"))
     lease.release(RunState.FAILED)
     assert run_words(run, RunState.FAILED, "run", 3).meaning.startswith("RuntimeError: out of memory")
 

@@ -151,7 +151,7 @@ class FailureRow(Wire):
 
     type: str
     message: str
-    traceback: str = Field(description="As Python prints it.")
+    traceback: str = Field(title="Stack", description="The calls that led there, as Python prints them.")
 
 
 class RunDetail(Wire):

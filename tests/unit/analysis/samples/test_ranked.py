@@ -24,6 +24,7 @@ TABLE = pa.table(
         "subset": ["training"],
         "label": ["1"],
         "suggested": ["2"],
+        "suggested_score": [0.25],
     }
 )
 FOUND = Ranked(TABLE, ("one",), ("a note",))
