@@ -1787,8 +1787,8 @@ export interface components {
             /** Message */
             message: string;
             /**
-             * Traceback
-             * @description As Python prints it.
+             * Stack
+             * @description The calls that led there, as Python prints them.
              */
             traceback: string;
         };
