@@ -216,7 +216,8 @@ def test_runs_with_the_same_settings_differ_in_corrections_data_and_code(tmp_pat
     assert lines["overlay.corrections.label"] == [None, 12]
 
 
-def test_runs_with_the_same_of_everything_do_not_differ(tmp_path: Path) -> None:
+def test_runs_with_the_same_of_everything_do_not_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     for name in ("a", "b"):
         make_run(tmp_path / "runs" / name)
     with studio_of(tmp_path / "runs") as asked:
