@@ -50,7 +50,7 @@ def test_rows_and_states_are_as_the_runs_are(open_page: WatchedPages, studio: Sh
         ("healthy", "healthy"),
         ("sick", "warnings"),
         ("broken", "sick"),
-        ("long", "not watched"),
+        ("long", "not checked"),
     }
 
 

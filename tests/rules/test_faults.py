@@ -73,7 +73,7 @@ def test_a_bad_end_is_named(state: RunState, said: str, tmp_path: Path) -> None:
 
 def test_a_run_with_a_nan_loss_that_no_rule_has_seen_is_not_called_healthy(tmp_path: Path) -> None:
     health = health_of(with_scalar("loss", bad=39).write(tmp_path / "run"), RunState.FINISHED)
-    assert health.verdict == "not watched"
+    assert health.verdict == "not checked"
     assert health.sentence == "Not checked yet; loss was NaN or infinite at 39 of 60 TRAIN steps"
     well = health_of(with_scalar("loss", bad=0).write(tmp_path / "well"), RunState.FINISHED)
     assert well.sentence == "Not checked yet"

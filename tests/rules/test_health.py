@@ -24,7 +24,7 @@ def finding(code: str, step: int | None, severity: Severity = "warning", **where
 @pytest.mark.parametrize(
     ("findings", "watches", "verdict", "sentence"),
     [
-        ([], [], "not watched", "Not checked yet"),
+        ([], [], "not checked", "Not checked yet"),
         ([], [WATCH], "healthy", "healthy: 1 rule looked at it up to step 99 and found nothing"),
         ([finding("replaced", 3, "info")], [WATCH], "healthy", "healthy: 1 rule looked"),
         ([finding("VanishingGradient", 7)], [], "warnings", "1 warning, the first at step 7"),
@@ -63,14 +63,14 @@ class TestOfARunThatNoRuleHasJudged:
     )
     def test_it_is_not_checked_and_never_healthy(self, rules: list[dict[str, Any]] | None, sentence: str) -> None:
         health = judge_health([], [] if rules is None else [{"rules": rules}])
-        assert health.verdict == "not watched"
+        assert health.verdict == "not checked"
         assert health.sentence.startswith(sentence)
         assert "-1" not in health.sentence
 
     def test_what_is_known_without_rules_is_named(self) -> None:
         faults = Faults("loss was NaN or infinite at 39 of 60 steps", "the training failed")
         health = judge_health([about_recording("writer-behind", 3)], [{"rules": [skipped()]}], faults)
-        assert health.verdict == "not watched"
+        assert health.verdict == "not checked"
         assert health.sentence == (
             "Not checked yet: 1 rule looked, and none could judge a step; loss was NaN or infinite at 39 of 60 steps; "
             "the training failed; some steps were not recorded"
@@ -188,4 +188,4 @@ def test_what_a_watcher_said_is_checked_with_the_rest_of_the_run(tmp_path: Path)
     path = run.path / "watch" / "watcher_0.json"
     path.write_bytes(path.read_bytes().replace(b"SILENT", b"FIRED!"))
     assert [one.path for one in run.verify()] == ["watch/watcher_0.json"]
-    assert health_of(run, RunState.FINISHED).verdict == "not watched"
+    assert health_of(run, RunState.FINISHED).verdict == "not checked"

@@ -27,7 +27,7 @@ __all__ = [
     "print_size",
 ]
 
-_HEALTH_STYLES = {"healthy": "green", "warnings": "yellow", "sick": "bold red", "not watched": "dim"}
+_HEALTH_STYLES = {"healthy": "green", "warnings": "yellow", "sick": "bold red", "not checked": "dim"}
 MOST_CONFIG_LINES = 12
 MOST_FINDINGS = 8
 BAR_WIDTH = 30
@@ -120,7 +120,7 @@ def _print_health(screen: Screen, health: Facts, path: str) -> None:
     screen.line()
     style = _HEALTH_STYLES[health["verdict"]]
     screen.line(heading("Health"), "  ", Text(printable(health["sentence"]), style=style))
-    if health["verdict"] == "not watched":
+    if health["verdict"] == "not checked":
         screen.line(f"  cutaway watch {shell_word(path)} lets all rules look", style="dim")
     pairs: list[tuple[Cell, Cell]] = []
     for one in health["telling"]:

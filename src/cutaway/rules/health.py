@@ -27,7 +27,7 @@ from cutaway.wording import counted
 
 __all__ = ["NOT_CHECKED", "FindingAdvice", "Health", "health_of", "judge_health", "read_watches", "write_watch"]
 
-Verdict = Literal["healthy", "warnings", "sick", "not watched"]
+Verdict = Literal["healthy", "warnings", "sick", "not checked"]
 NOT_CHECKED = "Not checked yet"
 # How a rule stands that has judged a step.
 _JUDGED = ("SILENT", "FIRED")
@@ -153,7 +153,7 @@ def _verdict(
     if not judged:
         tried = len({rule["rule"] for rule in _rules(watches)})
         why = f": {counted(tried, 'rule')} looked, and none could judge a step" if tried else ""
-        return "not watched", f"{NOT_CHECKED}{why}", None
+        return "not checked", f"{NOT_CHECKED}{why}", None
     looked = _looked(judged, watches)
     return ("healthy", f"healthy: {looked}", None) if sound else ("warnings", looked, None)
 

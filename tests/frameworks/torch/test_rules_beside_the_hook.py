@@ -77,6 +77,6 @@ def test_where_nothing_of_the_tensors_was_kept_rules_are_skipped_and_nothing_is_
     assert {status for status, _ in found.values()} == {Status.SKIPPED}
     health = health_of(trial.run, RunState.FINISHED)
     assert (health.verdict, health.sentence) == (
-        "not watched",
+        "not checked",
         "Not checked yet: 4 rules looked, and none could judge a step",
     )

@@ -1949,7 +1949,7 @@ export interface components {
              * Verdict
              * @enum {string}
              */
-            verdict: "healthy" | "warnings" | "sick" | "not watched";
+            verdict: "healthy" | "warnings" | "sick" | "not checked";
             /** Sentence */
             sentence: string;
             /** Since */

@@ -49,7 +49,7 @@ def problem_of(
         return "it has a column twice"
     if kind == _CLUSTERS:
         return _problem_of_clusters(table, held.about["settings"], ids, its_map)
-    return "" if is_of_these(kind, table) else "it is not about these samples"
+    return "" if is_of_these(kind, table) else "it was made by another release, or is not about these samples"
 
 
 def _problem_of_clusters(

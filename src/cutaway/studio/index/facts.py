@@ -48,14 +48,14 @@ _ENDS = frozenset(str(state) for state in RunState if state.has_ended)
 class HealthFacts(NamedTuple):
     """What the findings come to, as `rules.health` has it."""
 
-    verdict: str = "not watched"
+    verdict: str = "not checked"
     sentence: str = NOT_CHECKED
     since: int | None = None
     warnings: int = 0
     errors: int = 0
 
 
-NOT_WATCHED = HealthFacts()
+UNCHECKED = HealthFacts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class IndexedRun:
     evaluations: int = 0
     findings: int = 0
     left_out: int = 0
-    health: HealthFacts = NOT_WATCHED
+    health: HealthFacts = UNCHECKED
     loss: LossFacts | None = None
     tags: tuple[str, ...] = ()
     note: str = ""

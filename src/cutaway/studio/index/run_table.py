@@ -25,7 +25,7 @@ __all__ = ["BUILT_IN", "HEALTH_ORDER", "BuiltIn", "Kind", "RunTable", "group_of"
 Kind = Literal["number", "text", "time", "flag"]
 Group = Literal["run", "config", "scalar", "identity"]
 # From well to ill.
-HEALTH_ORDER = ("healthy", "not watched", "warnings", "sick")
+HEALTH_ORDER = ("healthy", "not checked", "warnings", "sick")
 
 
 class BuiltIn(NamedTuple):

@@ -10,7 +10,7 @@ __all__ = ["Data", "ErrorAnswer", "Number", "Page", "Severity", "State", "Verdic
 
 T = TypeVar("T")
 State = Literal["starting", "running", "paused", "finished", "failed", "ended", "lost", "crashed", "unknown"]
-Verdict = Literal["healthy", "warnings", "sick", "not watched"]
+Verdict = Literal["healthy", "warnings", "sick", "not checked"]
 Severity = Literal["info", "warning", "error"]
 
 

@@ -42,7 +42,7 @@ def test_asking_again_writes_nothing_more(tmp_path: Path) -> None:
 
 def test_insights_make_no_training_sick(tmp_path: Path) -> None:
     run, _ = _recorded(tmp_path)
-    assert health_of(run, run.state()).verdict == "not watched"
+    assert health_of(run, run.state()).verdict == "not checked"
 
 
 def test_a_folder_that_cannot_be_written_costs_the_findings_only(

@@ -48,7 +48,7 @@ def test_health_and_findings_are_counted(tmp_path: Path) -> None:
     sick = make_run(tmp_path / "a", findings=[Finding("DeadRelu", "error", "Dead.", where={"step": 1, "attempt": 0})])
     healthy = make_run(tmp_path / "b")
     assert (facts_of(sick).findings, facts_of(sick).health.verdict, facts_of(sick).health.since) == (1, "sick", 1)
-    assert (facts_of(healthy).findings, facts_of(healthy).health.verdict) == (0, "not watched")
+    assert (facts_of(healthy).findings, facts_of(healthy).health.verdict) == (0, "not checked")
 
 
 def test_a_run_that_no_rule_has_judged_is_not_checked_and_its_faults_are_named(tmp_path: Path) -> None:
@@ -58,8 +58,8 @@ def test_a_run_that_no_rule_has_judged_is_not_checked_and_its_faults_are_named(t
     diverged.save_identity()
     sound = make_run(tmp_path / "b", steps=60)
     said = "Not checked yet; loss was NaN or infinite at 39 of 60 TRAIN steps; the training failed"
-    assert facts_of(diverged).health[:2] == ("not watched", said)
-    assert facts_of(sound).health[:2] == ("not watched", "Not checked yet")
+    assert facts_of(diverged).health[:2] == ("not checked", said)
+    assert facts_of(sound).health[:2] == ("not checked", "Not checked yet")
 
 
 def test_the_row_and_the_command_say_the_same_of_health(tmp_path: Path) -> None:
