@@ -191,9 +191,9 @@ def test_back_and_forward_go_where_one_was(open_page: WatchedPages, studio: Show
 @pytest.mark.parametrize(
     ("path", "said", "way_out"),
     [
-        ("nowhere/at/all", "There is no such page", "All runs"),
+        ("nowhere/at/all", "Page not found", "All runs"),
         ("runs/sick-000000000000", "sick-000000000000", "runs"),
-        ("runs/healthy/nonsense", "There is no such page", "All runs"),
+        ("runs/healthy/nonsense", "Page not found", "All runs"),
     ],
 )
 def test_what_there_is_not_says_what_to_do(

@@ -86,7 +86,7 @@ def test_the_config_is_searched_by_key_and_by_value(open_page: WatchedPages, stu
     page.reload()
     expect(search).to_have_value("cnn")
     search.fill("nowhere to be found")
-    expect(values).to_contain_text("has “nowhere to be found” in it")
+    expect(values).to_contain_text("contains “nowhere to be found”")
 
 
 @pytest.mark.parametrize("word", ["Commands", "Identity", "Attempts"])

@@ -157,7 +157,8 @@ def answers_of(root: Path) -> dict[str, Any]:
     """Return all answers about the runs of a folder, by what was asked."""
     answers = {f"cutaway {command}": _told(command, root) for command in COMMANDS}
     answers |= {f"trial of {run}": _trial(root / run) for run in TRAINED}
-    with studio_over(root) as studio:
+    # Commands to copy name runs as seen from here.
+    with contextlib.chdir(root), studio_over(root) as studio:
         answers |= {f"GET {route}": studio.answer(route) for route in ROUTES}
     return {asked: settled(answer, root) for asked, answer in answers.items()}
 

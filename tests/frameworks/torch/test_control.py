@@ -178,6 +178,7 @@ def test_a_loop_stops_after_the_step_in_which_it_was_asked(
                 break
         assert (i, hook.step) == (4, 4)
         # Done at the step in which the loop saw it.
+        until(lambda: answered(hook, asked).state == "done")
         assert answered(hook, asked).step == 4
 
 

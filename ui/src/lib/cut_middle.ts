@@ -10,15 +10,25 @@ export function cutMiddle(text: string, most: number): string {
   return `${letters.slice(0, start).join("")}…${end > 0 ? letters.slice(-end).join("") : ""}`;
 }
 
-/** For `use:middle={name}` on an element of class `cut`: shows as much of a name as there is room for. */
+/**
+ * For `use:middle={name}` on an element of class `cut`: shows as much of a name as there is room for. Who listens hears
+ * the whole name.
+ */
 export function middle(element: HTMLElement, name: string): { update: (name: string) => void; destroy: () => void } {
   let whole = name;
   function show(): void {
-    if (element.textContent !== whole) element.textContent = whole;
+    element.textContent = whole;
     if (element.clientWidth === 0 || element.scrollWidth <= element.clientWidth) return;
+    const seen = document.createElement("span");
+    const heard = document.createElement("span");
+    seen.ariaHidden = "true";
+    heard.className = "visually-hidden";
     let most = Math.floor((whole.length * element.clientWidth) / element.scrollWidth);
-    do element.textContent = cutMiddle(whole, most);
+    element.replaceChildren(seen);
+    do seen.textContent = cutMiddle(whole, most);
     while (element.scrollWidth > element.clientWidth && --most > 3);
+    heard.textContent = whole;
+    element.append(heard);
   }
   const observer = new ResizeObserver(show);
   element.textContent = whole;

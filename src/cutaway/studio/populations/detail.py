@@ -59,7 +59,7 @@ def population_detail(loaded: Loaded, scores: Scores) -> PopulationDetail:
         maps=[one.method for one in maps],
         trustworthiness=None if shown is None else shown.trustworthiness,
         map_notes=[] if shown is None else [text(one) for one in shown.notes],
-        analyses=_analyses(loaded, columns),
+        analyses=_analyses(loaded, columns, has_map=shown is not None),
         clusters=None if clusters is None else _count(clusters.table["cluster"]),
         previews=has_pictures(loaded.run),
         notes=_notes(loaded),
@@ -83,18 +83,16 @@ def _notes(loaded: Loaded) -> list[str]:
     return notes
 
 
-def _analyses(loaded: Loaded, columns: Sequence[PopulationColumn]) -> list[AnalysisRow]:
+def _analyses(loaded: Loaded, columns: Sequence[PopulationColumn], *, has_map: bool) -> list[AnalysisRow]:
+    def is_made(analysis: str) -> bool:
+        # Not looked for again: a map that a job keeps meanwhile would be made here and missing above.
+        return has_map if analysis == "map" else loaded.is_made(file_name(analysis))
+
     return [
-        AnalysisRow(analysis=one.analysis, made=_is_made(loaded, one.analysis), applies=one.applies, reason=one.reason)
+        AnalysisRow(analysis=one.analysis, made=is_made(one.analysis), applies=one.applies, reason=one.reason)
         for one in what_applies(_outline(loaded, columns), loaded.population)
         if not analysis_named(one.analysis).asked_alone
     ]
-
-
-def _is_made(loaded: Loaded, analysis: str) -> bool:
-    if analysis == "map":
-        return any(loaded.maps())
-    return loaded.is_made(file_name(analysis))
 
 
 def _outline(loaded: Loaded, columns: Sequence[PopulationColumn]) -> Samples:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import subprocess
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 from cutaway.analysis.fixing.decisions import read_decisions
+from scripts.requirements import ROOT
 from tests.unit.studio.a_population import make
 from tests.unit.studio.one_run import Asked, studio_of
 
@@ -25,7 +27,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     make(root, samples=300, classes=12, evaluations=2)
     make(root, "bare", samples=30, analyses=False)
     make(root, "one", samples=1)
-    with studio_of(root) as studio:
+    with contextlib.chdir(root), studio_of(root) as studio:
         yield studio
 
 
@@ -77,13 +79,29 @@ class TestDetail:
         assert bare["maps"] == []
         assert bare["clusters"] is None
 
+    def test_a_map_that_is_kept_while_one_asks_is_there_or_not_yet_made(
+        self, asked: Asked, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from cutaway.studio.populations.loaded import Loaded
+
+        maps, looks = Loaded.maps, []
+
+        def kept_after_the_first_look(loaded: Loaded) -> Any:
+            looks.append(loaded)
+            return iter([]) if len(looks) == 1 else maps(loaded)
+
+        monkeypatch.setattr(Loaded, "maps", kept_after_the_first_look)
+        told = asked.data("made", "/population")
+        [made] = [one["made"] for one in told["analyses"] if one["analysis"] == "map"]
+        assert made == bool(told["maps"])
+
     def test_a_run_without_an_evaluation_is_refused_with_the_command_that_makes_one(
         self, asked: Asked, tmp_path: Path
     ) -> None:
         from cutaway.run.identity import Run
 
         Run.create(tmp_path / "trained")
-        with studio_of(tmp_path) as studio:
+        with contextlib.chdir(tmp_path), studio_of(tmp_path) as studio:
             answer = studio.get("trained", "/population")
         assert (answer.status_code, answer.json()["code"]) == (404, "no-evaluation")
         assert "--into trained" in answer.json()["hint"]
@@ -287,5 +305,5 @@ with studio_of(Path({str(tmp_path)!r})) as asked:
     assert asked.get("made", "/population/samples.csv").status_code == 200
 print([name for name in ("torch", "faiss", "sklearn", "scipy") if name in sys.modules])
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.stdout.strip() == "[]", done.stderr

@@ -39,7 +39,7 @@ begin((data) => {
     const image = pictureOf(index);
     if (image) card.append(image);
     card.append(element("div", "id", data.ids[index]));
-    if (view.wrong[index]) card.append(element("div", "wrong", "read wrongly"));
+    if (view.wrong[index]) card.append(element("div", "wrong", "misclassified"));
     const list = element("dl");
     for (const column of columns) {
       list.append(element("dt", "", column.name), element("dd", "", valueText(column, index)));
@@ -121,7 +121,7 @@ begin((data) => {
       if (data.colour.none) list.append(entry("no value", data.colour.none, shades[255], chosen.has(255), () => (chosen.has(255) ? chosen.delete(255) : chosen.add(255))));
     }
     const wrong = view.wrong.reduce((sum, one) => sum + one, 0);
-    if (wrong) list.append(entry("read wrongly", wrong, null, wrongOnly, () => { wrongOnly = !wrongOnly; }));
+    if (wrong) list.append(entry("misclassified", wrong, null, wrongOnly, () => { wrongOnly = !wrongOnly; }));
     place.append(list);
     if (data.size) place.append(sizes());
     if (focused >= 0) place.querySelectorAll("button")[focused].focus();
