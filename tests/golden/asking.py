@@ -99,7 +99,7 @@ ROUTES = [
     ),
 ]
 # What says when, where or by whom it was asked, and what a machine's speed decides.
-VOLATILE = frozenset({"age_seconds", "request", "path", "version"})
+VOLATILE = frozenset({"age_seconds", "request", "path", "version", "time", "updated"})
 
 # Of longer lists the first are compared, and how many there are.
 MOST_SHOWN = 16
@@ -166,7 +166,8 @@ def answers_of(root: Path) -> dict[str, Any]:
 def settled(answer: Any, root: Path) -> Any:
     """Return an answer without what differs from one asking to the next, in values that JSON has."""
     if isinstance(answer, dict):
-        return {str(key): settled(held, root) for key, held in answer.items() if key not in VOLATILE}
+        gone = VOLATILE | {"min", "max"} if answer.get("name") in VOLATILE else VOLATILE
+        return {str(key): settled(held, root) for key, held in answer.items() if key not in gone}
     if isinstance(answer, (list, tuple)):
         shown = [settled(held, root) for held in answer[:MOST_SHOWN]]
         return shown if len(answer) <= MOST_SHOWN else [*shown, f"and {len(answer) - MOST_SHOWN} more"]
