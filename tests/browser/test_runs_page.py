@@ -23,7 +23,7 @@ def names(page: Any) -> Any:
 
 def expect_names(page: Any, wanted: list[str]) -> None:
     """Wait until these runs are listed; a name that is too long for its column is cut in sight, not for who listens."""
-    listed = "all => all.map(one => one.getAttribute('aria-label'))"
+    listed = "all => all.map(one => one.querySelector('.visually-hidden')?.textContent ?? one.textContent)"
     eventually(lambda: bool(names(page).evaluate_all(listed) == wanted))
 
 
