@@ -128,7 +128,7 @@ def _fixed(seed: int, digits: Digits, hook: Any, dataset: Dataset | None = None)
     labels = planted_labels(right_labels, seed)
     planted = labels != right_labels
     model, before = _trained(digits, labels, seed, hook)
-    decided = _corrections(model, hook, dataset or _arrays(digits, labels))
+    decided = _corrections(model, hook, dataset or _arrays(digits, labels), keep_model=dataset is not None)
     with _overlay(decided.path):
         after = _trained(digits, corrected(labels), seed, weights=sample_weights(len(labels)))[1]
     clean = _trained(digits, right_labels, seed)[1]
@@ -152,7 +152,7 @@ def _trained(
 
     torch.manual_seed(seed)
     model, criterion = _network(torch), torch.nn.CrossEntropyLoss()
-    optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
+    optimizer = torch.optim.Adam(model.parameters(), lr=2e-3, fused=True)
     # Ever smaller steps, lest the last few decide how good a network is.
     slower = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, EPOCHS)
     if hook is not None:
@@ -184,13 +184,13 @@ def _network(torch: Any) -> Any:
     return nn.Sequential(nn.Flatten(), nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, 10))
 
 
-def _corrections(model: Any, hook: Any, dataset: Dataset) -> Overlay:
+def _corrections(model: Any, hook: Any, dataset: Dataset, *, keep_model: bool) -> Overlay:
     """Evaluate the trained network into its run, and return the corrections that its scores vouch for."""
     from cutaway.analysis import Population
     from cutaway.analysis.fixing import choose, make_overlay
     from cutaway.evaluation import evaluate
 
-    evaluate(dataset, model, run=hook)
+    evaluate(dataset, model, run=hook, keep_model=keep_model)
     with Population.open(hook.run, subsets=["training"]) as population:
         choice = choose(population.mislabeled())
         held = dict(zip(population.ids, population.table["label"].to_pylist(), strict=True))

@@ -14,7 +14,8 @@ from cutaway.demo.training import labelled_digits, one_thread
 FRESH = [tuple(range(first, first + len(SEEDS))) for first in range(3_000, 3_500, 100)]
 
 
-@pytest.mark.parametrize("seeds", [FRESH[0], *(pytest.param(one, marks=pytest.mark.slow) for one in FRESH[1:])])
+@pytest.mark.slow
+@pytest.mark.parametrize("seeds", FRESH)
 def test_fixing_makes_the_network_clearly_better_whatever_the_seeds(seeds: tuple[int, ...]) -> None:
     with one_thread():
         results = fix_seeds(seeds, labelled_digits())
