@@ -42,7 +42,7 @@ def test_other_scalars_and_a_finite_loss_are_no_fault(name: str, bad: int, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("bad", "said"), [(39, "CrossEntropyLoss_output_0 was NaN or infinite at 39 of 60 steps"), (0, "")]
+    ("bad", "said"), [(39, "CrossEntropyLoss_output_0 was NaN or infinite at 39 of 60 TRAIN steps"), (0, "")]
 )
 def test_a_registered_loss_is_read_from_its_statistics(bad: int, said: str, tmp_path: Path) -> None:
     assert faults_of(with_tensor(bad=bad).write(tmp_path / "run"), RunState.FINISHED).losses == said

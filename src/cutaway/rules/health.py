@@ -8,21 +8,21 @@ known without rules, `faults` says. Counts of findings by severity come from her
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from cutaway import registry
 from cutaway.errors import ConfigurationError, RunDamaged
 from cutaway.rules.documentation import what_to_try
-from cutaway.rules.faults import Faults, ScalarCounts, faults_of
+from cutaway.rules.faults import Faults, faults_of
 from cutaway.run.documents import read_document, write_document
 from cutaway.run.findings import SEVERITIES, Finding, subject_of
 from cutaway.run.identity import Run
 from cutaway.run.layout import WATCH
 from cutaway.run.leases import RunState
 from cutaway.run.storage import Storage
-from cutaway.trial.overview import OverviewReader
+from cutaway.trial.series_totals import Key, SeriesTotals
 from cutaway.wording import counted
 
 __all__ = ["NOT_CHECKED", "FindingAdvice", "Health", "health_of", "judge_health", "read_watches", "write_watch"]
@@ -100,17 +100,16 @@ def health_of(
     state: RunState,
     findings: Sequence[Finding] | None = None,
     *,
-    scalars: ScalarCounts | None = None,
-    overviews: OverviewReader | None = None,
+    losses: Mapping[Key, SeriesTotals] | None = None,
     most_telling: int = MOST_TELLING,
 ) -> Health:
     """Return how a run in a state is, from its findings, from what its watchers looked at, and from its faults.
 
-    What has been read of it already may be given. `most_telling` is how many findings are told in plain words; a list
-    of many runs needs none.
+    The totals of its losses may have been read already. `most_telling` is how many findings are told in plain words; a
+    list of many runs needs none.
     """
     current = _current(run, run.findings() if findings is None else findings)
-    faults = faults_of(run, state, scalars, overviews)
+    faults = faults_of(run, state, losses)
     return judge_health(current, read_watches(run.storage), faults, most_telling=most_telling)
 
 

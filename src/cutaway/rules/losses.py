@@ -6,7 +6,6 @@ Says nothing about whether a loss is good; rules do.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
@@ -18,12 +17,12 @@ from cutaway.rules.selecting import in_collection, lacking
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.training_steps import TrainingSteps
+from cutaway.trial.series_totals import is_loss
 
 __all__ = [
     "LossCurve",
     "LossCurves",
     "TrainingSteps",
-    "is_loss_scalar",
     "loss_names",
     "losses",
     "needs_loss",
@@ -31,8 +30,6 @@ __all__ = [
 ]
 
 _PARTED = (ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.PREDICT)
-# What people call a loss that they save with `hook.save_scalar`.
-_SCALAR = re.compile(r"(?:^|[/_.])loss$", re.IGNORECASE)
 
 
 class LossCurve(NamedTuple):
@@ -48,16 +45,7 @@ class LossCurve(NamedTuple):
 def loss_names(reader: TensorReader) -> tuple[list[str], list[str]]:
     """Return the tensors and, where there are none, the scalars that are losses."""
     tensors = in_collection(reader, "losses")
-    return tensors, [] if tensors else [name for name in reader.scalar_names() if is_loss_scalar(name)]
-
-
-def is_loss_scalar(name: str) -> bool:
-    """Whether a scalar is called a loss.
-
-    >>> is_loss_scalar("val/loss"), is_loss_scalar("loss_scale")
-    (True, False)
-    """
-    return _SCALAR.search(name) is not None
+    return tensors, [] if tensors else [name for name in reader.scalar_names() if is_loss(name)]
 
 
 def losses(

@@ -16,7 +16,6 @@ from cutaway.run.tables import Damage
 from cutaway.trial.loss_totals import LossTotals
 from cutaway.trial.scalar_totals import ScalarTotals
 from cutaway.trial.series_totals import Key, SeriesTotals, in_order, is_loss
-from cutaway.trial.stretches import Stretches
 from cutaway.trial.summary import shrink
 
 __all__ = ["LossFacts", "RunTotals", "ScalarFacts"]
@@ -51,9 +50,8 @@ class LossFacts(NamedTuple):
 class RunTotals:
     """The series of one run, and what each comes to. Belongs to one thread."""
 
-    def __init__(self, run: Run, stretches: Stretches | None = None) -> None:
+    def __init__(self, run: Run) -> None:
         self._run = run
-        self._stretches = stretches
         self._saved = ScalarTotals()
         self._losses: LossTotals | None = None
 
@@ -63,7 +61,7 @@ class RunTotals:
         if any(is_loss(name) for name, _ in self._saved.series):
             self._losses = None
             return
-        self._losses = self._losses or LossTotals(self._run, self._stretches)
+        self._losses = self._losses or LossTotals(self._run)
         self._losses.poll()
 
     @property
@@ -82,10 +80,15 @@ class RunTotals:
         return {**(self._losses.series if self._losses else {}), **self._saved.series}
 
     @property
+    def losses(self) -> Mapping[Key, SeriesTotals]:
+        """The totals of the losses: of those saved as scalars, or where there are none of what losses returned."""
+        named = {key: one for key, one in self._saved.series.items() if is_loss(key[0])}
+        return named or (self._losses.series if self._losses else {})
+
+    @property
     def loss_key(self) -> Key | None:
         """Which series is the loss of the run: the training's before others; None where there is none."""
-        named = [key for key in self._saved.series if is_loss(key[0])] or (self._losses.series if self._losses else ())
-        return next(iter(in_order(named)), None)
+        return next(iter(in_order(self.losses)), None)
 
     def facts(self) -> list[ScalarFacts]:
         """Return every series in numbers, the losses first."""

@@ -6,6 +6,7 @@ the last one where it came last.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -19,6 +20,10 @@ __all__ = ["Key", "Outline", "SeriesTotals", "in_order", "is_loss", "totals_of"]
 Key = tuple[str, str]
 # A mode's scalars in this order of interest.
 _MODES = ("TRAIN", "GLOBAL", "EVAL", "PREDICT")
+# A scalar that people call a loss, or what a loss that was registered returned; perhaps with the mode behind it.
+_LOSS = re.compile(
+    r"loss(?:es)?(?:_output_\d+)?(?:[\W_]+(?:train(?:ing)?|val(?:id(?:ation)?)?|eval(?:uation)?|test))?$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +100,12 @@ class Outline:
 
 
 def is_loss(name: str) -> bool:
-    """Whether a number that was saved is a loss, from its name."""
-    return "loss" in name.lower()
+    """Whether a number is a loss, from its name.
+
+    >>> [is_loss(name) for name in ("val_loss", "loss/train", "MSELoss_output_0", "loss_scale")]
+    [True, True, True, False]
+    """
+    return _LOSS.search(name) is not None
 
 
 def in_order(series: Iterable[Key]) -> list[Key]:

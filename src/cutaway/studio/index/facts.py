@@ -26,7 +26,6 @@ from cutaway.studio.answers.secrets import hidden
 from cutaway.studio.index.looking import changed, size_of, time_of
 from cutaway.studio.index.places import Place
 from cutaway.studio.index.values import Value, cells_of
-from cutaway.trial.overview import OverviewReader
 from cutaway.trial.run_totals import LossFacts, RunTotals
 from cutaway.trial.series_totals import Key, SeriesTotals, in_order
 from cutaway.trial.summary import StepsGlance, glance_at_steps
@@ -96,12 +95,6 @@ class Memory:
         self.totals: RunTotals | None = None
         self.config_mark: tuple[int, int] | None = None
         self.config: _Config = _Config({}, 0, "")
-        self._overviews: OverviewReader | None = None
-
-    def overviews_of(self, run: Run) -> OverviewReader:
-        """Return the reader of the run's statistics, which reads only what is new."""
-        self._overviews = self._overviews or OverviewReader(run)
-        return self._overviews
 
 
 class _Config(NamedTuple):
@@ -152,7 +145,7 @@ def _facts(place: Place, run: Run, memory: Memory) -> IndexedRun:
     identity_cells, _ = cells_of(
         hidden({key: value for key, value in identity.items() if key not in _NOT_IDENTITY}), "identity."
     )
-    memory.totals = memory.totals or RunTotals(run, memory.overviews_of(run).stretches)
+    memory.totals = memory.totals or RunTotals(run)
     memory.totals.poll()
     series = memory.totals.series
     shown = in_order(series)[:MOST_SERIES]
@@ -160,14 +153,7 @@ def _facts(place: Place, run: Run, memory: Memory) -> IndexedRun:
     findings = run.findings()
     glance = glance_at_steps(run)
     state = _said_state(identity.get("state"))
-    health = health_of(
-        run,
-        RunState(state),
-        findings,
-        scalars={key: (one.nonfinite, one.count) for key, one in memory.totals.saved.items()},
-        overviews=memory.overviews_of(run),
-        most_telling=0,
-    )
+    health = health_of(run, RunState(state), findings, losses=memory.totals.losses, most_telling=0)
     notes, unread = readable_annotations(run)
     damage = [f"{one.path}: {one.reason}" for one in run.damage]
     wrong = "; ".join(filter(None, [*damage, config.wrong, f"{unread.path}: {unread.reason}" if unread else ""]))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from cutaway.errors import CutawayError, RunDamaged
 from cutaway.rules.health import Health, health_of
 from cutaway.run.command_words import command_path
@@ -35,6 +33,7 @@ from cutaway.studio.wire.runs import (
 )
 from cutaway.tensors.statistic_names import STATISTIC_NAMES
 from cutaway.trial.model_tensors import ModelTensors
+from cutaway.trial.series_totals import is_loss, totals_of
 from cutaway.trial.trial import Trial
 
 __all__ = ["run_detail"]
@@ -56,8 +55,8 @@ def run_detail(trial: Trial, row: RunRow) -> RunDetail:
     words = run_words(run, state, command, steps.last)
     findings = findings_of(trial)
     scalars = trial.scalar_series()  # what is damaged of it is known from here on
-    counts = {key: (int((~np.isfinite(one.value)).sum()), len(one.value)) for key, one in scalars.items()}
-    health = health_of(run, state, findings, scalars=counts, overviews=trial.overviews)
+    losses = {key: totals_of(one.step, one.value) for key, one in scalars.items() if is_loss(key[0])}
+    health = health_of(run, state, findings, losses=losses or trial.loss_totals())
     trial.values_window(0, 0)
     attempts = _attempts(run, state, steps.last)
     return RunDetail(
