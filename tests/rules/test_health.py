@@ -8,10 +8,11 @@ import pytest
 
 from cutaway import registry
 from cutaway.rules.faults import Faults
-from cutaway.rules.health import CAUSES, SYMPTOMS, health_of, judge_health, write_watch
+from cutaway.rules.health import CAUSES, SYMPTOMS, health_of, judge_health
 from cutaway.run import Run, RunState, WriterId
 from cutaway.run.findings import Finding, Severity, append_findings
 from cutaway.run.schemas import FINDINGS
+from cutaway.run.watches import write_watch
 
 WATCH = {"rules": [{"rule": "VanishingGradient", "status": "SILENT", "step": 99}]}
 

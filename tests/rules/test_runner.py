@@ -8,8 +8,9 @@ import pytest
 from cutaway.errors import InsufficientInformationForRuleInvocation
 from cutaway.rules import Judgement, Rule
 from cutaway.rules.built_in.vanishing_gradient import VanishingGradient
-from cutaway.rules.runner import RuleRunner, Status
+from cutaway.rules.runner import RuleRunner
 from cutaway.run import Run
+from cutaway.run.watches import Status
 from cutaway.tensors.reader import TensorReader
 from cutaway.trial import Trial
 from tests.rules.sickness import sick_run, train

@@ -17,8 +17,9 @@ from cutaway.rules.built_in.hook_silent import HookSilent
 from cutaway.rules.built_in.unchanged_tensor import UnchangedTensor
 from cutaway.rules.built_in.weight_update_ratio import WeightUpdateRatio
 from cutaway.rules.rule import Rule
-from cutaway.rules.runner import RuleRunner, Status
+from cutaway.rules.runner import RuleRunner
 from cutaway.run import Run
+from cutaway.run.watches import Status
 from cutaway.tensors.reader import TensorReader
 from cutaway.testing.rules import RuleContract, ScriptedRun, findings
 from cutaway.trial import Trial

@@ -23,6 +23,8 @@ from cutaway.capture.statistics_batch import Part
 from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInvocation, place_of
 from cutaway.run.findings import Finding, Severity, stamped
 from cutaway.run.identity import Run
+from cutaway.run.segments import WriterId
+from cutaway.run.watches import Status, write_watch
 from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
@@ -45,6 +47,8 @@ LONGEST_PAUSE = 5.0
 SETTLES = 0.2
 # How long one look may keep the writer from what waits for it; whoever was not asked is asked at the next.
 SHARE = 0.02
+# How often, in seconds, it is written down how the observers stand.
+TOLD_EVERY = 5.0
 # After so many steps a rule that lacks something is said to be skipped: what it needs may come with the first few.
 GRACE_STEPS = 100
 # Names of tensors as texts, for as many sets of them as a training has at a time.
@@ -58,7 +62,8 @@ class Observer(Protocol):
     `observe` is called after the statistics of some steps have become readable, with the newest of them: what has come
     since the last call is new to the observer. Steps only ascend. It is called on the thread that writes, or on the
     one that flushes or closes the hook, never on two at once. It must not keep the reader, nor wait for later steps.
-    What it raises ends its own observing and is recorded; it never reaches the training.
+    What it raises ends its own observing and is recorded; it never reaches the training. Where it may find nothing
+    to judge, it has an attribute `has_judged`: while that is False its silence is not taken for health.
     """
 
     def observe(self, reader: TensorReader, step: int) -> Iterable[Finding]:
@@ -126,6 +131,9 @@ class _Watching:
     name: str
     acts: bool
     seen: int = -1  # the newest step that it was shown
+    judged: int = -1  # the newest step that it had all for that it needs
+    findings: int = 0
+    message: str = ""  # what it lacks, or why it has ended
     shown: int = 0  # how many steps there had been by then
     began: float = -math.inf  # when it was last asked
     ended: float = -math.inf  # and when it had answered
@@ -134,6 +142,28 @@ class _Watching:
     is_slow: bool = False
     is_lacking: bool = False
     has_ended: bool = False
+
+    @property
+    def status(self) -> Status:
+        if self.has_ended:
+            return Status.BROKEN
+        if self.findings:
+            return Status.FIRED
+        if self.judged >= 0:
+            return Status.SILENT
+        return Status.WAITING if self.seen < 0 else Status.SKIPPED
+
+    def to_dict(self, newest: int) -> dict[str, Any]:
+        """Return how it stands as watchers beside the training say it."""
+        return {
+            "rule": self.name,
+            "parameters": {},
+            "status": str(self.status),
+            "step": self.judged,
+            "behind": newest - self.seen,
+            "findings": self.findings,
+            "message": self.message,
+        }
 
 
 class Observing:
@@ -147,7 +177,7 @@ class Observing:
         observers: Sequence[Observer],
         collections: Collections,
         run: Run,
-        attempt: int,
+        who: WriterId,
         logbook: Logbook,
         *,
         clock: Callable[[], float] = time.monotonic,
@@ -158,13 +188,14 @@ class Observing:
         ]
         self._collections = collections
         self._run = run
-        self._attempt = attempt
+        self._who = who
         self._logbook = logbook
         self._clock = clock
         self._looking = threading.Lock()
         self._reader: RecentSteps | None = None
         self._most = MOST_STEPS
         self._shown = 0
+        self._told = -math.inf
         self._coming: list[HeldStep] = []
         self._came = 0.0
         self._scalars: deque[tuple[int, ModeKeys, str, float]] = deque()
@@ -216,9 +247,22 @@ class Observing:
         for one in sorted(waiting, key=lambda one: one.began):
             now = self._clock()
             if not settled and now - began > SHARE:
-                return
+                break
             if settled or self._is_due(one, now):
                 self._ask(one, reader, newest, settled=settled)
+        if waiting and (settled or self._clock() - self._told >= TOLD_EVERY):
+            self._tell(newest)
+
+    def _tell(self, newest: int) -> None:
+        """Write how each observer stands, for whoever asks about the run's health: silence alone is not health."""
+        self._told = self._clock()
+        rules = [one.to_dict(newest) for one in self._watching]
+        content = {"watcher": self._who.stem, "ended": False, "step": newest, "time": time.time(), "rules": rules}
+        try:
+            write_watch(self._run.storage, self._who.stem, content)
+        except OSError as error:
+            # The next time says it again; what they find is recorded all the same.
+            log.debug("Could not write how the rules stand: %s", error)
 
     def _is_due(self, one: _Watching, now: float) -> bool:
         # Steps that come so fast that some would be gone by then are not waited for, unless the observer is slow.
@@ -255,6 +299,8 @@ class Observing:
         began, found = self._clock(), list[Finding]()
         try:
             found.extend(_checked(one.observer.observe(reader, newest)))
+            if getattr(one.observer, "has_judged", True):
+                one.judged = newest
         except InsufficientInformationForRuleInvocation as error:
             self._say_lacking(one, newest, str(error), settled=settled)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - somebody else's code, and the training must go on
@@ -267,7 +313,8 @@ class Observing:
         one.seen, one.shown, one.began = newest, self._shown, began
 
     def _record(self, one: _Watching, bare: Finding) -> None:
-        finding = stamped(bare, self._run.id, self._attempt, SOURCE)
+        one.findings, one.message = one.findings + 1, bare.message
+        finding = stamped(bare, self._run.id, self._who.attempt, SOURCE)
         self._logbook.record(finding)
         if one.acts and isinstance(one.observer, ActingObserver):
             try:
@@ -278,6 +325,7 @@ class Observing:
                 log.debug("Acting failed", exc_info=error)
 
     def _say_lacking(self, one: _Watching, newest: int, needs: str, *, settled: bool) -> None:
+        one.message = needs
         if one.is_lacking or not (settled or self._shown >= GRACE_STEPS):
             return
         one.is_lacking = True
@@ -294,13 +342,14 @@ class Observing:
     def _end(self, one: _Watching, newest: int, error: BaseException) -> None:
         one.has_ended = True
         place, kind = place_of(error), type(error).__name__
+        one.message = f"{kind}: {error} ({place})"
         log.debug("Rule %s failed", one.name, exc_info=error)
         self._logbook.record(
             Finding(
                 "rule-broken",
                 "warning",
                 f"Rule {one.name} is broken and looks no further: {kind}: {error} ({place}).",
-                where={"step": newest, "rule": one.name, "attempt": self._attempt},
+                where={"step": newest, "rule": one.name, "attempt": self._who.attempt},
                 evidence={"error": kind, "place": place},
                 source=SOURCE,
             )

@@ -89,7 +89,7 @@ class Recorder:
 
     def observe(self, observers: Sequence[Observer], collections: Collections) -> None:
         """Let observers look on; before `begin`."""
-        self._observing = Observing(observers, collections, self.run, self.who.attempt, self)
+        self._observing = Observing(observers, collections, self.run, self.who, self)
 
     def put(self, record: StepRecord) -> None:
         """Take a step that has ended."""

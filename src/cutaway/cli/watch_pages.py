@@ -11,9 +11,10 @@ from cutaway.cli.grid import Cell, GridColumn, fit
 from cutaway.cli.options import command_run
 from cutaway.cli.output import STATE_STYLES, Screen, finding_pair, heading
 from cutaway.cli.words import printable
-from cutaway.rules.runner import Status, Watched
+from cutaway.rules.runner import Watched
 from cutaway.rules.watcher import WatchStatus
 from cutaway.run.findings import Finding
+from cutaway.run.watches import Status
 from cutaway.wording import counted
 
 if TYPE_CHECKING:

@@ -53,8 +53,8 @@ def what_rules_say(run: Run) -> Facts:
     """Let all rules look at a finished run, as `cutaway watch` does, and return how it is."""
     from cutaway.rules.health import health_of
     from cutaway.rules.making import rule_recipes
-    from cutaway.rules.runner import Status
     from cutaway.rules.watcher import Watcher
+    from cutaway.run.watches import Status
     from cutaway.trial import Trial
 
     trial = Trial(run)

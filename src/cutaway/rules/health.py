@@ -7,30 +7,27 @@ known without rules, `faults` says. Counts of findings by severity come from her
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from cutaway import registry
-from cutaway.errors import ConfigurationError, RunDamaged
+from cutaway.errors import ConfigurationError
 from cutaway.rules.documentation import what_to_try
 from cutaway.rules.faults import Faults, faults_of
-from cutaway.run.documents import read_document, write_document
 from cutaway.run.findings import SEVERITIES, Finding, subject_of
 from cutaway.run.identity import Run
-from cutaway.run.layout import WATCH
 from cutaway.run.leases import RunState
-from cutaway.run.storage import Storage
+from cutaway.run.watches import Status, read_watches
 from cutaway.trial.series_totals import Key, SeriesTotals
 from cutaway.wording import counted
 
-__all__ = ["NOT_CHECKED", "FindingAdvice", "Health", "health_of", "judge_health", "read_watches", "write_watch"]
+__all__ = ["NOT_CHECKED", "FindingAdvice", "Health", "health_of", "judge_health"]
 
 Verdict = Literal["healthy", "warnings", "sick", "not checked"]
 NOT_CHECKED = "Not checked yet"
 # How a rule stands that has judged a step.
-_JUDGED = ("SILENT", "FIRED")
+_JUDGED = (Status.SILENT, Status.FIRED)
 # What findings of the capture say in a few words.
 _UNRECORDED = {
     "capture-stopped": "the recording stopped early",
@@ -247,17 +244,3 @@ def _step_key(finding: Finding) -> tuple[float, float]:
 
 def _first_step(findings: Iterable[Finding]) -> int | None:
     return min((step for step in map(_step, findings) if step is not None), default=None)
-
-
-def write_watch(storage: Storage, watcher: str, content: dict[str, Any]) -> None:
-    """Say how a watcher stands; it says so again soon, so this need not survive the machine."""
-    write_document(storage, f"{WATCH}/{watcher}.json", content, durable=False)
-
-
-def read_watches(storage: Storage) -> list[dict[str, Any]]:
-    """Return what the watchers of a run said last; one that cannot be read is left to `Run.verify` to name."""
-    found = []
-    for name in storage.list(WATCH):
-        with contextlib.suppress(RunDamaged, FileNotFoundError):
-            found.append(read_document(storage, f"{WATCH}/{name}"))
-    return found

@@ -199,6 +199,11 @@ class Rule:
                 onsets.setdefault(onset.step, []).append(onset)
         return [self._finding(reader, onsets[step]) for step in sorted(onsets)]
 
+    @property
+    def has_judged(self) -> bool:
+        """Whether it has judged a step so far: until then its silence says nothing."""
+        return bool(self.report["Datapoints"] > 0)
+
     def observe(self, reader: TensorReader, step: int) -> list[Finding]:
         """Look on from inside a hook. A rule that is asked step by step reads the run folder, and is skipped there."""
         self._unasked = ask_for(self._unasked)

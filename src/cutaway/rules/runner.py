@@ -10,7 +10,6 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
@@ -18,9 +17,10 @@ from cutaway.errors import InsufficientInformationForRuleInvocation, place_of
 from cutaway.rules.documentation import sections
 from cutaway.rules.rule import Rule
 from cutaway.run.findings import Finding
+from cutaway.run.watches import Status
 from cutaway.trial import Trial, no_refresh
 
-__all__ = ["RuleRunner", "Status", "Watched"]
+__all__ = ["RuleRunner", "Watched"]
 
 log = logging.getLogger("cutaway.rules")
 
@@ -32,16 +32,6 @@ SHARE_SECONDS = 0.2
 # takes long; but at least every few seconds, for it may have what it needs by then.
 REFUSAL_REST = 200
 MOST_REST_SECONDS = 5.0
-
-
-class Status(StrEnum):
-    """How a rule stands."""
-
-    WAITING = "WAITING"  # no step has come yet
-    SILENT = "SILENT"  # it has judged steps, and nothing was wrong
-    FIRED = "FIRED"
-    SKIPPED = "SKIPPED"  # the run lacks what it needs: it could judge no step so far
-    BROKEN = "BROKEN"  # it raised
 
 
 @dataclass
@@ -148,9 +138,8 @@ class RuleRunner:
         if fresh:
             one.status, one.message = Status.FIRED, fresh[-1].message
         elif not one.findings and one.step >= 0:
-            judged = one.rule.report["Datapoints"] > 0
-            one.status = Status.SILENT if judged else Status.SKIPPED
-            one.message = "" if judged else one.rule.unavailable or _nothing_judged(one)
+            one.status = Status.SILENT if one.rule.has_judged else Status.SKIPPED
+            one.message = "" if one.rule.has_judged else one.rule.unavailable or _nothing_judged(one)
 
     def _broken(self, one: Watched, error: Exception) -> Finding:
         where = place_of(error)

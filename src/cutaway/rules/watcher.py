@@ -16,7 +16,6 @@ from typing import Any
 from cutaway.errors import RunLocked
 from cutaway.rules.actions.action import Action, ask_for
 from cutaway.rules.actions.delivery import Deliveries
-from cutaway.rules.health import write_watch
 from cutaway.rules.rule import Rule
 from cutaway.rules.runner import RuleRunner, Watched
 from cutaway.run.findings import SEVERITIES, Finding, Severity, append_findings, stamped
@@ -24,6 +23,7 @@ from cutaway.run.identity import Run
 from cutaway.run.leases import BEAT_SECONDS, Lease, RunState, next_lease
 from cutaway.run.schemas import FINDINGS
 from cutaway.run.segments import TableWriter
+from cutaway.run.watches import write_watch
 from cutaway.trial import Trial
 
 __all__ = ["POLL_SECONDS", "WatchStatus", "Watcher"]

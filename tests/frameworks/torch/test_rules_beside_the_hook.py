@@ -12,9 +12,9 @@ from torch import nn
 import cutaway.torch as smd
 from cutaway.rules.health import health_of
 from cutaway.rules.making import rule_recipes
-from cutaway.rules.runner import Status
 from cutaway.rules.watcher import Watcher
 from cutaway.run import Run, RunState
+from cutaway.run.watches import Status
 from cutaway.trial import Trial
 from tests.frameworks.torch.models import batches, net, sgd
 
@@ -80,3 +80,19 @@ def test_where_nothing_of_the_tensors_was_kept_rules_are_skipped_and_nothing_is_
         "not checked",
         "Not checked yet: 4 rules looked, and none could judge a step",
     )
+
+
+def test_rules_inside_the_hook_count_as_rules_that_looked(tmp_path: Path) -> None:
+    trial = train(tmp_path / "run", breaks=False, rules=["ExplodingTensor", "VanishingGradient"])
+    health = health_of(trial.run, RunState.FINISHED)
+    assert health.sentence == "healthy: 2 rules looked at it up to step 11 and found nothing"
+
+
+def test_a_rule_inside_the_hook_that_could_judge_nothing_is_no_health(tmp_path: Path) -> None:
+    with smd.Hook(tmp_path / "run", rules=["VanishingGradient"]) as hook:
+        model = net()
+        hook.register_module(model)
+        for x, _ in batches(STEPS):
+            model(x)  # no backward pass: no gradients
+    health = health_of(Run.open(tmp_path / "run"), RunState.FINISHED)
+    assert health.sentence == "Not checked yet: 1 rule looked, and none could judge a step"

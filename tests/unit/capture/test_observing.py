@@ -17,12 +17,15 @@ from cutaway.errors import ConfigurationError, InsufficientInformationForRuleInv
 from cutaway.rules.built_in.vanishing_gradient import VanishingGradient
 from cutaway.run import Run
 from cutaway.run.findings import Finding, Severity
+from cutaway.run.segments import WriterId
+from cutaway.run.watches import read_watches
 from cutaway.tensors.collections import Collections
 from cutaway.tensors.modes import ModeKeys
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.recent_steps import HeldStep, RecentSteps, TensorRows
 from cutaway.tensors.statistic_names import STATISTIC_COLUMNS
 
+WHO = WriterId("capture", "worker_0", 3)
 NAMES = pa.array(["Net_weight", "gradient/Net_weight"])
 
 
@@ -83,7 +86,7 @@ class Bench:
     def __init__(self, path: Path, *observers: Observer) -> None:
         self.run = Run.create(path)
         self.book, self.clock = Book(), Clock()
-        self.observing = Observing(observers, Collections(), self.run, 3, self.book, clock=self.clock)
+        self.observing = Observing(observers, Collections(), self.run, WHO, self.book, clock=self.clock)
         self.next = 0
 
     def steps(self, count: int, *, mean_abs: float = 1.0, **about: Any) -> None:
@@ -478,3 +481,51 @@ def test_a_protocol_stays_small() -> None:
 
     assert len(methods(TensorReader)) == 12
     assert methods(Observer) == ["observe"]
+
+
+class TestHowRulesStand:
+    """What health is judged by: which observers looked, up to where, and what became of them."""
+
+    def test_each_is_written_down_as_a_watcher_beside_the_training_would(self, bench: Callable[..., Bench]) -> None:
+        def lacks(_: TensorReader, __: int) -> None:
+            raise InsufficientInformationForRuleInvocation("needs more.")
+
+        def breaks(_: TensorReader, __: int) -> None:
+            raise ValueError("no")
+
+        class JudgesNothing(Looks):
+            has_judged = False
+
+        here = bench(Looks(), Looks(lambda _, step: [found(step)]), Looks(lacks), Looks(breaks), JudgesNothing())
+        here.steps(4)
+        here.look(settled=True)
+        [document] = read_watches(here.run.storage)
+        assert [(rule["status"], rule["step"], rule["findings"]) for rule in document["rules"]] == [
+            ("SILENT", 3, 0),
+            ("FIRED", 3, 1),
+            ("SKIPPED", -1, 0),
+            ("BROKEN", -1, 0),
+            ("SKIPPED", -1, 0),
+        ]
+        assert document["rules"][2]["message"] == "needs more."
+
+    def test_it_is_written_every_few_seconds_and_where_the_training_ends(self, bench: Callable[..., Bench]) -> None:
+        here = bench(Looks())
+        told = []
+        for after in (1.0, 1.0, 5.0):
+            here.steps(2)
+            here.look(after=after)
+            told.append(read_watches(here.run.storage)[0]["step"])
+        here.steps(2)
+        here.look(settled=True)
+        told.append(read_watches(here.run.storage)[0]["step"])
+        assert told == [1, 1, 5, 7]
+
+    def test_a_folder_that_cannot_be_written_ends_no_observer(self, bench: Callable[..., Bench]) -> None:
+        looks = Looks()
+        here = bench(looks)
+        (here.run.path / "watch").write_text("in the way", encoding="utf-8")
+        for _ in range(2):
+            here.steps(1)
+            here.look(settled=True)
+        assert looks.steps == [0, 1]
