@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -105,15 +105,19 @@ class _Config(NamedTuple):
     wrong: str
 
 
-def read_facts(place: Place, memory: Memory | None = None) -> IndexedRun:
-    """Read one run. Its state is what it says of itself.
+def _as_it_says(state: str) -> str:
+    return state
+
+
+def read_facts(place: Place, memory: Memory | None = None, decide: Callable[[str], str] = _as_it_says) -> IndexedRun:
+    """Read one run. `decide` is given the state that it says of itself, and returns the one that it is in.
 
     Whatever cannot be read at all makes a row that says so, whose state is unknown.
     """
     reason = place.reason
     if not reason:
         try:
-            return _facts(place, Run.open(place.path, mapped=False), memory or Memory())
+            return _facts(place, Run.open(place.path, mapped=False), memory or Memory(), decide)
         except RunDamaged as error:
             reason = f"{error.path} is damaged: {error.reason}"
         except RunNotFound:
@@ -139,7 +143,7 @@ def annotated(facts: IndexedRun, annotations: Annotations) -> IndexedRun:
     return replace(facts, tags=annotations.tags, note=annotations.note, baseline=annotations.baseline)
 
 
-def _facts(place: Place, run: Run, memory: Memory) -> IndexedRun:
+def _facts(place: Place, run: Run, memory: Memory, decide: Callable[[str], str]) -> IndexedRun:
     identity = run.identity
     config = _config(run, memory)
     identity_cells, _ = cells_of(
@@ -152,7 +156,8 @@ def _facts(place: Place, run: Run, memory: Memory) -> IndexedRun:
     cells = {**config.cells, **_scalar_cells(series, shown), **identity_cells}
     findings = run.findings()
     glance = glance_at_steps(run)
-    state = _said_state(identity.get("state"))
+    said = _said_state(identity.get("state"))
+    state = said if said == "unknown" else decide(said)
     health = health_of(run, RunState(state), findings, losses=memory.totals.losses, most_telling=0)
     notes, unread = readable_annotations(run)
     damage = [f"{one.path}: {one.reason}" for one in run.damage]

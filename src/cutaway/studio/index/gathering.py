@@ -149,11 +149,11 @@ class Gathering:
             entry = self._entries.get(run)
         if entry is None or not (entry.place.reason or self.is_inside(entry.place)):
             return None
-        facts = read_facts(entry.place)
-        if entry.row is not None:
-            facts = replace(facts, state=entry.row.state)
-        elif facts.state != "unknown":
-            facts = replace(facts, state=States().look(run, entry.place.path, facts.state))
+        known = entry.row
+        facts = read_facts(
+            entry.place,
+            decide=lambda said: States().look(run, entry.place.path, said) if known is None else known.state,
+        )
         # Without a mark: the background reads it once more, and decides.
         self._install(entry, facts, ())
         return entry.row
@@ -229,19 +229,18 @@ class Gathering:
         mark = mark_of(entry.place.path)
         began = time.monotonic()
         memory = entry.memory or Memory()
-        facts = read_facts(entry.place, memory)
-        if facts.state != "unknown":
-            state = self._states.look(entry.place.id, entry.place.path, facts.state)
-            if state == "unknown" and entry.row is not None and entry.row.state != "unknown":
-                # Until it is decided the last word stands.
-                state = entry.row.state
-            facts = replace(facts, state=state)
+        facts = read_facts(entry.place, memory, lambda said: self._state_of(entry, said))
         # A run that goes on is read again soon, and only what is new of it.
         entry.memory = memory if facts.state in LIVE else None
         took = time.monotonic() - began
         entry.read_after = time.monotonic() + max(LIVE_SECONDS, LIVE_SHARE * took)
         self._install(entry, facts, mark if is_settled(mark) else ())
         self._tell_new(after=PROGRESS_SECONDS)
+
+    def _state_of(self, entry: _Entry, said: str) -> str:
+        state = self._states.look(entry.place.id, entry.place.path, said)
+        # Until it is decided the last word stands.
+        return entry.row.state if state == "unknown" and entry.row is not None else state
 
     def _install(self, entry: _Entry, facts: IndexedRun, mark: Mark) -> None:
         # Runs of one kind share their keys: that is most of what a row would take.
@@ -264,7 +263,8 @@ class Gathering:
     def _decide(self, run: str, state: str) -> None:
         entry = self._entries.get(run)
         if entry is not None and entry.row is not None:
-            self._install(entry, replace(entry.row, state=state), entry.mark)
+            # Without a mark: it is read once more, for a bad end is part of how the run is.
+            self._install(entry, replace(entry.row, state=state), ())
 
     def _tell_new(self, *, after: float) -> None:
         """Tell of runs that were read for the first time: of many at once, not of each."""

@@ -4,6 +4,7 @@ import logging
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from cutaway.run.annotations import annotate
 from cutaway.studio.index import RunIndex
 from cutaway.studio.index import the_index as index_module
 from cutaway.studio.index.facts import read_facts
+from cutaway.studio.index.places import Place
 from cutaway.studio.wire.live import Indexing
 from tests.unit.studio.index.small_runs import add_steps, lease_elsewhere, make_run, rows_of, until
 
@@ -40,6 +42,32 @@ def test_the_first_who_asks_gets_all_runs_of_a_small_folder(tmp_path: Path, open
     assert set(rows_of(index)) == {f"run-{i}" for i in range(5)}
     assert index.progress == Indexing(done=5, total=5)
     assert rows_of(index)["run-0"].state == "finished"
+
+
+@pytest.mark.parametrize("asked_by_id", [True, False])
+def test_a_crash_is_part_of_how_the_run_is(asked_by_id: bool, tmp_path: Path, opened: Open) -> None:
+    for name in ("crashed", "runs"):
+        make_run(tmp_path / name, state=None)
+    run = Run.open(tmp_path / "crashed")
+    lease = run.document("leases/train-worker_0-0.json")
+    assert lease is not None
+    run.write_document("leases/train-worker_0-0.json", {**lease, "started": "another"})
+    index = opened(tmp_path)
+    rows = rows_of(index)
+    if asked_by_id:
+        rows = {name: index.row_of(row.id) for name, row in rows.items()}
+    assert rows["crashed"].health.sentence == "Not checked yet; the training crashed"
+    assert rows["runs"].health.sentence == "Not checked yet"
+
+
+def test_that_a_run_of_another_machine_is_lost_comes_to_its_health_once_it_is_known(
+    tmp_path: Path, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cutaway.studio.index.states.LEASE_SECONDS", 0.3)
+    lease_elsewhere(make_run(tmp_path / "a"), beat=1)
+    index = opened(tmp_path)
+    until(lambda: rows_of(index)["a"].health.sentence == "Not checked yet; the training is lost")
+    assert rows_of(index)["a"].state == "lost"
 
 
 def test_an_id_opens_its_run_and_no_other_word_does(tmp_path: Path, opened: Open) -> None:
@@ -144,9 +172,9 @@ def test_what_was_kept_is_used_as_long_as_nothing_has_changed(
     shutil.rmtree(runs[2].path)
     read: list[str] = []
 
-    def counted(place: object, memory: object = None) -> object:
-        read.append(place.folder)  # type: ignore[attr-defined]
-        return read_facts(place, memory)  # type: ignore[arg-type]
+    def counted(place: Place, *more: Any, **others: Any) -> object:
+        read.append(place.folder)
+        return read_facts(place, *more, **others)
 
     monkeypatch.setattr("cutaway.studio.index.gathering.read_facts", counted)
     again = rows_of(opened(root, cache=cache))

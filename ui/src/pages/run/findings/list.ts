@@ -9,6 +9,10 @@ export const SEVERITIES: readonly Severity[] = ["error", "warning", "info"];
 /** The source of findings about samples, which an analysis makes. */
 const BY_ANALYSIS = "analyze";
 
+export function isAboutSamples(finding: FindingRow): boolean {
+  return finding.source === BY_ANALYSIS;
+}
+
 export interface Wanted {
   severities: readonly string[];
   code: string;
@@ -20,7 +24,7 @@ export function chosen(findings: readonly FindingRow[], wanted: Wanted): Finding
     (one) =>
       (wanted.severities.length === 0 || wanted.severities.includes(one.severity)) &&
       (wanted.code === "" || one.code === wanted.code) &&
-      (wanted.about === "" || wanted.about === "all" || (one.source === BY_ANALYSIS) === (wanted.about === "samples")),
+      (wanted.about === "" || wanted.about === "all" || isAboutSamples(one) === (wanted.about === "samples")),
   );
 }
 
