@@ -275,7 +275,9 @@ class AdaptedHook:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._close(RunState.FINISHED if kind is None else RunState.FAILED, error)
+        # `sys.exit()` is how scripts end that are done early.
+        is_done = kind is None or (isinstance(error, SystemExit) and error.code in (None, 0))
+        self._close(*((RunState.FINISHED, None) if is_done else (RunState.FAILED, error)))
 
     def __repr__(self) -> str:
         where = "off" if not self.active else "dry run" if self.run is None else str(self.run.path)

@@ -41,6 +41,8 @@ for step in range(5):
         ("sys.exit(3)", "ended", 3),
         ("raise ValueError('the data ran out')", "failed", 1),
         ("with hook: 1 / 0", "failed", 1),
+        ("with hook: sys.exit(2)", "failed", 2),
+        ("with hook: sys.exit()", "finished", 0),
         ("hook.flush(); os.kill(os.getpid(), signal.SIGKILL)", "crashed", -signal.SIGKILL),
         ("hook.flush(); os._exit(0)", "crashed", 0),
     ],
