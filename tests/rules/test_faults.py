@@ -8,6 +8,7 @@ import pytest
 from cutaway.rules.faults import Faults, faults_of
 from cutaway.rules.health import health_of
 from cutaway.run import Run, RunState
+from cutaway.tensors.modes import ModeKeys
 from cutaway.testing.rules import ScriptedRun
 
 NAN, INF = float("nan"), float("inf")
@@ -54,6 +55,19 @@ def test_each_loss_is_named_with_its_mode(tmp_path: Path) -> None:
         run.step(scalars={"loss": NAN, "aux/loss": NAN, "other_loss": 1.0})
     said = "aux/loss was NaN or infinite at 3 of 3 TRAIN steps, loss was NaN or infinite at 3 of 3 TRAIN steps"
     assert faults_of(run.write(tmp_path / "run"), RunState.FINISHED).losses == said
+
+
+def test_a_loss_of_several_modes_is_named_once(tmp_path: Path) -> None:
+    run = ScriptedRun()
+    for step in range(4):
+        run.step(scalars={"loss": NAN if step == 3 else 1.0}, mode=ModeKeys.EVAL if step % 2 else ModeKeys.TRAIN)
+    said = faults_of(run.write(tmp_path / "run"), RunState.FINISHED).losses
+    assert said == "loss was NaN or infinite at 1 of 2 EVAL steps"
+    both = ScriptedRun()
+    for step in range(4):
+        both.step(scalars={"loss": NAN}, mode=ModeKeys.EVAL if step % 2 else ModeKeys.TRAIN)
+    said = faults_of(both.write(tmp_path / "both"), RunState.FINISHED).losses
+    assert said == "loss was NaN or infinite at 2 of 2 TRAIN steps and 2 of 2 EVAL steps"
 
 
 @pytest.mark.parametrize(

@@ -54,8 +54,11 @@ def _read(run: Run) -> Mapping[Key, SeriesTotals]:
 
 
 def _nonfinite(losses: Mapping[Key, SeriesTotals]) -> Iterator[str]:
+    by_name: dict[str, list[str]] = {}
     for name, mode in in_order(losses):
         one = losses[name, mode]
         if one.nonfinite:
             of_mode = "" if mode == ModeKeys.GLOBAL.name else f" {mode}"
-            yield f"{name} was NaN or infinite at {one.nonfinite:,} of {one.count:,}{of_mode} steps"
+            by_name.setdefault(name, []).append(f"{one.nonfinite:,} of {one.count:,}{of_mode} steps")
+    for name, counts in by_name.items():
+        yield f"{name} was NaN or infinite at {' and '.join(counts)}"
