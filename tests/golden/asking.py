@@ -166,7 +166,7 @@ def answers_of(root: Path) -> dict[str, Any]:
 def settled(answer: Any, root: Path) -> Any:
     """Return an answer without what differs from one asking to the next, in values that JSON has."""
     if isinstance(answer, dict):
-        gone = VOLATILE | {"min", "max"} if answer.get("name") in VOLATILE else VOLATILE
+        gone = VOLATILE | {"min", "max", "different"} if answer.get("name") in VOLATILE else VOLATILE
         return {str(key): settled(held, root) for key, held in answer.items() if key not in gone}
     if isinstance(answer, (list, tuple)):
         shown = [settled(held, root) for held in answer[:MOST_SHOWN]]
