@@ -17,7 +17,7 @@ look = opening._next_step
 
 def slowly(run):
     # This is where pandas was imported, in a folder that nobody had claimed.
-    time.sleep(2)
+    time.sleep(5)
     return look(run)
 
 opening._next_step = slowly
