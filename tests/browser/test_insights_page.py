@@ -55,6 +55,20 @@ def test_show_me_leads_to_as_many_samples_as_the_card_names(open_page: WatchedPa
     expect(page.get_by_text(re.compile(rf"\b{told['count']} of 700\b")).first).to_be_visible()
 
 
+def test_findings_about_samples_are_told_apart_from_those_that_the_health_counts(
+    open_page: WatchedPages, explored: Shown
+) -> None:
+    found = explored.ask(f"runs/{explored.id_of(DIGITS)}/findings")
+    about_samples = [one for one in found if one["source"] == "analyze"]
+    assert 0 < len(about_samples) < len(found)
+    page = open_page(explored.address(DIGITS, "findings"))
+    said = f"{len(found)} findings; {len(about_samples)} about samples, not the training."
+    expect(page.get_by_text(said)).to_be_visible()
+    page.get_by_label("About").select_option(label="the training")
+    count = len(found) - len(about_samples)
+    expect(page.get_by_text(f"{count} finding{'' if count == 1 else 's'} of {len(found)}.")).to_be_visible()
+
+
 def test_without_insights_the_job_is_offered_and_one_of_them_becomes_a_test(
     open_page: WatchedPages, explored: Shown, digits_run: Path, axe: Any
 ) -> None:
