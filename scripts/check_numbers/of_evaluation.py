@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
@@ -229,8 +230,8 @@ def _clusters(look: Look, true: Answers) -> None:
         accuracy, loss = (
             float(values[judged].mean()) if judged.any() else None for values in (true.right, true.losses)
         )
-        look.number(f"{what}, accuracy", where, one["accuracy"], accuracy, Figures(6))
-        look.number(f"{what}, mean loss", where, one["loss"], loss, Figures(5, LOSS))
+        look.number(f"{what}, accuracy", where, _or_nan(one["accuracy"]), accuracy, Figures(6))
+        look.number(f"{what}, mean loss", where, _or_nan(one["loss"]), loss, Figures(5, LOSS))
     shown = look.studio.page.locator("h3", has_text="Clusters").count()
     look.number("clusters are shown", "page population", int(bool(shown)), int(bool(found)))
 
@@ -259,3 +260,8 @@ def _test(look: Look, true: Answers, line: str, condition: str) -> None:
     for place, (name, value) in enumerate(wanted.items()):
         look.number(f"{line}: {name}", where, told[name], value, Figures(9))
         look.number(f"{line}: {name}", "page tests", _at(figures, place), 100 * value, Figures(3))
+
+
+def _or_nan(value: float | None) -> float:
+    """A cluster of training samples alone has no figure of held-out ones: the answer says so by null."""
+    return math.nan if value is None else value
