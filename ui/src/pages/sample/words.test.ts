@@ -49,9 +49,10 @@ describe("suggestions", () => {
     expect(suggestionSentence({ label: "4", suggested: null, score: null, reason: "" })).toBe("Labelled 4; that is likely wrong.");
   });
   it("say how sure they are", () => {
-    expect([0.12, 0.0018, null].map(trustSentence)).toEqual([
-      "Little evidence against it: 0.12 probability of being wrong.",
-      "No evidence against it: 0.0018 probability of being wrong.",
+    expect([0.12, 0.0018, 0.000078, null].map(trustSentence)).toEqual([
+      "Little evidence against it: wrong with a probability of 12 %.",
+      "No evidence against it: wrong with a probability of 0.18 %.",
+      "No evidence against it: wrong with a probability of under 0.1 %.",
       "No evidence against it.",
     ]);
     expect([0.9, 0.38, 0.0001, null].map(doubt)).toEqual(["likely", "perhaps", "hardly", "likely"]);

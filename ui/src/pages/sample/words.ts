@@ -81,7 +81,8 @@ export function doubt(score: number | null): "likely" | "perhaps" | "hardly" {
 /** What is said of a label that is not in doubt. */
 export function trustSentence(score: number | null): string {
   if (score === null) return "No evidence against it.";
-  return `${score < 0.01 ? "No" : "Little"} evidence against it: ${number(score, 2)} probability of being wrong.`;
+  const chance = score < 0.001 ? "under 0.1 %" : `${number(100 * score, 2)} %`;
+  return `${score < 0.01 ? "No" : "Little"} evidence against it: wrong with a probability of ${chance}.`;
 }
 
 /** What a twin means. Leakage is the same sample on both sides of the line between training and the rest. */
