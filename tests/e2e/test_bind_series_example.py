@@ -79,6 +79,7 @@ def test_the_recordings_are_the_same_each_time(dataset: Dataset) -> None:
             assert np.array_equal(subset.encode(Role.INPUT, "vibration", index), other)
 
 
+@pytest.mark.slow
 def test_evaluate_gives_every_recording_a_row_and_most_a_right_answer(evaluated: Evaluation) -> None:
     assert {name: evaluated.table(name).num_rows for name in evaluated.subsets} == {
         "training": 1600,
@@ -90,6 +91,7 @@ def test_evaluate_gives_every_recording_a_row_and_most_a_right_answer(evaluated:
     assert 0.9 <= (margins > 0).mean() <= 0.97
 
 
+@pytest.mark.slow
 def test_most_answers_that_differ_from_wrong_labels_are_what_the_machine_was(evaluated: Evaluation) -> None:
     rows = unseen(evaluated).to_pylist()
     mislabelled = [row for row in rows if row["ground_truth.state.label"] != row["metadata.true_state"]]
@@ -98,6 +100,7 @@ def test_most_answers_that_differ_from_wrong_labels_are_what_the_machine_was(eva
     assert np.mean(seen_through) >= 0.7
 
 
+@pytest.mark.slow
 def test_most_errors_are_bearings_and_those_are_weak(evaluated: Evaluation) -> None:
     rows = unseen(evaluated).to_pylist()
     errors = [row for row in rows if row["prediction.prediction.label"] != row["metadata.true_state"]]
