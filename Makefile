@@ -36,7 +36,7 @@ test:  ## Find a browser, check, then run the tests (without the slow ones)
 	@$(MAKE) --no-print-directory check
 	@$(pytest) -m "not slow"
 
-check:  ## Lint, format, types and layers of Python; types and tests of the page
+check:  ## Lint, format, types and layers of Python; generated pages; types and tests of the page
 	$(install) test
 	@$(MAKE) --no-print-directory --jobs=2 .check-types .check-others
 
@@ -48,6 +48,7 @@ check:  ## Lint, format, types and layers of Python; types and tests of the page
 	@.venv/bin/ruff format --quiet --check .
 	@.venv/bin/lint-imports --no-logo
 	@.venv/bin/python -m scripts.make_api_types --check
+	@.venv/bin/python -m scripts.make_reference --check
 	@.venv/bin/python -m scripts.node run --silent check
 	@.venv/bin/python -m scripts.node run --silent test
 

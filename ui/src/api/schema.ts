@@ -3132,8 +3132,12 @@ export interface components {
             magnitude: number | null;
             /** Random Weights */
             random_weights: number | null;
-            /** Better Than Random */
-            better_than_random: boolean;
+            /**
+             * Verdict
+             * @description Beside random maps.
+             * @enum {string}
+             */
+            verdict: "better" | "no different" | "worse" | "unknown";
             /** Sentence */
             sentence: string;
             /** Notes */

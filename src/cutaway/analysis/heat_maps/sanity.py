@@ -19,15 +19,18 @@ from cutaway.analysis.heat_maps.places import input_axes, named_arrays
 from cutaway.analysis.heat_maps.random_maps import random_maps
 from cutaway.analysis.heat_maps.sanity_deletion import STEPS, DeletableSamples, Deletion, followed_in, orders
 from cutaway.analysis.heat_maps.values import HeatMap, Sanity
-from cutaway.arrays import Array, Float32Array
+from cutaway.arrays import Array, Float32Array, Float64Array
 from cutaway.errors import ConfigurationError, CutawayError
 from cutaway.evaluation.progress import Listener
 from cutaway.models.batches import Batch
 from cutaway.models.model import Model
 
-__all__ = ["RANDOM_MAPS", "check_sanity", "sanity_words"]
+__all__ = ["RANDOM_MAPS", "check_sanity", "deletion_figures", "sanity_words"]
 
 RANDOM_MAPS = 20
+
+# Figures that differ by no more are as good as each other.
+AS_GOOD = 0.01
 
 Remake = Callable[[Model], Sequence[HeatMap]]
 
@@ -60,21 +63,20 @@ def check_sanity(
     falls, or rises late, when what raises it is taken away. Takes about 330 predictions a sample. Where values are
     equal, chance decides which goes first; a map that is the same everywhere never beats random ones.
     """
-    arrays = named_arrays(model, batch)
-    _check(maps, len(next(iter(arrays.values()))))
-    if not maps:
+    if not _rows_of(model, batch, maps):
         return ()
-    axes = input_axes(model, maps[0].input, arrays[maps[0].input])
-    if any(one.values.shape != axes.sizes for one in maps):
-        raise ConfigurationError(f"The maps must have the places of input {axes.name!r}, {axes.sizes}.")
-    removed, words = baseline_of(arrays[axes.name], axes, baseline)
-    memory = estimate(model, arrays, axes, gradients=False, packs=True, batch_size=batch_size, memory_mb=memory_mb)
     remade, told = _remade(model, maps, remake, seed)
-    given = DeletableSamples(arrays, axes, removed)
-    followed = followed_in(model, given, _aim(model, maps, labels), memory.rows)
-    others = RANDOM_MAPS + 1 + (not axes.tokens) + (remade is not None)
-    counter = Counter(progress, len(maps) * others * (STEPS - 1), "predictions", "sanity of heat maps")
-    deletion = Deletion(model, given, followed, memory.rows, counter)
+    deletion, words = _deletion(
+        model,
+        batch,
+        maps,
+        rivals=RANDOM_MAPS + (remade is not None),
+        baseline=baseline,
+        labels=labels,
+        batch_size=batch_size,
+        memory_mb=memory_mb,
+        progress=progress,
+    )
     judged = [
         _judged(deletion, i, one, None if remade is None else remade[i], np.random.default_rng([seed, i]))
         for i, one in enumerate(maps)
@@ -82,28 +84,104 @@ def check_sanity(
     return tuple(replace(one, notes=(words, *told, *one.notes)) for one in judged)
 
 
+def deletion_figures(
+    model: Model,
+    batch: Batch,
+    maps: Sequence[HeatMap],
+    *,
+    seed: int = 0,
+    baseline: Baseline | None = None,
+    labels: Array | None = None,
+    batch_size: int = 512,
+    memory_mb: float | None = None,
+    progress: Listener | None = None,
+) -> Float64Array:
+    """Return the deletion AUC of each map alone, as `Sanity.deletion` has it: for 15 predictions a sample.
+
+    NaN for a map that is the same everywhere: it points at nothing.
+    """
+    if not _rows_of(model, batch, maps):
+        return np.empty(0)
+    deletion, _ = _deletion(
+        model,
+        batch,
+        maps,
+        rivals=0,
+        baseline=baseline,
+        labels=labels,
+        batch_size=batch_size,
+        memory_mb=memory_mb,
+        progress=progress,
+    )
+    figures = np.full(len(maps), np.nan)
+    for i, one in enumerate(maps):
+        values, flat = _filled(one.values)
+        if not flat:
+            ranks = orders(values.reshape(1, -1), np.random.default_rng([seed, i]))
+            figures[i] = deletion.areas(i, ranks)[0]
+    return figures
+
+
+def _rows_of(model: Model, batch: Batch, maps: Sequence[HeatMap]) -> int:
+    """Return how many maps there are. Raises `ConfigurationError` where they are not of these samples."""
+    arrays = named_arrays(model, batch)
+    _check(maps, len(next(iter(arrays.values()))))
+    return len(maps)
+
+
+def _deletion(
+    model: Model,
+    batch: Batch,
+    maps: Sequence[HeatMap],
+    *,
+    rivals: int,
+    baseline: Baseline | None,
+    labels: Array | None,
+    batch_size: int,
+    memory_mb: float | None,
+    progress: Listener | None,
+) -> tuple[Deletion, str]:
+    """Return what takes places away from a batch, and in words what takes their place."""
+    arrays = named_arrays(model, batch)
+    axes = input_axes(model, maps[0].input, arrays[maps[0].input])
+    if any(one.values.shape != axes.sizes for one in maps):
+        raise ConfigurationError(f"The maps must have the places of input {axes.name!r}, {axes.sizes}.")
+    removed, words = baseline_of(arrays[axes.name], axes, baseline)
+    memory = estimate(model, arrays, axes, gradients=False, packs=True, batch_size=batch_size, memory_mb=memory_mb)
+    given = DeletableSamples(arrays, axes, removed)
+    followed = followed_in(model, given, _aim(model, maps, labels), memory.rows)
+    # Beside random maps there is the input's own magnitude.
+    each = 1 + rivals + (rivals > 0 and not axes.tokens)
+    counter = Counter(progress, len(maps) * each * (STEPS - 1), "predictions", "sanity of heat maps")
+    return Deletion(model, given, followed, memory.rows, counter), words
+
+
 def sanity_words(sanity: Sanity) -> str:
-    """Return what the figures say, in one or two sentences.
+    """Return what the figures say, in a few sentences: better, no different and worse than random are three.
 
     >>> sanity_words(Sanity(0.31, (0.52, 0.6), magnitude=0.35))
     "Beats all 2 random maps (0.31 against 0.52 at best). The input's own magnitude does 0.35."
     >>> sanity_words(Sanity(0.55, (0.52, 0.6)))
-    'No better than random: 1 of 2 random maps do as well (0.55 against 0.56 on average).'
+    'No different from random: 1 of 2 random maps do as well (0.55 against 0.56 on average).'
+    >>> sanity_words(Sanity(0.7, (0.52, 0.6)))
+    'Worse than all 2 random maps (0.70 against 0.60 at worst).'
     """
     if not np.isfinite(sanity.deletion):
         return f"Cannot be told from random. {_UNKNOWN}"
     if not sanity.random:
         return "Was not compared with random maps."
     own, count = sanity.deletion, len(sanity.random)
-    if sanity.better_than_random:
+    if sanity.verdict == "better":
         verdict = f"Beats all {count} random maps ({own:.2f} against {min(sanity.random):.2f} at best)."
     elif _FLAT in sanity.notes:
-        verdict = f"No better than random: {_FLAT[0].lower()}{_FLAT[1:]}"
+        verdict = f"No different from random: {_FLAT[0].lower()}{_FLAT[1:]}"
+    elif sanity.verdict == "worse":
+        verdict = f"Worse than all {count} random maps ({own:.2f} against {max(sanity.random):.2f} at worst)."
     else:
         as_good = sum(one <= own for one in sanity.random)
         mean = float(np.mean(sanity.random))
         verdict = (
-            f"No better than random: {as_good} of {count} random maps do as well ({own:.2f} against {mean:.2f} on "
+            f"No different from random: {as_good} of {count} random maps do as well ({own:.2f} against {mean:.2f} on "
             "average)."
         )
     return " ".join([verdict, *_beside(sanity)])
@@ -113,13 +191,20 @@ def _beside(sanity: Sanity) -> list[str]:
     """What the two other figures say: that the map may show the input rather than the model, where they are as good."""
     words = []
     if sanity.magnitude is not None:
-        as_well = ", which is as good" if sanity.magnitude <= sanity.deletion else ""
-        words.append(f"The input's own magnitude does {sanity.magnitude:.2f}{as_well}.")
+        how = _beside_it(sanity.magnitude, sanity.deletion)
+        words.append(f"The input's own magnitude does {sanity.magnitude:.2f}{f', which is {how}' if how else ''}.")
     if sanity.random_weights is not None:
-        as_well = ", so it may show the input rather than the model"
-        reason = as_well if sanity.random_weights <= sanity.deletion else ""
+        how = _beside_it(sanity.random_weights, sanity.deletion)
+        reason = f", which is {how}: it may show the input rather than the model" if how else ""
         words.append(f"The same map on random weights does {sanity.random_weights:.2f}{reason}.")
     return words
+
+
+def _beside_it(other: float, own: float) -> str:
+    """How another figure is beside that of the map, of which less is better; empty where it is not as good."""
+    if abs(other - own) <= AS_GOOD:
+        return "as good"
+    return "better" if other < own else ""
 
 
 def _judged(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Literal
 
 from cutaway.arrays import Array, Float32Array
 
-__all__ = ["HeatMap", "Sanity"]
+__all__ = ["HeatMap", "Sanity", "SanityVerdict"]
+
+SanityVerdict = Literal["better", "no different", "worse", "unknown"]
+"""How a map does beside random ones: better or worse than each of them, or neither."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +32,18 @@ class Sanity:
     notes: tuple[str, ...] = ()
 
     @property
+    def verdict(self) -> SanityVerdict:
+        """How the map does beside the random ones."""
+        if not self.random or not math.isfinite(self.deletion):
+            return "unknown"
+        if self.deletion < min(self.random):
+            return "better"
+        return "worse" if self.deletion > max(self.random) else "no different"
+
+    @property
     def better_than_random(self) -> bool:
         """Whether the map beats every random one."""
-        return bool(self.random) and self.deletion < min(self.random)
+        return self.verdict == "better"
 
 
 @dataclass(frozen=True)

@@ -10,29 +10,27 @@ from functools import partial
 
 import numpy as np
 
+from cutaway.analysis.heat_maps.choosing import MethodChoice
 from cutaway.analysis.heat_maps.kept import read_heat_maps, write_heat_maps
 from cutaway.analysis.heat_maps.making import heat_map
-from cutaway.analysis.heat_maps.methods import method_named
 from cutaway.analysis.heat_maps.sanity import check_sanity
 from cutaway.analysis.heat_maps.values import HeatMap
-from cutaway.analysis.population.asking_model import encoded_samples, output_of
+from cutaway.analysis.population.asking_model import encoded_samples, loss_and_labels, output_of
+from cutaway.analysis.population.heat_map_choice import choice_of
 from cutaway.analysis.samples import SUBSET, Samples
 from cutaway.analysis.samples.origin import Origin
 from cutaway.arrays import Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, GradientUnavailable, did_you_mean
-from cutaway.evaluation.defaults import default_loss
 from cutaway.evaluation.progress import Listener
 from cutaway.evaluation.reopening import Sample
 from cutaway.models import Model
-from cutaway.models.backend import LOSSES
-from cutaway.run.sources import Pair
 
 __all__ = ["HeatMapRequest", "heat_maps_of"]
 
 # Counted up when the same question is answered otherwise, so that what an older version kept is made anew.
-VERSION = 3
-# What is tried where nobody names a method: each needs less of the model than the one before.
-IN_TURN = ("grad_cam", "integrated_gradients", "input_gradient", "occlusion")
+VERSION = 4
+# By a layer these are tried where nobody names a method.
+BY_LAYER = ("grad_cam", "input_gradient")
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,11 @@ def heat_maps_of(
     found = [read_heat_maps(origin.evaluation, *one) for one in zip(subsets, keys, strict=True)]
     missing = [i for i, one in enumerate(found) if one is None]
     if missing:
-        question = _Question.of(origin, encoded_samples(origin, samples, [rows[i] for i in missing]), asked, progress)
+        choice = None
+        if asked.method is None and None in asked.layers:
+            choice = choice_of(origin, samples, loss=asked.loss, baseline=asked.baseline, progress=progress)
+        encoded = encoded_samples(origin, samples, [rows[i] for i in missing])
+        question = _Question.of(origin, encoded, asked, choice, progress)
         for i, maps in zip(missing, question.answers(), strict=True):
             write_heat_maps(origin.evaluation, subsets[i], keys[i], maps)
             found[i] = maps
@@ -72,6 +74,7 @@ class _Question:
     model: Model
     batch: dict[str, Array]
     asked: HeatMapRequest
+    choice: MethodChoice | None
     output: str
     loss: str | None
     labels: Array | None
@@ -79,13 +82,18 @@ class _Question:
 
     @classmethod
     def of(
-        cls, origin: Origin, encoded: Sequence[Sample], asked: HeatMapRequest, progress: Listener | None
+        cls,
+        origin: Origin,
+        encoded: Sequence[Sample],
+        asked: HeatMapRequest,
+        choice: MethodChoice | None,
+        progress: Listener | None,
     ) -> _Question:
         """Put together what is needed to ask about some samples."""
         reopened = origin.reopened()
-        loss, labels = _loss(origin, encoded) if asked.loss else (None, None)
+        loss, labels = loss_and_labels(origin, encoded) if asked.loss else (None, None)
         output = output_of(origin, reopened)
-        return cls(origin, reopened.model, reopened.batch(encoded), asked, output, loss, labels, progress)
+        return cls(origin, reopened.model, reopened.batch(encoded), asked, choice, output, loss, labels, progress)
 
     def answers(self) -> list[tuple[HeatMap, ...]]:
         """Return the maps, sample by sample."""
@@ -94,7 +102,7 @@ class _Question:
         return list(zip(*each, strict=True))
 
     def _one(self, target: int | None, layer: str | None) -> tuple[HeatMap, ...]:
-        maps = self._first_that_applies(target, layer)
+        maps = self._by_the_method(target, layer)
         if not self.asked.sanity:
             return maps
         # The same classes, whatever the model with random weights would predict.
@@ -112,13 +120,14 @@ class _Question:
         )
         return tuple(replace(one, sanity=figure) for one, figure in zip(maps, figures, strict=True))
 
-    def _first_that_applies(self, target: int | None, layer: str | None) -> tuple[HeatMap, ...]:
+    def _by_the_method(self, target: int | None, layer: str | None) -> tuple[HeatMap, ...]:
         if self.asked.method is not None:
             return self._make(self.asked.method, target, layer, self.model)
+        if self.choice is not None and layer is None:
+            maps = self._make(self.choice.method, target, None, self.model)
+            return tuple(replace(one, notes=(*one.notes, self.choice.words)) for one in maps)
         reasons: list[str] = []
-        for name in IN_TURN:
-            if self.asked.baseline is not None and not method_named(name).baseline:
-                continue
+        for name in BY_LAYER:
             try:
                 maps = self._make(name, target, layer, self.model)
             except (AnalysisUnavailable, GradientUnavailable) as error:
@@ -158,21 +167,6 @@ def _number(origin: Origin, target: int | str) -> int:
         f"There is no class {target!r}.",
         hint=f"{did_you_mean(target, classes)} There are {', '.join(classes[:20]) or 'none'}.",
     )
-
-
-def _loss(origin: Origin, encoded: Sequence[Sample]) -> tuple[str, Array]:
-    """Return the loss that can be differentiated, and the ground truths of some samples."""
-    truth = origin.answer.truth
-    if truth is None or any(truth not in one.ground_truths for one in encoded):
-        raise AnalysisUnavailable("loss heat map", "there is no ground truth that the prediction is compared with.")
-    source = origin.evaluation.source
-    named = next((one for one in source.losses if one in LOSSES), None)
-    loss = named or default_loss(source.pairs.get(origin.answer.prediction or "", Pair()))
-    if loss is None or loss not in LOSSES:
-        raise AnalysisUnavailable(
-            "loss heat map", f"the loss of this evaluation, {loss}, is none of {', '.join(LOSSES)}."
-        )
-    return loss, np.stack([one.ground_truths[truth] for one in encoded])
 
 
 def _key(origin: Origin, name: str, asked: HeatMapRequest) -> str:

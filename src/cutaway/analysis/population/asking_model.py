@@ -21,12 +21,14 @@ from cutaway.errors import (
     GradientUnavailable,
     ModelError,
 )
+from cutaway.evaluation.defaults import default_loss
 from cutaway.evaluation.reopening import Reopened, Sample
+from cutaway.models.backend import LOSSES
 from cutaway.run.evaluations import LATENT, added_spaces
 from cutaway.run.layer_spaces import are_scales
-from cutaway.run.sources import SpaceSource
+from cutaway.run.sources import Pair, SpaceSource
 
-__all__ = ["encoded_samples", "latent_gradient", "latent_of_input", "output_of"]
+__all__ = ["encoded_samples", "latent_gradient", "latent_of_input", "loss_and_labels", "output_of"]
 
 
 def encoded_samples(origin: Origin, samples: Samples, rows: Sequence[int]) -> list[Sample]:
@@ -100,3 +102,18 @@ def _layers(origin: Origin) -> tuple[list[str], list[float]]:
     if not are_scales(scales, len(layers)):
         raise EvaluationError(f"'spaces.json' of evaluation {origin.evaluation.number} has no scales of the layers.")
     return layers, [float(one) for one in scales or ()]
+
+
+def loss_and_labels(origin: Origin, encoded: Sequence[Sample]) -> tuple[str, Array]:
+    """Return the loss that can be differentiated, and the ground truths of some samples."""
+    truth = origin.answer.truth
+    if truth is None or any(truth not in one.ground_truths for one in encoded):
+        raise AnalysisUnavailable("loss heat map", "there is no ground truth that the prediction is compared with.")
+    source = origin.evaluation.source
+    named = next((one for one in source.losses if one in LOSSES), None)
+    loss = named or default_loss(source.pairs.get(origin.answer.prediction or "", Pair()))
+    if loss is None or loss not in LOSSES:
+        raise AnalysisUnavailable(
+            "loss heat map", f"the loss of this evaluation, {loss}, is none of {', '.join(LOSSES)}."
+        )
+    return loss, np.stack([one.ground_truths[truth] for one in encoded])

@@ -365,8 +365,8 @@ class Population(Candidates):
 
         `target` is a class, by name or number, or several; the predicted one by default. `layer` is one, or several,
         for methods that go by one. `loss=True` asks what raises and lowers the loss instead. `baseline` is what a place
-        holds when it is taken away: "zero", "mean", "blur" or a number. Without a `method` the first that suits the
-        model is taken. `sanity=False` leaves out the figures that say how far to trust a map,
+        holds when it is taken away: "zero", "mean", "blur" or a number. Without a `method` the one whose maps of a few
+        samples do best on this model is taken. `sanity=False` leaves out the figures that say how far to trust a map,
         which cost some hundred predictions. The run keeps the maps.
         """
         from cutaway.analysis.population.asking_heat_maps import HeatMapRequest, heat_maps_of

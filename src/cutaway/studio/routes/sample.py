@@ -45,7 +45,7 @@ def heat_maps(
     run: RunId,
     sample: SampleId,
     evaluation: EvaluationNumber = None,
-    method: Annotated[str, Query(max_length=50, description="The first that suits the model where empty.")] = "",
+    method: Annotated[str, Query(max_length=50, description="The one that does best on this model where empty.")] = "",
     target: Annotated[list[str], Query(max_length=20, description="Classes; the predicted one where none.")] = [],  # noqa: B006
     layer: Annotated[list[str], Query(max_length=20)] = [],  # noqa: B006
     loss: Annotated[bool, Query(description="What raises and lowers the loss instead.")] = False,

@@ -124,7 +124,7 @@ class SanityRow(Wire):
     random_median: Number
     magnitude: Number
     random_weights: Number
-    better_than_random: bool
+    verdict: Literal["better", "no different", "worse", "unknown"] = Field(description="Beside random maps.")
     sentence: str
     notes: list[str]
 

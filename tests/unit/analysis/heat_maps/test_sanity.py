@@ -2,58 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
 
 from cutaway.analysis.heat_maps.making import heat_map
 from cutaway.analysis.heat_maps.resizing import resize
-from cutaway.analysis.heat_maps.sanity import RANDOM_MAPS, check_sanity, sanity_words
+from cutaway.analysis.heat_maps.sanity import RANDOM_MAPS, check_sanity, deletion_figures, sanity_words
 from cutaway.analysis.heat_maps.values import HeatMap, Sanity
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.evaluation.progress import Progress
 from cutaway.models import Model, load
 
 torch = pytest.importorskip("torch")
-
-
-@pytest.fixture(scope="module")
-def digits() -> tuple[np.ndarray, np.ndarray]:
-    data = load_digits()
-    return (data.images / 16).astype(np.float32)[:, None], data.target.astype(np.int64)
-
-
-@pytest.fixture(scope="module")
-def model(digits: tuple[np.ndarray, np.ndarray]) -> Iterator[Model]:
-    """A small network that reads digits, with logits as its output. Several threads would wait for each other on it."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    images, labels = (torch.from_numpy(one[:1200]) for one in digits)
-    torch.manual_seed(0)
-    network = torch.nn.Sequential(
-        torch.nn.Conv2d(1, 8, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(8 * 36, 10)
-    )
-    optimizer = torch.optim.Adam(network.parameters(), 3e-3)
-    for _ in range(12):
-        for rows in torch.randperm(1200).split(50):
-            optimizer.zero_grad()
-            torch.nn.functional.cross_entropy(network(images[rows]), labels[rows]).backward()
-            optimizer.step()
-    yield load(network, example=digits[0][:2])
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def read(model: Model, digits: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Samples that the model has not seen and reads correctly."""
-    images, labels = digits[0][1200:], digits[1][1200:]
-    right = model.predict(images)["output"].argmax(axis=1) == labels
-    assert right.mean() > 0.9
-    return images[right], labels[right]
 
 
 def by_hand(values: np.ndarray, targets: Sequence[int] | np.ndarray | None, model: Model) -> list[HeatMap]:
@@ -286,11 +250,15 @@ class TestWhatCannotBe:
     [
         (Sanity(0.31, (0.52, 0.6), 0.35, 0.55), "Beats all 2 random maps (0.31 against 0.52 at best). The input's own "
          "magnitude does 0.35. The same map on random weights does 0.55."),
-        (Sanity(0.31, (0.52,), 0.2, 0.3), "Beats all 1 random maps (0.31 against 0.52 at best). The input's own "
-         "magnitude does 0.20, which is as good. The same map on random weights does 0.30, so it may show the input "
-         "rather than the model."),
-        (Sanity(0.5, (0.4, 0.5, 0.9)), "No better than random: 2 of 3 random maps do as well (0.50 against 0.60 on "
+        (Sanity(0.31, (0.52,), 0.2, 0.305), "Beats all 1 random maps (0.31 against 0.52 at best). The input's own "
+         "magnitude does 0.20, which is better. The same map on random weights does 0.30, which is as good: it may "
+         "show the input rather than the model."),
+        (Sanity(0.31, (0.52,), 0.315, 0.1), "Beats all 1 random maps (0.31 against 0.52 at best). The input's own "
+         "magnitude does 0.32, which is as good. The same map on random weights does 0.10, which is better: it may "
+         "show the input rather than the model."),
+        (Sanity(0.5, (0.4, 0.5, 0.9)), "No different from random: 2 of 3 random maps do as well (0.50 against 0.60 on "
          "average)."),
+        (Sanity(0.95, (0.4, 0.5, 0.9)), "Worse than all 3 random maps (0.95 against 0.90 at worst)."),
         (Sanity(float("nan"), (0.4,)), "Cannot be told from random. The model's score is not finite, so nothing can be "
          "compared."),
         (Sanity(0.5, ()), "Was not compared with random maps."),
@@ -298,3 +266,37 @@ class TestWhatCannotBe:
 )  # fmt: skip
 def test_the_figures_in_words(sanity: Sanity, words: str) -> None:
     assert sanity_words(sanity) == words
+
+
+@pytest.mark.parametrize(
+    ("sanity", "verdict"),
+    [
+        (Sanity(0.3, (0.4, 0.9)), "better"),
+        (Sanity(0.4, (0.4, 0.9)), "no different"),
+        (Sanity(0.9, (0.4, 0.9)), "no different"),
+        (Sanity(0.91, (0.4, 0.9)), "worse"),
+        (Sanity(0.3, ()), "unknown"),
+        (Sanity(float("nan"), (0.4,)), "unknown"),
+    ],
+)
+def test_better_equal_and_worse_than_random_are_three_verdicts(sanity: Sanity, verdict: str) -> None:
+    assert sanity.verdict == verdict
+    assert sanity.better_than_random == (verdict == "better")
+
+
+def test_a_map_turned_around_is_worse_than_random(model: Model, read: tuple[np.ndarray, np.ndarray]) -> None:
+    images, labels = read[0][:30], read[1][:30]
+    maps = heat_map(model, images, method="integrated_gradients", target=labels)
+    turned = check_sanity(model, images, [replace(one, values=-one.values) for one in maps])
+    assert np.mean([one.verdict == "worse" for one in turned]) > 0.5
+    assert sanity_words(next(one for one in turned if one.verdict == "worse")).startswith("Worse than all 20 random")
+
+
+def test_the_figure_alone_is_that_beside_random_maps(model: Model, read: tuple[np.ndarray, np.ndarray]) -> None:
+    images, labels = read[0][:6], read[1][:6]
+    maps = heat_map(model, images, method="integrated_gradients", target=labels)
+    beside = [one.deletion for one in check_sanity(model, images, maps)]
+    # Where values are equal chance decides which goes first.
+    assert deletion_figures(model, images, maps) == pytest.approx(beside, abs=0.02)
+    flat = by_hand(np.ones((6, 8, 8)), labels, model)
+    assert np.isnan(deletion_figures(model, images, flat)).all()

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -10,9 +11,11 @@ import pytest
 
 from cutaway.analysis import Population, analyze
 from cutaway.analysis.filters import Filter
+from cutaway.analysis.heat_maps.choosing import MethodChoice, choose_method
 from cutaway.analysis.population import map as maps
 from cutaway.dataset import Dataset
 from cutaway.errors import AnalysisUnavailable, BindingError, ConfigurationError, EvaluationError
+from cutaway.models import Model
 from cutaway.run import Run
 
 pytest.importorskip("onnxruntime")
@@ -179,6 +182,29 @@ def test_heat_maps_are_kept_with_their_figures(
     assert again[0].sanity == made[0].sanity
     with pytest.raises(BindingError, match="Give the data set again"):
         Population.open(run_folder).heat_maps("validation/3", "occlusion")
+
+
+def test_the_method_is_chosen_once_for_the_model_and_kept(
+    run_folder: Path, dataset: Callable[[], Dataset], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def counted(model: Model, batch: Any, **more: Any) -> MethodChoice:
+        asked.append(len(next(iter(batch.values()))))
+        return choose_method(model, batch, **more)
+
+    monkeypatch.setattr("cutaway.analysis.population.heat_map_choice.choose_method", counted)
+    with Population.open(run_folder, dataset=dataset()) as population:
+        made = [population.heat_maps(f"validation/{i}", sanity=False)[0] for i in range(3)]
+    assert asked == [12]
+    assert len({(one.method, one.notes[-1]) for one in made}) == 1
+    assert f"{made[0].method} was chosen: on 12 samples it does 0." in made[0].notes[-1]
+    [kept] = run_folder.rglob("joint.heat_maps_choice_*.npz")
+    kept.write_bytes(b"damaged")
+    with Population.open(run_folder, dataset=dataset()) as population:
+        again = population.heat_maps("validation/9", sanity=False)[0]
+    assert asked == [12, 12]
+    assert again.method == made[0].method
 
 
 def test_another_baseline_is_another_map(run_folder: Path, dataset: Callable[[], Dataset]) -> None:

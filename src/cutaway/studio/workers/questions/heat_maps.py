@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from cutaway.analysis.heat_maps.choosing import IN_TURN
 from cutaway.analysis.heat_maps.drawing import drawn_map
 from cutaway.analysis.heat_maps.making import heat_map, layers_with_places
 from cutaway.analysis.heat_maps.methods import METHODS, method_for
 from cutaway.analysis.heat_maps.places import chosen_input, input_axes, named_arrays
 from cutaway.analysis.heat_maps.values import HeatMap, Sanity
-from cutaway.analysis.population.asking_heat_maps import IN_TURN
 from cutaway.analysis.population.population import Population
 from cutaway.arrays import Array
 from cutaway.dataset.rendering.typed import array_data
@@ -68,11 +68,14 @@ def map_value(one: HeatMap, classes: Sequence[str], reopened: Reopened, sample: 
 
 
 def first_map(
-    model: Model, batch: Mapping[str, Array], output: str, target: int | None
+    model: Model, batch: Mapping[str, Array], output: str, target: int | None, *, first: str | None = None
 ) -> tuple[HeatMap | None, list[str]]:
-    """Return the map of one sample by the first method that suits the model; where none does, why."""
+    """Return the map of one sample by the first method that suits the model; where none does, why.
+
+    `first` is the one that was chosen for this model, if any was.
+    """
     reasons: list[str] = []
-    for method in IN_TURN:
+    for method in dict.fromkeys([*([first] if first else ()), *IN_TURN]):
         try:
             (made,) = heat_map(model, dict(batch), method=method, target=target, output=output)
         except CutawayError as error:
@@ -119,7 +122,7 @@ def _sanity(sanity: Sanity) -> dict[str, Any]:
         "random_median": float(np.median(drawn)) if drawn.size else None,
         "magnitude": sanity.magnitude,
         "random_weights": sanity.random_weights,
-        "better_than_random": sanity.better_than_random,
+        "verdict": sanity.verdict,
         "sentence": _sentence(sanity),
         "notes": list(sanity.notes),
     }
@@ -127,11 +130,14 @@ def _sanity(sanity: Sanity) -> dict[str, Any]:
 
 def _sentence(sanity: Sanity) -> str:
     """Say how far a map can be trusted, in words for people who never heard of the figures."""
-    if not sanity.random or not np.isfinite(sanity.deletion):
-        return "It cannot be told whether this map is better than a random one."
     count = len(sanity.random)
-    if not sanity.better_than_random:
-        return f"No better than {count} random maps: do not read much into it."
+    if sanity.verdict == "unknown":
+        return "It cannot be told whether this map is better than a random one."
+    if sanity.verdict == "worse":
+        return f"Worse than random: taking away what any of {count} random maps points at lowers the score more."
+    if sanity.verdict == "no different":
+        as_good = sum(one <= sanity.deletion for one in sanity.random)
+        return f"No different from random: {as_good} of {count} random maps do as well. Do not read much into it."
     said = f"Taking away what this map points at lowers the score more than any of {count} random maps."
     if sanity.random_weights is not None and sanity.random_weights <= sanity.deletion:
         return f"{said} But the same map of a model with random weights does as well: it may show the input alone."

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cutaway.analysis.population.asking_model import output_of
+from cutaway.analysis.population.heat_map_choice import kept_choice
 from cutaway.analysis.population.population import Population
 from cutaway.arrays import Array
 from cutaway.errors import ConfigurationError, CutawayError, did_you_mean
@@ -43,7 +44,9 @@ def tried(population: Population, reopened: Reopened, arguments: Mapping[str, An
     scores = _scores(origin.answer, outputs[output][0])
     sample = Sample("the file", next(iter(reopened.dataset.subsets)), 0, {field.name: values}, {})
     target = str(arguments.get("target") or "")
-    heat, why = _heat(reopened, batch, sample, output=output, classes=classes, target=target)
+    choice = kept_choice(origin)
+    first = None if choice is None else choice.method
+    heat, why = _heat(reopened, batch, sample, output=output, classes=classes, target=target, first=first)
     similar, alike = _similar(population, {field.name: values})
     return {
         "prediction": None if scores is None else classes[int(np.argmax(scores))],
@@ -76,10 +79,11 @@ def _heat(
     output: str,
     classes: Sequence[str],
     target: str,
+    first: str | None,
 ) -> tuple[dict[str, Any] | None, list[str]]:
     if target and target not in classes:
         raise ConfigurationError(f"There is no class {target!r}.", hint=did_you_mean(target, classes))
-    made, reasons = first_map(reopened.model, batch, output, classes.index(target) if target else None)
+    made, reasons = first_map(reopened.model, batch, output, classes.index(target) if target else None, first=first)
     if made is None:
         return None, [f"No heat map: {' '.join(reasons)}"]
     return map_value(made, classes, reopened, sample), []
