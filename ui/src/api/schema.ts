@@ -5341,7 +5341,7 @@ export interface operations {
                 sample: string;
                 /** @description Which evaluation; the last finished one by default. */
                 evaluation?: number | null;
-                /** @description The first that suits the model where empty. */
+                /** @description The one that does best on this model where empty. */
                 method?: string;
                 /** @description Classes; the predicted one where none. */
                 target?: string[];
