@@ -43,6 +43,14 @@ class TestChoosing:
         assert beats(model, chosen, images, labels) >= 0.95
         assert beats(model, "grad_cam", images, labels) < 0.7
 
+    def test_of_a_slow_model_fewer_samples_are_compared_and_their_number_is_said(
+        self, model: Model, read: tuple[np.ndarray, np.ndarray]
+    ) -> None:
+        times = iter([0.0, 3.0, 9.0])
+        found = choose_method(model, read[0][:FEW], clock=lambda: next(times))
+        assert found.samples == 4
+        assert "on 4 samples" in found.words
+
     def test_what_costs_most_is_left_out_where_another_applies(
         self, model: Model, read: tuple[np.ndarray, np.ndarray]
     ) -> None:
