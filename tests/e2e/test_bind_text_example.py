@@ -86,6 +86,7 @@ def test_sentences_of_two_subsets_that_are_one_to_the_model_are_found(tmp_path: 
     assert first.code == "binding-leak"
 
 
+@pytest.mark.slow
 def test_evaluate_gives_every_sentence_a_row_and_most_a_right_answer(evaluated: Evaluation, dataset: Dataset) -> None:
     assert {name: evaluated.table(name).num_rows for name in evaluated.subsets} == {
         name: len(subset) for name, subset in dataset.subsets.items()
@@ -96,6 +97,7 @@ def test_evaluate_gives_every_sentence_a_row_and_most_a_right_answer(evaluated: 
     assert 0.85 <= (margins["test"] > 0).mean() <= 0.97
 
 
+@pytest.mark.slow
 def test_unknown_words_cost_answers(evaluated: Evaluation) -> None:
     table = evaluated.table("test")
     fewest_first = np.argsort(table["metadata.unknown_share"].to_numpy(), kind="stable")

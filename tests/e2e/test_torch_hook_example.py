@@ -41,6 +41,7 @@ def test_a_second_process_sees_statistics_grow_while_the_example_trains(tmp_path
     assert facts["steps"]["last"] >= max(seen)
 
 
+@pytest.mark.slow
 def test_the_example_ends_well(tmp_path: Path) -> None:
     command = [sys.executable, "-W", "error", str(EXAMPLE), "1"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
