@@ -12,14 +12,12 @@ from hypothesis import strategies as some
 from cutaway.errors import ConfigurationError
 from cutaway.run.slice_tests import WrittenTest, read_tests, with_tests, without_tests, write_tests
 
-TEXTS = some.text(some.characters(codec="utf-8").filter(str.isprintable), max_size=200).map(str.strip)
+CHARACTERS = some.characters(codec="utf-8").filter(str.isprintable)
+TEXTS = some.text(CHARACTERS, max_size=200).map(str.strip)
+TITLES = some.tuples(CHARACTERS.filter(str.strip), some.text(CHARACTERS, max_size=199)).map("".join).map(str.strip)
 
 
-@given(
-    some.lists(
-        some.builds(WrittenTest, TEXTS.filter(bool), TEXTS, TEXTS, some.booleans()), unique_by=lambda one: one.title
-    )
-)
+@given(some.lists(some.builds(WrittenTest, TITLES, TEXTS, TEXTS, some.booleans()), unique_by=lambda one: one.title))
 def test_what_is_written_reads_back(tmp_path_factory: pytest.TempPathFactory, tests: list[WrittenTest]) -> None:
     path = tmp_path_factory.mktemp("tests") / "tests.yaml"
     write_tests(path, tests)
