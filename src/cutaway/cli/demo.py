@@ -19,11 +19,16 @@ __all__ = ["demo", "end_with_the_studio", "population_page"]
 
 # The dots that the network sees among those of another digit are the labels that were planted.
 _IN_SIGHT = {"color": "label", "where": "metadata.planted = true"}
+# More take minutes, and tell hardly more.
+MOST_SEEDS = 1_000
 
 
 def demo(
     *,
     epochs: Annotated[int, typer.Option(help="How long to train.")] = 30,
+    seeds: Annotated[
+        int, typer.Option(help="How often wrong labels are planted and fixed; fewer are quicker, and tell less.")
+    ] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print what it saw as one JSON object.")] = False,
 ) -> None:
     """Train a small network on handwritten digits, here, in about half a minute, and tell what the hook saw.
@@ -39,9 +44,13 @@ def demo(
         raise ConfigurationError(
             f"`--epochs >= 1` must hold, but got --epochs {epochs}.", hint="`cutaway demo` takes 30."
         )
+    if not 2 <= seeds <= MOST_SEEDS:
+        raise ConfigurationError(
+            f"`2 <= --seeds <= {MOST_SEEDS}` must hold, but got --seeds {seeds}.", hint="`cutaway demo` takes 20."
+        )
     say = Screen(stderr=True).line
     say("Loading PyTorch and scikit-learn's 1,797 digits of 8 x 8 pixels ...")
-    seen = tell(epochs, say)
+    seen = tell(epochs, say, seeds=seeds)
     report = _paths_shown(seen)
     report["next"] = [f"cutaway tensors {report['path']}", f"cutaway runs show {report['path']}"]
     if as_json:

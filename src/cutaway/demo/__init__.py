@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["tell"]
 
 
-def tell(epochs: int, say: Callable[[str], None]) -> Facts:
-    """Train a healthy network, one with a sick layer and one on wrong labels; return what was seen of each."""
+def tell(epochs: int, say: Callable[[str], None], *, seeds: int) -> Facts:
+    """Train a healthy network, one with a sick layer and one on wrong labels; return what was seen of each.
+
+    Wrong labels are planted, found and fixed once for each of so many `seeds`.
+    """
     from cutaway.demo.labels import fix_labels, what_fixing_bought
     from cutaway.demo.seen import what_it_saw, what_rules_say
     from cutaway.demo.training import labelled_digits, one_thread, train, train_sick
@@ -23,7 +26,7 @@ def tell(epochs: int, say: Callable[[str], None]) -> Facts:
     with one_thread():
         trained = train(epochs, say)
         sick = train_sick(say)
-        planted, fixed = fix_labels(labelled_digits(), say)
+        planted, fixed = fix_labels(labelled_digits(), say, seeds)
         labels = what_fixing_bought(planted, fixed)
     return {
         **what_it_saw(trained),

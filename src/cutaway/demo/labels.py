@@ -73,18 +73,21 @@ class Digits:
     training: int
 
 
-def fix_labels(digits: Digits, say: Callable[[str], None]) -> tuple[Run, list[Fixed]]:
-    """Plant wrong labels, find, fix and train again, for each seed; return the run of the first, and all results."""
+def fix_labels(digits: Digits, say: Callable[[str], None], seeds: int) -> tuple[Run, list[Fixed]]:
+    """Plant wrong labels, find, fix and train again, for each seed; return the run of the first, and all results.
+
+    The seeds are the first of those that are fixed, and go on after them.
+    """
     import cutaway.torch as smd
     from cutaway.dataset import load_entry
 
-    say(f"Planting {SHARE:.0%} confusable wrong labels, finding and fixing them, with {len(SEEDS)} seeds ...")
+    say(f"Planting {SHARE:.0%} confusable wrong labels, finding and fixing them, with {seeds} seeds ...")
     with smd.Hook(name="demo-labels") as hook:
         first = _fixed(SEEDS[0], digits, hook, load_entry(BINDING).dataset())
         run = hook.run
     assert run is not None
     _look_at(run)
-    return run, [first, *fix_seeds(SEEDS[1:], digits)]
+    return run, [first, *fix_seeds(range(SEEDS[0] + 1, SEEDS[0] + seeds), digits)]
 
 
 def fix_seeds(seeds: Iterable[int], digits: Digits) -> list[Fixed]:
