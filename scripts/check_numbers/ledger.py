@@ -99,10 +99,14 @@ class Entry:
 
 @dataclass
 class Ledger:
-    """All that was compared. `tampered` makes the expectations whose name has this text wrong, to see that it shows."""
+    """All that was compared. `tampered` makes the expectations whose name has this text wrong, to see that it shows.
+
+    `about` stands before every name.
+    """
 
     tampered: str = ""
     entries: list[Entry] = field(default_factory=list)
+    about: str = ""
 
     def number(
         self,
@@ -167,10 +171,10 @@ class Ledger:
         yield f"{len(self.entries):7,}  numbers compared, {len(self.wrong):,} wrong"
 
     def _is_tampered(self, what: str) -> bool:
-        return bool(self.tampered) and self.tampered in what
+        return bool(self.tampered) and self.tampered in f"{self.about}{what}"
 
     def _note(self, what: str, where: str, shown: str, true: str, *, right: bool) -> None:
-        self.entries.append(Entry(what, where, shown, true, right))
+        self.entries.append(Entry(f"{self.about}{what}", where, shown, true, right))
 
 
 def _said(true: float | None) -> str:

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
-from scripts.check_numbers.ledger import EXACT, Decimals, Figures, Ledger
+from scripts.check_numbers.ledger import Ledger
 from scripts.check_numbers.places import Studio
 from scripts.check_numbers.session import Session, Trained
 
 __all__ = ["Look"]
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(Ledger):
     """A run of a session, in the studio and in the commands; what is compared goes under its name into the ledger."""
 
-    session: Session
-    studio: Studio
-    ledger: Ledger
-    run: str
+    def __init__(self, session: Session, studio: Studio, ledger: Ledger, run: str) -> None:
+        super().__init__(ledger.tampered, ledger.entries, f"{run}: ")
+        self.session, self.studio, self.run = session, studio, run
 
     @property
     def trained(self) -> Trained:
@@ -52,31 +48,6 @@ class Look:
     def lines(self, *words: str) -> list[str]:
         """Return the lines that a command prints."""
         return self.session.commands.text(*words).splitlines()
-
-    def number(
-        self, what: str, where: str, shown: str | float | None, true: float | None, rounding: Figures | Decimals = EXACT
-    ) -> None:
-        """Compare a number."""
-        self.ledger.number(f"{self.run}: {what}", where, shown, true, rounding)
-
-    def series(
-        self,
-        what: str,
-        where: str,
-        shown: Sequence[float | str | None],
-        true: Sequence[float],
-        rounding: Figures | Decimals = EXACT,
-    ) -> None:
-        """Compare a series of numbers."""
-        self.ledger.series(f"{self.run}: {what}", where, shown, true, rounding)
-
-    def text(self, what: str, where: str, shown: str | None, true: str) -> None:
-        """Compare a word."""
-        self.ledger.text(f"{self.run}: {what}", where, shown, true)
-
-    def says(self, what: str, where: str, text: str | None, *parts: str) -> None:
-        """Compare the figures of a sentence."""
-        self.ledger.says(f"{self.run}: {what}", where, text, *parts)
 
     def _route(self, path: str) -> str:
         return "/".join(["runs", self.studio.id_of(self.run), *([path] if path else [])])

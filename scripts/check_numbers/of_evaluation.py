@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def check_evaluation(look: Look) -> None:
     _shown_by_commands(look, true)
     _told_by_api(look, true)
     _above_the_map(look, true)
-    for chosen in (None, *SUBSETS):
+    for chosen in ((), *((one,) for one in SUBSETS), SUBSETS):
         _confusion_page(look, true, chosen)
     _samples_table(look, true)
     for name in ("label", "metadata.scanner"):
@@ -151,10 +152,12 @@ def _above_the_map(look: Look, true: Answers) -> None:
         )
 
 
-def _confusion_page(look: Look, true: Answers, subset: str | None) -> None:
-    """Compare every cell of the matrix on the page, of all samples or of a subset."""
-    rows, name, where = true.of(subset), subset or "all", "page population, confusion"
-    page = look.show("population", f"{CONFUSION} button", **({"where": f"subset = {subset}"} if subset else {}))
+def _confusion_page(look: Look, true: Answers, subsets: Sequence[str]) -> None:
+    """Compare every cell of the matrix on the page, of the subsets that are chosen; of held-out ones where none are."""
+    name, where = " and ".join(subsets) or "no chosen subset", "page population, confusion"
+    rows = np.logical_or.reduce([true.of(one) for one in subsets or (HELD_OUT,)])
+    chosen = {"where": f"subset in {','.join(subsets)}"} if subsets else {}
+    page = look.show("population", f"{CONFUSION} button", **chosen)
     said = page.locator(f"{CONFUSION} button[data-cell]").evaluate_all(
         "cells => cells.map(cell => [cell.dataset.cell, cell.getAttribute('aria-label')])"
     )
@@ -168,7 +171,7 @@ def _confusion_page(look: Look, true: Answers, subset: str | None) -> None:
     look.number(f"accuracy in {name}", where, _at(figures, 0), 100 * right / count, Figures(3))
     look.number(f"errors in {name}", where, _at(figures, 1), count - right)
     status = look.studio.text("p.said[role=status]")
-    look.number(f"samples in {name}", "page population", status, count)
+    look.number(f"samples in {name}", "page population", status, count if subsets else len(true.ids))
 
 
 def _at(figures: list[float], place: int) -> float | None:

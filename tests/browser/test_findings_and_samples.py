@@ -122,6 +122,20 @@ def test_samples_have_what_is_known_of_them(open_page: WatchedPages, studio: Sho
     expect(page.get_by_label("Order")).to_have_value("sample")
 
 
+def test_whose_the_label_and_the_prediction_beside_a_loss_of_a_step_are_is_said(
+    open_page: WatchedPages, studio: Shown
+) -> None:
+    page = open_page(studio.address("sick", "samples", first=2, last=3))
+    rows = studio.ask(f"runs/{studio.id_of('sick')}/samples", **{"from": 2, "to": 3})
+    [evaluation] = {row["evaluation"] for row in rows}
+    said = f"Values are of the step, labels and predictions of evaluation {evaluation}."
+    expect(page.get_by_text(said)).to_be_visible()
+    # Nothing was evaluated of this one, and nothing is said.
+    page.goto(studio.address("healthy", "samples"))
+    expect(page.get_by_text(re.compile("^16 samples of step 119"))).to_be_visible()
+    expect(page.get_by_text("Values are of the step")).to_have_count(0)
+
+
 @pytest.mark.parametrize("run", ["healthy", "broken"])
 def test_a_run_shows_the_samples_that_it_knows_or_how_to_know_them(
     open_page: WatchedPages, studio: Shown, run: str

@@ -72,6 +72,8 @@ def test_from_a_confusion_to_a_corrected_label_and_back(open_page: WatchedPages,
     sample, label, prediction = wrong["sample"], wrong["label"], wrong["prediction"]
     assert int(prediction) == (int(label) - 1) % 10, "the digit that it is"
     page = open_page(alone.address(DIGITS, "population"))
+    # The matrix is of held-out samples, and labels are corrected in training.
+    page.get_by_role("group", name="Subsets").get_by_role("button", name="training").click()
     page.get_by_role("region", name="Confusion matrix").get_by_label(f"{label} predicted as {prediction}:").click()
     rows = page.get_by_role("table", name="Samples of the selection").locator("tbody tr[data-index]")
     row = rows.filter(has=page.get_by_text(sample, exact=True))

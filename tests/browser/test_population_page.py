@@ -282,7 +282,7 @@ class TestSelecting:
     def test_by_the_panels_beside_the_map(
         self, open_map: Callable[..., SeenMap], explored: Shown, either_run: Path
     ) -> None:
-        seen_map = open_map(either_run, "label", "prediction")
+        seen_map = open_map(either_run, "label", "prediction", "subset")
         page = seen_map.page
 
         def agrees() -> int:
@@ -299,14 +299,16 @@ class TestSelecting:
         against = page.get_by_role("img", name=re.compile("^Mean loss by"))
         _drag_over(page, against, 0.45, 0.45)
         assert agrees() > 0
-        pairs = Counter(zip(seen_map.points.columns["label"], seen_map.points.columns["prediction"], strict=True))
+        columns = (seen_map.points.columns[name] for name in ("label", "prediction", "subset"))
+        pairs = Counter((label, said) for label, said, subset in zip(*columns, strict=True) if subset != "training")
         (label, prediction), most = max(
             ((pair, count) for pair, count in pairs.items() if pair[0] != pair[1]), key=lambda one: one[1]
         )
         cell = page.get_by_role("region", name=CONFUSION).get_by_label(f"{label} predicted as {prediction}: {most}")
         cell.click()
         assert selected(page) == most
-        wanted = on_server(explored, either_run, where=[f"label = {label}", f"prediction = {prediction}"])[1]
+        asked = [f"label = {label}", f"prediction = {prediction}", "subset != training"]
+        wanted = on_server(explored, either_run, where=asked)[1]
         some = min(most, 8)
         assert first_samples(page, some) == wanted[:some], "these samples and no others"
         cell.click()
@@ -315,6 +317,25 @@ class TestSelecting:
         group.click()
         expect(group).to_have_attribute("aria-pressed", "true")
         assert agrees() == number_in(group.locator(".facts span").first)
+
+    def test_the_confusion_matrix_is_of_held_out_samples_until_subsets_are_chosen(
+        self, open_map: Callable[..., SeenMap], digits_run: Path
+    ) -> None:
+        seen_map = open_map(digits_run, "label", "prediction", "subset")
+        page, columns = seen_map.page, seen_map.points.columns
+        rows = list(zip(columns["label"], columns["prediction"], columns["subset"], strict=True))
+        wrong = Counter(subset for label, said, subset in rows if label != said)
+        training = sum(subset == "training" for *_, subset in rows)
+        assert 0 < wrong["training"] != wrong["validation"] > 0
+        part = page.get_by_role("region", name="Confusion", exact=True)
+        expect(part).to_contain_text(f" right, {wrong['validation']} wrong")
+        expect(part).to_contain_text(f"{training} training samples, which inflate accuracy, are left out.")
+        subsets = page.get_by_role("group", name="Subsets")
+        subsets.get_by_role("button", name="training").click()
+        expect(part).to_contain_text(f" right, {wrong['training']} wrong")
+        expect(part).not_to_contain_text("left out")
+        subsets.get_by_role("button", name="validation").click()
+        expect(part).to_contain_text(f" right, {wrong.total()} wrong, training included")
 
     def test_is_there_again_after_a_reload(self, open_map: Callable[..., SeenMap], either_run: Path) -> None:
         seen_map = open_map(either_run)

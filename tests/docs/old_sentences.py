@@ -30,10 +30,11 @@ OLD = (
     r"Nobody has looked",
     r"(?<=\}) taken for",
     r"(?<=\d) taken for (?=[\d{])",
-    r"\} answers`",
-    r"\"by ratio\"",
+    r"(?<=[\d}]) answers\b(?! =)",
+    r"[\">]by ratio\b",
     r"Against the loss",
     r"could be chance",
+    r"\bbought (?=[-+{\u2212])",
 )
 _BETWEEN_STRINGS = re.compile(r"""(["'])\s*\n\s*[a-zA-Z]?\1""")
 

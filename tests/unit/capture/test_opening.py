@@ -10,13 +10,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cutaway.capture import opening
 from cutaway.capture.adapter import Worker
 from cutaway.capture.opening import ChiefMissing, open_run
 from cutaway.capture.settings import HookSettings
-from cutaway.errors import RunExists, RunLocked
+from cutaway.errors import NoMoreData, RunExists, RunLocked
 from cutaway.run import Run
 from cutaway.run.leases import RunState
 from cutaway.trial import Trial, create_trial
@@ -139,6 +140,34 @@ def test_a_run_that_is_being_opened_starts_and_has_not_ended(tmp_path: Path, slo
     run.write_document("trace/collections.json", {"collections": {}})
     waiting.join(60)
     assert not trials[0].job_finished()
+
+
+def test_whoever_waits_for_a_step_waits_for_a_training_that_starts(
+    tmp_path: Path, slow_start: SlowStart, array_hook: type
+) -> None:
+    opened, hooks = _in_background(lambda: array_hook(tmp_path / "run"))
+    assert slow_start.reached.wait(60)
+    trial = Trial(Run.open(tmp_path / "run"))
+    waiting, done = _in_background(lambda: trial.wait_for_steps([0]))
+    opened.join(0.2)
+    assert waiting.is_alive()
+    slow_start.go_on.set()
+    opened.join(60)
+    with hooks[0] as hook:
+        hook.save_tensor("x", np.ones(3))
+        hook.take(x=[1.0])
+    waiting.join(60)
+    assert done == [None]
+
+
+def test_whoever_waits_for_a_step_does_not_wait_for_a_training_that_died_as_it_started(tmp_path: Path) -> None:
+    run, lease = Run.start(tmp_path / "run")
+    trial = Trial(run)
+    assert not trial.job_finished()
+    lease.release(RunState.FAILED)
+    with pytest.raises(NoMoreData):
+        trial.wait_for_steps([0])
+    assert trial.job_finished()
 
 
 def test_a_run_that_is_resumed_starts_before_anything_of_it_is_read(tmp_path: Path, slow_start: SlowStart) -> None:

@@ -76,6 +76,18 @@ def test_a_failure_has_place_line_reason_and_fix_and_ends_with_1(binding: Path, 
     assert "Next: repair binding-raises, then `cutaway check leap_binder.py`" in out
 
 
+def test_a_warning_is_no_failure(binding: Path, cutaway: Cutaway) -> None:
+    same = '@tensorleap_input_encoder("same")\ndef same(index, subset):\n    return np.arange(8, dtype=np.float32)\n\n'
+    breaking(binding, '@tensorleap_gt_encoder("kind")', same + '@tensorleap_gt_encoder("kind")')
+    code, out, _ = cutaway("check")
+    assert code == 0
+    assert "Binding is valid" in out
+    assert "1 warning" in out
+    told = json.loads(cutaway("check", "--json")[1])
+    # Beside it stands that no model was given.
+    assert (told["valid"], [one["severity"] for one in told["findings"]]) == (True, ["warning", "info"])
+
+
 def test_no_line_is_wider_than_the_terminal(binding: Path, cutaway: Cutaway) -> None:
     breaking(binding, *RAISES)
     for columns in (60, 80, 100, 200):

@@ -675,6 +675,8 @@ export interface paths {
         /**
          * Thresholds
          * @description Return how often a model is right about each label at a threshold, in a selection.
+         *
+         *     Of held-out samples, unless a condition on `subset` says of which; of training where nothing is held out.
          */
         get: operations["thresholds_api_runs__run__population_thresholds_get"];
         put?: never;

@@ -67,14 +67,14 @@ class ConfusionOfClasses(Analysis):
     ) -> AnalysisResult:
         """Return the same with the pairs that are confused most; or the labels at a threshold.
 
-        Split by another column than the subset, what was held out is counted.
+        Unless it is split by the subset, what was held out counts.
         """
         metrics = () if population.origin is None else population.origin.confusion_metrics
         asked = options.metric is not None or options.threshold is not None
         if asked or (metrics and _no_classes(population.samples, population.origin)):
             return _at_threshold(population, options)
         by = options.by or SUBSET
-        found = (population if by == SUBSET else population.judged_by(CORRECT)).confusion(by=by)
+        found = population.confusion(by=by)
         also = [
             f"`--metric {one}` counts its decisions by label, `--threshold` at another than 0.5." for one in metrics
         ]

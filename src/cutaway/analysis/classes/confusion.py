@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cutaway.analysis.classes.rates import rates
-from cutaway.analysis.samples import LABEL, PREDICTION, Samples
+from cutaway.analysis.samples import LABEL, PREDICTION, SUBSET, Samples
 from cutaway.analysis.samples.coding import Coded, coded, left_out, most_frequent
+from cutaway.analysis.samples.held_out import counted_subsets, left_out_subsets, rows_of_subsets
 from cutaway.analysis.statistics.intervals import share_interval
 from cutaway.arrays import Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
@@ -34,8 +35,8 @@ class ConfusionCounts:
     samples with that label. `by_class` has a row for each class: its `support` (samples with that label), how often it
     was `predicted`, how often rightly (`correct`), `precision` and `recall`, each with a 95 % interval by Wilson
     (`precision_low` and so on), and `f1`, their harmonic mean, which has no such interval. A share of nothing is null.
-    `accuracy` is that of all samples, with its interval. `parts` holds one confusion for each value of the column
-    that it was split by.
+    `accuracy` is that of the samples that count, with its interval. `parts` holds one confusion for each value of the
+    column that it was split by.
     """
 
     classes: tuple[str, ...]
@@ -86,10 +87,12 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
 
 
-def confusion(samples: Samples, *, by: str | None = None) -> ConfusionCounts:
+def confusion(samples: Samples, *, by: str | None = None, subsets: Sequence[str] | None = None) -> ConfusionCounts:
     """Return what the samples of each class were predicted as, where asked also for each value of column `by`.
 
-    Raises `AnalysisUnavailable` where samples do not have one class each: multi-label, regression, segmentation.
+    Held-out samples count, and training only where nothing is held out; `subsets` are those that count together
+    instead. Split by subset, each has its own part. Raises `AnalysisUnavailable` where samples do not have one class
+    each: multi-label, regression, segmentation.
     """
     for column in (LABEL, PREDICTION):
         if not samples.has(column):
@@ -103,9 +106,19 @@ def confusion(samples: Samples, *, by: str | None = None) -> ConfusionCounts:
             )
     truth = coded(LABEL, samples.column(LABEL), samples.classes)
     answers = coded(PREDICTION, samples.column(PREDICTION), truth.names)
-    classes = answers.names
-    parts = None if by is None else _parts(by, coded(by, samples.column(by)))
-    return _confusion(classes, truth.codes, answers.codes, parts)
+    belongs, known = samples.column(SUBSET), (truth.codes >= 0) & (answers.codes >= 0)
+    own = rows_of_subsets(belongs, counted_subsets(belongs, known, subsets))
+    whole = _confusion(answers.names, truth.codes[own], answers.codes[own])
+    left = left_out_subsets(belongs.filter(pa.array(known)), own[known])
+    if by is None:
+        return replace(whole, notes=(*whole.notes, *left))
+    parts, notes = _parts(by, coded(by, samples.column(by))), whole.notes
+    if by == SUBSET and subsets is None:
+        # Nothing is left out: every subset has its own part.
+        own, left = np.ones_like(own), ()
+        notes = _confusion(answers.names, truth.codes, answers.codes).notes
+    found, more = _split(answers.names, truth.codes[own], answers.codes[own], parts.of(own))
+    return replace(whole, parts=found, notes=(*notes, *more, *left))
 
 
 def _parts(name: str, values: Coded) -> Coded:
@@ -117,9 +130,7 @@ def _parts(name: str, values: Coded) -> Coded:
     return most_frequent(values, MOST_PARTS)[0]
 
 
-def _confusion(
-    classes: tuple[str, ...], truth: Int64Array, answers: Int64Array, parts: Coded | None
-) -> ConfusionCounts:
+def _confusion(classes: tuple[str, ...], truth: Int64Array, answers: Int64Array) -> ConfusionCounts:
     known = (truth >= 0) & (answers >= 0)
     reasons = {"without a label": int((truth < 0).sum()), "without a prediction": int(((truth >= 0) & ~known).sum())}
     notes, rows = left_out(len(truth), reasons), int(known.sum())
@@ -145,19 +156,17 @@ def _confusion(
         notes += (
             f"{len(classes):,} classes have no whole matrix; `pairs` has the {len(cells):,} cells that are not 0.",
         )
-    split, more = ({}, ()) if parts is None else _split(classes, truth[known], answers[known], parts.of(known))
     by_class = _by_class(names, support, predicted, correct)
-    return ConfusionCounts(
-        classes, pairs, by_class, right / rows, low, high, rows, len(truth) - rows, notes + more, split
-    )
+    return ConfusionCounts(classes, pairs, by_class, right / rows, low, high, rows, len(truth) - rows, notes)
 
 
 def _split(
     classes: tuple[str, ...], truth: Int64Array, answers: Int64Array, parts: Coded
 ) -> tuple[dict[str, ConfusionCounts], tuple[str, ...]]:
-    rows = {name: parts.codes == number for number, name in enumerate(parts.names)}
-    found = {name: _confusion(classes, truth[own], answers[own], None) for name, own in rows.items() if own.any()}
-    without = int((parts.codes < 0).sum())
+    known = (truth >= 0) & (answers >= 0)
+    rows = {name: known & (parts.codes == number) for number, name in enumerate(parts.names)}
+    found = {name: _confusion(classes, truth[own], answers[own]) for name, own in rows.items() if own.any()}
+    without = int((known & (parts.codes < 0)).sum())
     return found, (f"Samples that belong to no part: {without:,}.",) if without else ()
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis.classes.rates import rates
+from cutaway.analysis.samples import SUBSET
 from cutaway.analysis.samples.coding import Coded, coded
+from cutaway.analysis.samples.held_out import counted_subsets, left_out_subsets, rows_of_subsets
 from cutaway.arrays import BoolArray, Int64Array
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.run.evaluated.elements import Elements
@@ -61,36 +63,53 @@ _COUNTS = ("true_positives", "false_positives", "false_negatives", "true_negativ
 
 
 def threshold_counts(
-    metric: str, elements: Elements, threshold: float = THRESHOLD, *, split: Coded | None = None
+    metric: str,
+    elements: Elements,
+    belongs: pa.ChunkedArray,
+    threshold: float = THRESHOLD,
+    *,
+    subsets: Sequence[str] | None = None,
+    by: str | None = None,
+    split: Coded | None = None,
 ) -> ThresholdCounts:
-    """Return what the elements of a metric say at a threshold, where asked also for each value of a column.
+    """Return what the elements of a metric say at a threshold, where asked also for each value of column `by`.
 
-    `split` has a value for each sample. An element whose probability is NaN is left out, which is said.
+    `belongs` is the subset of each sample: held-out ones count, and training only where nothing is held out; `subsets`
+    are those that count together instead. `split` has the value of `by` for each sample; split by subset, each has its
+    own part. An element whose probability is NaN is left out, which is said.
     """
     if not math.isfinite(threshold):
         raise ConfigurationError(f"`threshold` must be finite, but got {threshold=}.")
     known = ~np.isnan(elements.probabilities)
     if not known.any():
         raise AnalysisUnavailable("confusion matrix", f"no sample has a decision of metric {metric!r}.")
-    given = elements.of(known)
-    labels = coded("label", pa.chunked_array([given.labels]))
-    parts = {} if split is None else _parts(metric, given, labels, threshold, split)
+    decided = np.zeros(len(belongs), np.bool_)
+    decided[elements.rows[known]] = True
+    own = rows_of_subsets(belongs, counted_subsets(belongs, decided, subsets))
+    counting = elements.of(own[elements.rows])
+    left = left_out_subsets(belongs.filter(pa.array(decided)), own[decided])
+    parts: dict[str, ThresholdCounts] = {}
+    if split is not None:
+        each = by == SUBSET and subsets is None
+        parts = _parts(metric, elements.of(known) if each else _finite(counting), threshold, split)
+        left = () if each else left
     return replace(
-        _counts(metric, given, labels, threshold), notes=_notes(metric, elements, known, threshold), parts=parts
+        _counts(metric, _finite(counting), threshold), notes=(*_notes(metric, counting, threshold), *left), parts=parts
     )
 
 
-def _parts(
-    metric: str, elements: Elements, labels: Coded, threshold: float, split: Coded
-) -> dict[str, ThresholdCounts]:
+def _finite(elements: Elements) -> Elements:
+    return elements.of(~np.isnan(elements.probabilities))
+
+
+def _parts(metric: str, elements: Elements, threshold: float, split: Coded) -> dict[str, ThresholdCounts]:
     values = split.codes[elements.rows]
     rows = {name: values == number for number, name in enumerate(split.names)}
-    return {
-        name: _counts(metric, elements.of(own), labels.of(own), threshold) for name, own in rows.items() if own.any()
-    }
+    return {name: _counts(metric, elements.of(own), threshold) for name, own in rows.items() if own.any()}
 
 
-def _counts(metric: str, elements: Elements, labels: Coded, threshold: float) -> ThresholdCounts:
+def _counts(metric: str, elements: Elements, threshold: float) -> ThresholdCounts:
+    labels = coded("label", pa.chunked_array([elements.labels]))
     said, width = elements.probabilities > threshold, len(labels.names)
 
     def count(rows: BoolArray) -> Int64Array:
@@ -104,11 +123,13 @@ def _counts(metric: str, elements: Elements, labels: Coded, threshold: float) ->
     return ThresholdCounts(metric, threshold, table, len(np.unique(elements.rows)))
 
 
-def _notes(metric: str, elements: Elements, known: BoolArray, threshold: float) -> tuple[str, ...]:
-    notes = []
-    if not known.all():
-        notes.append(f"{int((~known).sum()):,} of {len(known):,} decisions are left out: their probability is NaN.")
-    given = elements.probabilities[known]
+def _notes(metric: str, elements: Elements, threshold: float) -> tuple[str, ...]:
+    given, notes = elements.probabilities[~np.isnan(elements.probabilities)], []
+    if len(given) < len(elements.probabilities):
+        without = len(elements.probabilities) - len(given)
+        notes.append(
+            f"{without:,} of {len(elements.probabilities):,} decisions are left out: their probability is NaN."
+        )
     if given.min() < 0 or given.max() > 1:
         notes.append(
             f"The values of {metric} go from {given.min():.4g} to {given.max():.4g}: they are scores, no probabilities,"

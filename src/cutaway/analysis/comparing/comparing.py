@@ -17,9 +17,9 @@ from cutaway.analysis.comparing.paired import adjusted
 from cutaway.analysis.comparing.slicing import RANGES, conditions
 from cutaway.analysis.libraries import library
 from cutaway.analysis.samples import LABEL, SUBSET, Samples
-from cutaway.analysis.samples.held_out import TRAINING, rows_of_subsets, subsets_with
+from cutaway.analysis.samples.held_out import counted_subsets, left_out_subsets, rows_of_subsets
 from cutaway.arrays import Array, BoolArray, Float64Array, IndexArray
-from cutaway.errors import AnalysisUnavailable, ConfigurationError, refuse_unknown
+from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.wording import chance_words, counted
 
 __all__ = ["compare_samples"]
@@ -61,7 +61,7 @@ def compare_samples(
     whole = join(first, second, names)
     everywhere = outcomes_of(first, second, whole)
     belongs = second.column(SUBSET).take(pa.array(whole.second))
-    compared = _compared(subsets, belongs, everywhere)
+    compared = counted_subsets(belongs, everywhere.known, subsets)
     chosen = rows_of_subsets(belongs, compared)
     joined, outcomes = whole.take(chosen), everywhere.take(chosen)
     everything = np.ones(len(joined), np.bool_)
@@ -72,7 +72,7 @@ def compare_samples(
             f"none of {len(joined):,} samples has a class and a label, or a finite loss, with both models.",
             hint="Evaluate both with a loss.",
         )
-    notes = [*joined.notes, *_left_out(belongs, chosen), *lacking(outcomes, names), *_why_no_flips(accuracy)]
+    notes = [*joined.notes, *left_out_subsets(belongs, chosen), *lacking(outcomes, names), *_why_no_flips(accuracy)]
     places = _places(positions, len(first), joined)
     fewest = max(FEWEST, int(np.ceil(min_share * len(joined))))
     slices = slice_table(outcomes, conditions(_sliced(second, joined), fewest), by_flips=accuracy is not None)
@@ -93,27 +93,6 @@ def compare_samples(
     return Comparison(
         names, len(joined), counts, accuracy, loss, ranked.table, slices, regions, compared, tuple(notes), words
     )
-
-
-def _compared(asked: Sequence[str] | None, belongs: pa.ChunkedArray, outcomes: Outcomes) -> tuple[str, ...]:
-    """Return the subsets that are compared: those that somebody asked for, or those by which models are judged."""
-    known = belongs.cast(pa.string()).drop_null().unique().to_pylist()
-    if asked is None:
-        return subsets_with(belongs, outcomes.known) or tuple(known)
-    for name in asked:
-        refuse_unknown("subset", name, known)
-    return tuple(dict.fromkeys(asked))
-
-
-def _left_out(belongs: pa.ChunkedArray, chosen: BoolArray) -> list[str]:
-    """Say how many samples of other subsets are not compared, and of training why."""
-    others = belongs.cast(pa.string()).filter(pa.array(~chosen)).value_counts().to_pylist()
-    return [
-        f"{counted(one['counts'], 'training sample')}, which inflate accuracy, are left out."
-        if one["values"] == TRAINING
-        else f"{counted(one['counts'], 'sample')} of {one['values']} are left out."
-        for one in others
-    ]
 
 
 def _by_subset(

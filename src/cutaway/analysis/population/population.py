@@ -312,17 +312,26 @@ class Population(Candidates):
         """Return a metric, or the loss, against a column: means with counts and intervals."""
         return curve(self.samples, x, y, bins=bins, by=by)
 
-    def confusion(self, *, by: str | None = None) -> ConfusionCounts:
-        """Return which classes are predicted as which, where asked also for each value of column `by`."""
-        return confusion(self.samples, by=by)
+    def confusion(self, *, by: str | None = None, subsets: Sequence[str] | None = None) -> ConfusionCounts:
+        """Return which classes are predicted as which, where asked also for each value of column `by`.
+
+        Held-out samples count, and training only where nothing is held out; `subsets` are those that count together
+        instead. Split by `subset`, each has its own part.
+        """
+        return confusion(self.samples, by=by, subsets=subsets)
 
     def threshold_confusion(
-        self, metric: str | None = None, threshold: float = THRESHOLD, *, by: str | None = None
+        self,
+        metric: str | None = None,
+        threshold: float = THRESHOLD,
+        *,
+        by: str | None = None,
+        subsets: Sequence[str] | None = None,
     ) -> ThresholdCounts:
         """Return how often the model is right about each label at a threshold, by a metric of confusion elements.
 
         Only where the evaluation has such a metric: `ConfusionMatrixClassification`, or one of your own. `metric` names
-        it where there are several.
+        it where there are several. The samples that count are those of `confusion`.
         """
         origin = self._origin
         known = () if origin is None else origin.confusion_metrics
@@ -340,7 +349,8 @@ class Population(Candidates):
             own = rows.fill_null(-1).to_numpy()[elements.rows].astype(np.int64)
             elements = elements._replace(rows=own).of(own >= 0)
         split = None if by is None else coded(by, self.samples.column(by))
-        return threshold_counts(name, elements, threshold, split=split)
+        belongs = self.samples.column(SUBSET)
+        return threshold_counts(name, elements, belongs, threshold, subsets=subsets, by=by, split=split)
 
     def batches(self) -> BatchCurves:
         """Return loss and accuracy against batches, from the trace of the run."""

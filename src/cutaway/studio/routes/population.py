@@ -138,10 +138,14 @@ def thresholds(
     lasso: Lasso = "",
     selection: Annotated[str, Query(max_length=100, description="The name of a selection that was kept.")] = "",
 ) -> Data[ThresholdDecisions]:
-    """Return how often a model is right about each label at a threshold, in a selection."""
+    """Return how often a model is right about each label at a threshold, in a selection.
+
+    Of held-out samples, unless a condition on `subset` says of which; of training where nothing is held out.
+    """
     loaded, mask = _kept_rows(studio, run, evaluation, selection)
     mask &= chosen_rows(loaded, where, parse_lasso(lasso))
-    return Data(data=threshold_decisions(loaded, metric, threshold, mask))
+    kept = kept_selection(studio.index.run_of(run), selection).where if selection else ()
+    return Data(data=threshold_decisions(loaded, metric, threshold, mask, [*where, *kept]))
 
 
 @router.get("/population/samples.csv", response_class=Response)

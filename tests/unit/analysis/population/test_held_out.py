@@ -57,6 +57,28 @@ class TestConfusion:
             "b": (14, 0),
         }
 
+    def test_in_python_it_is_of_held_out_samples_unless_subsets_are_named(self, population: Population) -> None:
+        held = population.confusion()
+        assert (held.count, held.accuracy) == (60, 46 / 60)
+        assert held.notes == ("60 training samples, which inflate accuracy, are left out.",)
+        both = population.confusion(subsets=["training", "validation"])
+        assert (both.count, both.accuracy, both.notes) == (100, 0.9, ("20 samples of test are left out.",))
+        whole = population.confusion(subsets=["training", "validation", "test"])
+        assert (whole.count, whole.accuracy, whole.notes) == (120, 106 / 120, ())
+
+    def test_split_by_subset_the_whole_is_still_what_was_held_out(self, population: Population) -> None:
+        found = population.confusion(by="subset")
+        assert {name: part.count for name, part in found.parts.items()} == {
+            "test": 20,
+            "training": 60,
+            "validation": 40,
+        }
+        assert (found.count, found.notes) == (60, ())
+
+    def test_where_nothing_is_held_out_training_counts(self, population: Population) -> None:
+        alone = population.where("subset = training").confusion()
+        assert (alone.count, alone.accuracy, alone.notes) == (60, 1.0, ())
+
 
 class TestCurve:
     def test_it_is_of_held_out_samples_and_says_how_many_are_left_out(self, population: Population) -> None:

@@ -14,13 +14,14 @@ from cutaway.dataset import Dataset
 from cutaway.dataset.enums import ConfusionMatrixValue
 from cutaway.dataset.functions import Metric
 from cutaway.dataset.responses import ConfusionMatrixElement
-from cutaway.errors import AnalysisUnavailable, EvaluationError
+from cutaway.errors import AnalysisUnavailable, ConfigurationError, EvaluationError
 from cutaway.evaluation import evaluate
 from cutaway.tensors.softmax import softmax
 from tests.unit.evaluation.linear_model import WEIGHTS, linear_model, samples
 from tests.unit.studio.one_run import studio_of
 
 METRIC = "ConfusionMatrixClassification"
+BOTH = ("training", "validation")
 
 
 def three_classes(labels: str = "abc", **bound: Any) -> Dataset:
@@ -46,7 +47,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def expected(threshold: float, subsets: tuple[int, ...] = (0, 1)) -> dict[str, tuple[int, ...]]:
+def expected(threshold: float, subsets: tuple[int, ...] = (1,)) -> dict[str, tuple[int, ...]]:
     """Count by hand: true and false positives, false and true negatives of each class."""
     parts = [samples(60), samples(30, seed=1)]
     x, y = (np.concatenate([parts[i][side] for i in subsets]) for side in (0, 1))
@@ -98,8 +99,11 @@ class TestTheRunCanBeRead:
             asking = {"metric": METRIC, "threshold": 0.25}
             whole = asked.data("run", "/population/thresholds", **asking)
             some = asked.data("run", "/population/thresholds", **asking, where=["subset = validation"])
-            assert (whole["samples"], counted_rows(whole["labels"])) == (90, expected(0.25))
-            assert (some["samples"], counted_rows(some["labels"])) == (30, expected(0.25, (1,)))
+            assert (some["samples"], counted_rows(some["labels"])) == (30, expected(0.25))
+            assert (some["notes"], whole["labels"]) == ([], some["labels"])
+            assert whole["notes"] == ["60 training samples, which inflate accuracy, are left out."]
+            asked_for = asked.data("run", "/population/thresholds", **asking, where=["subset in training,validation"])
+            assert (asked_for["samples"], counted_rows(asked_for["labels"])) == (90, expected(0.25, (0, 1)))
             none = asked.data("run", "/population/thresholds", **asking, where=["loss < 0"])
             assert (none["samples"], none["labels"]) == (0, [])
             unknown = asked.get("run", "/population/thresholds", metric="Accuracy")
@@ -116,14 +120,14 @@ class TestTheRunCanBeRead:
         evaluate(three_classes(metrics=(Metric("cats", cats, ("scores",)),)), linear_model(), tmp_path / "run")
         x = np.concatenate([samples(60)[0], samples(30, seed=1)[0]])
         above = int(((x @ WEIGHTS)[:, 0] > 0).sum())
-        found = Population.open(tmp_path / "run").threshold_confusion("cats")
+        found = Population.open(tmp_path / "run").threshold_confusion("cats", subsets=BOTH)
         assert (found.samples, counted(found.by_label)) == (above, {"cat": (above, 0, 0, 0)})
 
     def test_samples_without_any_decision_are_no_reason_to_refuse_the_run(self, tmp_path: Path) -> None:
         nothing = Metric("nothing", lambda scores: [[] for _ in scores], ("scores",))
         evaluate(three_classes(metrics=(nothing,)), linear_model(), tmp_path / "run")
         population = Population.open(tmp_path / "run")
-        assert population.confusion().count == 90
+        assert population.confusion().count == 30
         with pytest.raises(AnalysisUnavailable, match="no sample has a decision of metric 'nothing'"):
             population.threshold_confusion()
 
@@ -136,7 +140,7 @@ class TestTheRunCanBeRead:
     def test_an_outcome_of_another_package_is_read_by_its_name(self, tmp_path: Path, outcome: str) -> None:
         own = Metric("own", lambda scores: [[ConfusionMatrixElement("a", outcome, 0.75)] for _ in scores], ("scores",))
         evaluate(three_classes(metrics=(own,)), linear_model(), tmp_path / "run")
-        assert counted(Population.open(tmp_path / "run").threshold_confusion().by_label) == {"a": (90, 0, 0, 0)}
+        assert counted(Population.open(tmp_path / "run").threshold_confusion().by_label) == {"a": (30, 0, 0, 0)}
 
     def test_an_outcome_that_is_neither_is_told_at_the_sample(self, tmp_path: Path) -> None:
         own = Metric(
@@ -151,7 +155,10 @@ class TestThresholds:
     def test_counts_are_those_of_plain_numpy(self, run: Path, threshold: float) -> None:
         found = Population.open(run).threshold_confusion(threshold=threshold)
         assert counted(found.by_label) == expected(threshold)
-        assert found.samples == 90
+        assert (found.samples, found.notes) == (30, ("60 training samples, which inflate accuracy, are left out.",))
+        both = Population.open(run).threshold_confusion(threshold=threshold, subsets=BOTH)
+        assert counted(both.by_label) == expected(threshold, (0, 1))
+        assert (both.samples, both.notes) == (90, ())
 
     def test_precision_recall_and_f1_follow_from_the_counts(self, run: Path) -> None:
         for row in Population.open(run).threshold_confusion().by_label.to_pylist():
@@ -171,7 +178,7 @@ class TestThresholds:
         assert words.startswith(
             f"{METRIC} above 0.5: precision {right / (right + false):.4f} ({right} of {right + false})"
         )
-        assert f"recall {right / (right + missed):.4f} ({right} of {right + missed}), 90 samples" in words
+        assert f"recall {right / (right + missed):.4f} ({right} of {right + missed}), 30 samples" in words
 
     @pytest.mark.parametrize("subset", [0, 1])
     def test_a_selection_counts_its_own_samples(self, run: Path, subset: int) -> None:
@@ -181,11 +188,13 @@ class TestThresholds:
         assert counted(Population.open(run, subsets=[name]).threshold_confusion().by_label) == expected(0.5, (subset,))
         parts = Population.open(run).threshold_confusion(by="subset").parts
         assert counted(parts[name].by_label) == expected(0.5, (subset,))
+        assert not Population.open(run).threshold_confusion(by="subset").notes
 
     def test_the_matrix_of_classes_counts_a_selection_too(self, run: Path) -> None:
         population = Population.open(run)
-        assert population.confusion().count == 90
-        assert population.where("subset = validation").confusion().count == 30
+        assert population.confusion().count == 30
+        assert population.confusion(subsets=BOTH).count == 90
+        assert population.where("subset = training").confusion().count == 60
 
     def test_samples_in_any_order_keep_their_own_decisions(self, run: Path) -> None:
         chosen = Population.open(run).balanced("label", 5, seed=3)
@@ -205,7 +214,7 @@ class TestThresholds:
             tmp_path / "run",
             batch_size=64,
         )
-        found = Population.open(tmp_path / "run").threshold_confusion()
+        found = Population.open(tmp_path / "run").threshold_confusion(subsets=BOTH)
         assert counted(found.by_label) == {"a": (88, 0, 0, 0)}
         assert found.notes == ("2 of 90 decisions are left out: their probability is NaN.",)
 
@@ -216,7 +225,7 @@ class TestThresholds:
             ("scores",),
         )
         evaluate(three_classes(metrics=(own,)), linear_model(), tmp_path / "run")
-        [note] = Population.open(tmp_path / "run").threshold_confusion().notes
+        [note] = Population.open(tmp_path / "run").threshold_confusion(subsets=BOTH).notes
         assert "from 3 to 3: they are scores, no probabilities" in note
 
     def test_several_labels_a_sample_are_all_expected(self, tmp_path: Path) -> None:
@@ -235,7 +244,13 @@ class TestThresholds:
         assert not part.reason
         assert list(figures_of_part(population, part)) == [METRIC]
 
+    def test_where_nothing_is_held_out_training_counts(self, run: Path) -> None:
+        found = Population.open(run, subsets=["training"]).threshold_confusion()
+        assert (counted(found.by_label), found.notes) == (expected(0.5, (0,)), ())
+
     def test_what_is_not_there_is_said_with_what_is(self, run: Path, tmp_path: Path) -> None:
+        with pytest.raises(ConfigurationError, match="Did you mean 'validation'"):
+            Population.open(run).threshold_confusion(subsets=["valid"])
         with pytest.raises(EvaluationError, match=f"Did you mean '{METRIC}'"):
             Population.open(run).threshold_confusion("ConfusionMatrix")
         evaluate(three_classes(), linear_model(), tmp_path / "plain")

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cutaway.errors import ConfigurationError
+from cutaway.run import Run
 from cutaway.studio.freezing import MARKER, Frozen, freeze
 from cutaway.studio.freezing.packing import Packer, key_of
 from tests.unit.studio.evaluated import evaluated_run
@@ -59,6 +60,12 @@ class TestWhatIsTaken:
         assert (index["name"], index["made"]) == ("sick", "2026-11-16")
         assert told.answers == len(index["answers"])
         assert told.bytes == sum(map(len, files_of(copy).values()))
+
+    def test_its_addresses_have_the_id_that_the_run_has_in_every_studio(
+        self, run: Path, frozen: tuple[Path, Frozen]
+    ) -> None:
+        with studio_of(run) as alone, studio_of(run.parent) as among_others:
+            assert index_of(frozen[0])["run"] == alone.id_of("sick") == among_others.id_of("sick") == Run.open(run).id
 
     def test_answers_are_those_of_the_studio(self, run: Path, frozen: tuple[Path, Frozen]) -> None:
         held, index = answers_of(frozen[0]), index_of(frozen[0])

@@ -9,7 +9,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from cutaway.run.failure import TrainingFailure
 from cutaway.run.identity import Run
+from cutaway.run.leases import RunState
 from cutaway.tensors.modes import ModeKeys
 from cutaway.testing.rules import ScriptedRun
 from cutaway.trial import create_trial
@@ -78,6 +80,16 @@ class TestDetail:
         assert telling[0]["code"] == "ExplodingTensor"
         assert telling[0]["step"] == 7
         assert telling[0]["try_this"]
+
+    def test_a_failed_run_has_what_was_raised(self, tmp_path: Path) -> None:
+        run = ScriptedRun().write(tmp_path / "failed")
+        _, lease = run.begin_attempt(from_step=0)
+        failure = TrainingFailure("ValueError", "shapes differ", "Traceback\n  File x\nValueError: shapes differ")
+        lease.release(RunState.FAILED, failure)
+        with studio_of(tmp_path) as asked:
+            detail = asked.data("failed")
+        assert detail["meaning"].startswith("ValueError: shapes differ; ")
+        assert detail["failure"] == failure._asdict()
 
     def test_no_secret_of_the_configuration_leaves(self, studio: Asked) -> None:
         detail = studio.data("healthy")

@@ -6,6 +6,7 @@ import { tallied } from "./tally";
 const columns: Record<string, Column> = {
   label: { kind: "category", name: "label", codes: Int32Array.of(0, 0, 1, 1), names: ["a", "b"] },
   prediction: { kind: "category", name: "prediction", codes: Int32Array.of(1, 0, 1, 0), names: ["a", "b"] },
+  subset: { kind: "category", name: "subset", codes: Int32Array.of(0, 0, 0, 0), names: ["validation", "training"] },
   loss: { kind: "number", name: "loss", values: Float32Array.of(0.5, 1.5, 2.5, 3.5) },
 };
 const bins = new Map<Column, ReturnType<typeof binned>>();
@@ -33,5 +34,14 @@ describe("what is counted of a selection", () => {
 
   it("has the confusions of all that is selected but for labels and predictions", () => {
     expect([...tally(Uint32Array.of(3), null).confusion!.confusion.counts]).toEqual([1, 1, 1, 1]);
+  });
+
+  it("has the confusions of what is held out, and of training only where it is asked for", () => {
+    const mixed: Record<string, Column> = { ...columns, subset: { kind: "category", name: "subset", codes: Int32Array.of(0, 1, 0, 1), names: ["validation", "training"] } };
+    const confused = (subsets: boolean) => tallied({ histograms: [], against: "", confusion: true, subsets }, null, null, (name) => mixed[name], bin, ["a", "b"]).confusion!;
+    expect([...confused(false).confusion.counts]).toEqual([0, 1, 0, 1]);
+    expect([confused(false).counted.left, confused(false).counted.mixed]).toEqual([2, false]);
+    expect([...confused(true).confusion.counts]).toEqual([1, 1, 1, 1]);
+    expect([confused(true).counted.left, confused(true).counted.mixed]).toEqual([0, true]);
   });
 });

@@ -4,6 +4,7 @@ import type { Binned } from "../../map/binning";
 import { recoded, type CodedColumn, type Column } from "../../map/columns";
 import { confusionOf, type Confusion } from "../../map/confusion";
 import { codeCounts, countsOf, meansOf, type BinMean, type Chosen } from "../../map/counting";
+import { counted, type Counted } from "../../map/held_out";
 
 export interface Wanted {
   /** Columns whose bars are shown. */
@@ -11,6 +12,8 @@ export interface Wanted {
   /** The column that the loss is set against; empty for none. */
   against: string;
   confusion: boolean;
+  /** Whether subsets were asked for; the matrix is of held-out samples otherwise. */
+  subsets?: boolean;
   /** The column whose names are counted for the legend. */
   legend?: string;
 }
@@ -24,7 +27,7 @@ export interface Bars {
 export interface Tallies {
   bars: ReadonlyMap<string, Bars>;
   against: { binned: Binned; means: BinMean[]; all: BinMean[] } | null;
-  confusion: { confusion: Confusion; names: readonly string[] } | null;
+  confusion: { confusion: Confusion; names: readonly string[]; counted: Counted } | null;
   legend: Uint32Array | null;
 }
 
@@ -40,7 +43,7 @@ export function tallied(wanted: Wanted, chosen: Chosen, beside: Chosen, column: 
     const found = column(name);
     if (found) bars.set(name, barsOf(bin(found), chosen));
   }
-  return { bars, against: againstOf(column(wanted.against), column("loss"), bin, chosen), confusion: wanted.confusion ? matrixOf(column("label"), column("prediction"), classes, beside) : null, legend: legendOf(column(wanted.legend ?? ""), chosen) };
+  return { bars, against: againstOf(column(wanted.against), column("loss"), bin, chosen), confusion: wanted.confusion ? matrixOf(wanted, column, classes, beside) : null, legend: legendOf(column(wanted.legend ?? ""), chosen) };
 }
 
 function barsOf(binned: Binned, chosen: Chosen): Bars {
@@ -58,10 +61,12 @@ function againstOf(column: Column | undefined, loss: Column | undefined, bin: (c
   return { binned, all, means: chosen === null ? all : meansOf(binned, loss.values, chosen) };
 }
 
-function matrixOf(label: Column | undefined, prediction: Column | undefined, classes: readonly string[], chosen: Chosen): Tallies["confusion"] {
-  if (!label || !prediction || label.kind === "number" || prediction.kind === "number") return null;
+function matrixOf(wanted: Wanted, column: (name: string) => Column | undefined, classes: readonly string[], chosen: Chosen): Tallies["confusion"] {
+  const [label, prediction, subset] = ["label", "prediction", "subset"].map(column);
+  if (!label || !prediction || !subset || label.kind === "number" || prediction.kind === "number" || subset.kind === "number") return null;
   const [first, second] = sameCodes(label, prediction, classes);
-  return { confusion: confusionOf(first.codes, second.codes, second.names.length, chosen), names: second.names };
+  const of = counted(subset, (i) => first.codes[i]! >= 0 && second.codes[i]! >= 0, chosen, wanted.subsets ?? false);
+  return { confusion: confusionOf(first.codes, second.codes, second.names.length, of.points), names: second.names, counted: of };
 }
 
 function sameCodes(label: CodedColumn, prediction: CodedColumn, classes: readonly string[]): [CodedColumn, CodedColumn] {

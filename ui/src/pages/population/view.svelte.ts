@@ -73,11 +73,11 @@ export class PopulationView {
   against = $derived.by(() => (this.byName.has("loss") ? (this.asked("against") ?? defaultAgainst(this.detail.columns)) : ""));
   table = $derived.by(() => this.askedList("columns") ?? defaultTable(this.detail.columns));
   confused = $derived.by(() => this.byName.has("label") && this.byName.has("prediction") && this.detail.classes.length > 0);
-  wanted = $derived.by<Wanted>(() => ({ histograms: this.bars, against: this.against, confusion: this.confused, legend: this.colour }));
+  wanted = $derived.by<Wanted>(() => ({ histograms: this.bars, against: this.against, confusion: this.confused, subsets: this.said.some(({ condition }) => condition?.column === "subset"), legend: this.colour }));
   /** The columns that all this takes. */
   needed = $derived.by(() => {
     const said = this.said.flatMap((one) => (one.condition ? [one.condition.column] : []));
-    const answer = ["label", "prediction", "loss"];
+    const answer = ["label", "prediction", "loss", "subset"];
     return [...new Set([...answer, this.colour, this.size, this.against, this.sort.column, ...this.bars, ...this.table, ...said])].filter((name) => this.byName.has(name));
   });
 
