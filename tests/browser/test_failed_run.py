@@ -14,7 +14,8 @@ from cutaway.testing.rules import ScriptedRun
 from tests.browser.studios import Shown, showing
 from tests.browser.watched_pages import WatchedPages
 
-TRACEBACK = 'Traceback (most recent call last):\n  File "train.py", line 7, in <module>\nValueError: shapes differ'
+SAID = "`lr` must be finite"
+TRACEBACK = f'Traceback (most recent call last):\n  File "train.py", line 7, in <module>\nValueError: {SAID}'
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
         for step in range(3):
             run.step(scalars={"loss": 1.0 / (1 + step)})
         _, lease = run.write(folder / name).begin_attempt()
-        failure = TrainingFailure("ValueError", "shapes differ", TRACEBACK) if state is RunState.FAILED else None
+        failure = TrainingFailure("ValueError", SAID, TRACEBACK) if state is RunState.FAILED else None
         lease.release(state, failure)
     with showing(folder) as served:
         yield served
@@ -37,7 +38,8 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
 @pytest.mark.parametrize("width", [390, 1280])
 def test_its_traceback_is_one_click_away(open_page: WatchedPages, shown: Shown, width: int) -> None:
     page = open_page(shown.address("failed"), width=width)
-    expect(page.get_by_text("ValueError: shapes differ; everything up to step 2 is here")).to_be_visible()
+    expect(page.get_by_text("ValueError: lr must be finite; everything up to step 2 is here")).to_be_visible()
+    expect(page.locator("code").filter(has_text="lr")).to_be_visible()
     page.get_by_text("Traceback of the ValueError").click()
     expect(page.locator("pre").filter(has_text="line 7, in <module>")).to_have_text(TRACEBACK)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -96,8 +96,7 @@ def state_words(state: RunState, path: str, last_step: int | None, holder: Mappi
         RunState.FINISHED: RunWords("Completed normally", look),
         RunState.FAILED: RunWords(f"An exception ended the training; {upto}", look),
         RunState.ENDED: RunWords(
-            f"Its process ended without closing the hook; {upto}",
-            f"{look} (and `with Hook(...)` closes the next one)",
+            f"Its process ended without closing the hook, which `with Hook(...)` does by itself; {upto}", look
         ),
         RunState.LOST: RunWords(f"{who} gives no sign of life and cannot be seen from here; {upto}", resume),
         RunState.CRASHED: RunWords(f"{who} is gone without a word (killed, out of memory?); {upto}", resume),

@@ -195,7 +195,7 @@ def test_show_tells_the_run_on_one_page(make_run: MakeRun, cutaway: Cutaway) -> 
 STATES = [
     (RunState.FINISHED, "Completed normally", "cutaway tensors runs/mnist-1"),
     (RunState.FAILED, "An exception ended the training; everything up to step 19 is here", "cutaway tensors"),
-    (RunState.ENDED, "ended without closing the hook", "`with Hook(...)`"),
+    (RunState.ENDED, "ended without closing the hook, which `with Hook(...)` does", "cutaway tensors runs/mnist-1"),
     (RunState.LOST, "no sign of life", "resume=True"),
     (RunState.CRASHED, "gone without a word", "Hook(out_dir='runs/mnist-1', resume=True)"),
 ]
@@ -210,6 +210,8 @@ def test_every_ending_is_explained_with_what_comes_next(
     assert facts["state"] == state
     assert meaning in facts["meaning"]
     assert following in facts["next"]
+    # A command can be copied as it stands.
+    assert not facts["next"].startswith("cutaway") or facts["next"] == "cutaway tensors runs/mnist-1"
     assert cutaway("runs", "show", "mnist-1")[0] == 0
 
 
