@@ -1,4 +1,4 @@
-"""What is changed of labels that nobody spoiled, and of spoiled ones, after an ordinary training."""
+"""What is changed of labels that nobody spoiled, and of spoiled ones, after a training that was far from its end."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from cutaway.analysis.labels import find_mislabeled
 from tests.analysis.planted import digits, flipped, near, trained
 
 
-@pytest.mark.parametrize("rate", [0.0, 0.1])
-def test_next_to_nothing_of_clean_labels_is_changed_and_most_spoiled_ones_are_put_right(rate: float) -> None:
+@pytest.mark.parametrize("rate", [0.0, 0.05])
+def test_next_to_no_good_label_is_touched_and_most_spoiled_ones_are_put_right(rate: float) -> None:
     x, y = digits()
     labels = flipped(y, "uniform", rate, 0)
-    samples = trained(x, labels)
-    choice = choose(find_mislabeled(samples, near(samples)).table, samples=len(y))
+    samples = trained(x, labels, epochs=1)
+    ranked = find_mislabeled(samples, near(samples))
+    choice = choose(ranked.table, samples=len(y))
     changed = {int(one.sample.split("/")[-1]): one for one in choice.decisions}
     rows = np.array(sorted(changed), int)
-    good = rows[labels[rows] == y[rows]]
-    assert len(good) <= 0.005 * len(y)
+    assert (labels[rows] == y[rows]).sum() <= 0.005 * len(y)
+    # The scores tempt: half of them and more would touch good ones.
+    assert (ranked.table["score"].to_numpy() > 0.5).sum() > 0.01 * len(y)
     if rate:
         relabelled = {row: one.label for row, one in changed.items() if one.action == "relabel"}
         right = sum(label == str(y[row]) for row, label in relabelled.items())
