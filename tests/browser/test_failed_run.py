@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from cutaway.run import RunState
+from cutaway.run.control import Reply, Request, answer, ask
 from cutaway.run.failure import TrainingFailure
 from cutaway.studio.serving.page import STATIC
 from cutaway.testing.rules import ScriptedRun
@@ -28,7 +29,11 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
         run = ScriptedRun()
         for step in range(3):
             run.step(scalars={"loss": 1.0 / (1 + step)})
-        _, lease = run.write(folder / name).begin_attempt()
+        written = run.write(folder / name)
+        _, lease = written.begin_attempt()
+        stop = Request("stop", "train", "anna", "")
+        ask(written.storage, stop)
+        answer(written.storage, stop, Reply("delivered", "add `if hook.should_stop: break` to it", 1))
         failure = TrainingFailure("ValueError", SAID, TRACEBACK) if state is RunState.FAILED else None
         lease.release(state, failure)
     with showing(folder) as served:
@@ -49,3 +54,10 @@ def test_one_that_finished_has_none(open_page: WatchedPages, shown: Shown) -> No
     page = open_page(shown.address("finished"))
     expect(page.get_by_text("Completed normally")).to_be_visible()
     expect(page.get_by_text("Traceback of the")).to_have_count(0)
+
+
+def test_what_became_of_a_request_shows_code_as_code(open_page: WatchedPages, shown: Shown) -> None:
+    page = open_page(shown.address("finished", "steering"))
+    row = page.get_by_role("region", name="Requests").get_by_role("row").filter(has_text="delivered")
+    expect(row.locator("code")).to_have_text("if hook.should_stop: break")
+    expect(row).not_to_contain_text("`")
