@@ -12,7 +12,8 @@ from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.insights.drifting import Drift, Separation, column_drift, latent_separation
 from cutaway.analysis.insights.judging import FEWEST, Judged, subsets_of
 from cutaway.analysis.insights.values import ALARMS, Insight
-from cutaway.analysis.insights.wording import figures, told
+from cutaway.analysis.insights.wording import figures, instead, told
+from cutaway.analysis.insights.worth import HARD
 from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import Samples
 from cutaway.analysis.samples.held_out import TRAINING
@@ -91,12 +92,13 @@ def _told(samples: Samples, pair: _Pair, real: dict[int, float], judged: Judged 
     distances = [one.distance for one in drifts] + ([latent.distance] if latent else [])
     chances = [real[id(one)] for one in drifts] + ([real[id(latent)]] if latent else [])
     top = drifts[0] if drifts else None
+    mixed = _if_mixed(pair, top, judged)
     return Insight(
         "domain-gap",
         f"{pair.first} differs from {pair.second}: {'; '.join(parts)}.",
         pair.inside,
         samples.ids[_typical(pair, top)],
-        min(1.0, max(distances)),
+        _severity(pair, max(distances), mixed, judged),
         (f"subset = {pair.first}",),
         pair.first,
         1.0,
@@ -105,7 +107,7 @@ def _told(samples: Samples, pair: _Pair, real: dict[int, float], judged: Judged 
         top.outside if top else pair.latent.expected if pair.latent else float("nan"),
         p=min(chances),
         action=_action(pair, top),
-        buys=_buys(pair, top, judged),
+        buys=_buys(pair, top, mixed, judged),
         sides=(pair.first, "if mixed" if top is None else pair.second),
         is_share=top is None or top.value is not None,
         evidence={
@@ -146,14 +148,28 @@ def _action(pair: _Pair, top: Drift | None) -> str:
     )
 
 
-def _buys(pair: _Pair, top: Drift | None, judged: Judged | None) -> str:
-    """Say what the error would be with the other subset's mix of the column that differs most."""
+def _if_mixed(pair: _Pair, top: Drift | None, judged: Judged | None) -> Mixed | None:
+    """Return what the judged samples' mean would be with the other mix of the column that differs most."""
     if top is None or judged is None or not (judged.rows & pair.inside).sum() >= FEWEST:
+        return None
+    return as_if_mixed(top.column, judged.outcome, judged.rows & pair.inside, pair.outside)
+
+
+def _severity(pair: _Pair, distance: float, mixed: Mixed | None, judged: Judged | None) -> float:
+    """Return what the other mix would buy; the distance where nobody knows, and a part of it where it buys nothing."""
+    if judged is None or not (judged.rows & pair.inside).any():
+        return min(1.0, distance)
+    gained = 0.0
+    if mixed is not None and mixed.high < mixed.before:
+        gained = judged.at_stake((mixed.before - mixed.after) * int((judged.rows & pair.inside).sum()))
+    return max(HARD * min(1.0, distance), gained)
+
+
+def _buys(pair: _Pair, top: Drift | None, mixed: Mixed | None, judged: Judged | None) -> str:
+    """Say what the error would be with the other subset's mix of the column that differs most."""
+    if top is None or mixed is None or judged is None or not instead(mixed.before, mixed.after):
         return ""
-    found = as_if_mixed(top.column, judged.outcome, judged.rows & pair.inside, pair.outside)
-    if found is None:
-        return ""
-    texts = told(judged.measure, found.before, found.after, found.low, found.high)
+    texts = told(judged.measure, mixed.before, mixed.after, mixed.low, mixed.high)
     return (
         f"With {pair.second}'s mix of {top.column.name}, {judged.noun} on {pair.first} would be {texts[1]} "
         f"({texts[2]} to {texts[3]}) instead of {texts[0]}."

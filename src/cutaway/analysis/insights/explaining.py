@@ -49,8 +49,13 @@ class _ExplainingColumn:
         return self.strength.value**2 if self.ordered else self.strength.value
 
 
-def explaining_columns(samples: Samples, judged: Judged, columns: Sequence[Described]) -> list[Insight]:
-    """Return the columns that explain most of the loss, or of the errors where there is no loss."""
+def explaining_columns(
+    samples: Samples, judged: Judged, columns: Sequence[Described], slices: Sequence[Insight] = ()
+) -> list[Insight]:
+    """Return the columns that explain most of the loss, or of the errors where there is no loss.
+
+    A column that explains nothing more without the slices that are told by it is left out: it would say them again.
+    """
     by = judged
     if np.isfinite(judged.losses[judged.rows]).all():
         # The loss of each sample says more than whether it is wrong.
@@ -67,7 +72,9 @@ def explaining_columns(samples: Samples, judged: Judged, columns: Sequence[Descr
             kept.append((one, p, []))
         else:
             twin.append(one.column.name)
-    told_of = [_told(samples, judged, by, one, p, twins) for one, p, twins in kept]
+    told_of = [
+        _told(samples, judged, by, one, p, twins) for one, p, twins in kept if not _is_told(by, one.column, slices)
+    ]
     return sorted((one for one in told_of if one is not None), key=lambda one: -one.severity)[:MOST]
 
 
@@ -95,6 +102,20 @@ def _explained(column: Described, outcome: Float64Array, rows: BoolArray) -> _Ex
     means = [float(order[groups[used] == code].mean()) for code in present]
     ends = int(present[int(np.argmin(means))]), int(present[int(np.argmax(means))])
     return _ExplainingColumn(column, by_groups, groups, ends)
+
+
+def _is_told(by: Judged, column: Described, slices: Sequence[Insight]) -> bool:
+    """Whether the slices that are told by a column are all that it explains."""
+    mine = [one.rows for one in slices if any(_is_about(text, column.name) for text in one.where)]
+    if not mine:
+        return False
+    rest = by.rows & ~np.logical_or.reduce(mine)
+    left = _explained(column, by.outcome, rest)
+    return left is None or left.strength.p_value > ALARMS or left.share < SMALLEST
+
+
+def _is_about(condition: str, name: str) -> bool:
+    return condition.startswith((f"{name} ", f'"{name}" '))
 
 
 def _alike(one: Described, other: Described, rows: BoolArray) -> bool:
@@ -129,6 +150,8 @@ def _told(  # noqa: PLR0917  what is explained need not be what is judged
         return None
     worse, better = (sides[int((means[1] > means[0]) == side)] for side in (True, False))
     low, high = (np.nan, np.nan) if by_median else mean_difference(by.outcome[worse], by.outcome[better])
+    if low <= 0:
+        return None  # the order of all is sure, but not that these two ends differ
     # What would be gone if the worse end did as well as the rest.
     excess = float(by.outcome[worse].mean() - by.outcome[rows & ~worse].mean()) * int(worse.sum())
     return Insight(

@@ -13,9 +13,9 @@ from cutaway.analysis.insights.domain_gap import domain_gaps
 from cutaway.analysis.insights.explaining import explaining_columns
 from cutaway.analysis.insights.from_ranked import insights_from_ranked, likely_mislabeled
 from cutaway.analysis.insights.judging import CLIPPED, FEWEST, Judged, judged, subsets_of
-from cutaway.analysis.insights.low_performance import low_performance
+from cutaway.analysis.insights.low_performance import HELD_BACK, low_performance
 from cutaway.analysis.insights.overfitting import overall_gap, overfitted_regions
-from cutaway.analysis.insights.values import Insight, Insights
+from cutaway.analysis.insights.values import INFORMS, Insight, Insights
 from cutaway.analysis.insights.wording import listed, told
 from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import LABEL, Samples
@@ -81,11 +81,12 @@ def find_insights(
     found = insights_from_ranked(samples, ranked, with_label, by)
     counter.advance()
     if by is not None:
-        found += low_performance(
-            samples, by, clusters, likely_mislabeled(samples, ranked), seed=seed, progress=progress
-        )
+        wrong_labels = likely_mislabeled(samples, ranked)
+        slices = low_performance(samples, by, columns, clusters, wrong_labels, seed=seed, progress=progress)
+        notes += [HELD_BACK] if slices else []
+        found += slices
         counter.advance()
-        found += explaining_columns(samples, by, columns)
+        found += explaining_columns(samples, by, columns, slices)
         counter.advance()
         found += _overfitting(samples, by, with_label, clusters, rng)
         counter.advance()
@@ -149,16 +150,21 @@ def folded(insights: Sequence[Insight]) -> tuple[Insight, ...]:
     return tuple(_with_names(one) for one in sorted(kept, key=_order))
 
 
-def _order(insight: Insight) -> tuple[float, str, tuple[str, ...], str]:
-    return -insight.severity, insight.kind, insight.where, insight.words
+def _order(insight: Insight) -> tuple[bool, float, str, tuple[str, ...], str]:
+    # What only explains comes last, however much there is of it.
+    return insight.kind in INFORMS, -insight.severity, insight.kind, insight.where, insight.words
 
 
 def _implied(insight: Insight, other: Insight) -> bool:
-    if {insight.kind, other.kind} & WHOLE or insight.evidence.get("overall") or other.evidence.get("overall"):
+    if any((one.kind in WHOLE and not _is_slice(one)) or one.evidence.get("overall") for one in (insight, other)):
         return False
     if insight.kind == other.kind:
         return False  # each kind has told its own apart
     return _same(insight.rows, other.rows)
+
+
+def _is_slice(insight: Insight) -> bool:
+    return bool(insight.evidence.get("slice"))
 
 
 def _same(first: BoolArray, second: BoolArray) -> bool:
@@ -166,16 +172,25 @@ def _same(first: BoolArray, second: BoolArray) -> bool:
 
 
 def _joined(kept: Insight, other: Insight) -> Insight:
-    """Put one into the other: into the graver, unless overfitting explains the most of a low performance."""
-    kinds = (kept.kind, other.kind)
-    if kinds == ("low-performance", "overfitting"):
-        if other.evidence["beyond"] < EXPLAINS * kept.effect:
-            training = told(other.measure, other.evidence["training"])[0]
-            return replace(kept, also=(*kept.also, f"overfitting (training {training})", *other.also))
-        kept, other = replace(other, severity=kept.severity), kept
-    name = " and ".join(other.where)
-    short = _SHORT.get(other.kind, other.kind)
-    return replace(kept, also=(*kept.also, f"{short} ({name})" if name and other.where != kept.where else short))
+    """Put one into the other: into the graver, but for what explains it."""
+    of_kind = {kept.kind: kept, other.kind: other}
+    first = kept
+    gap, slice_, fitted = (of_kind.get(kind) for kind in ("domain-gap", "low-performance", "overfitting"))
+    if gap is not None:
+        # What looks different in training was not learned by heart there.
+        first = gap
+    elif slice_ is not None and fitted is not None:
+        # Overfitting is why a slice does badly, unless it explains only a part of that.
+        first = fitted if fitted.evidence["beyond"] >= EXPLAINS * slice_.effect else slice_
+    second = other if first is kept else kept
+    first = replace(first, severity=max(kept.severity, other.severity))
+    if second is fitted and slice_ is not None:
+        name = f"overfitting (training {told(second.measure, second.evidence['training'])[0]})"
+        return replace(first, also=(*first.also, name, *second.also))
+    name = _SHORT.get(second.kind, second.kind)
+    if second.where and second.where != first.where:
+        name = f"{name} ({' and '.join(second.where)})"
+    return replace(first, also=(*first.also, name))
 
 
 def _with_names(insight: Insight) -> Insight:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from cutaway.analysis.insights.columns import Described
 from cutaway.analysis.insights.judging import Judged, subsets_of
 from cutaway.analysis.insights.values import ALARMS, Insight
-from cutaway.analysis.insights.wording import listed, told
+from cutaway.analysis.insights.wording import instead, listed, told
 from cutaway.analysis.labels.words import suspicion
 from cutaway.analysis.libraries import library
 from cutaway.analysis.samples import LABEL, Samples
@@ -184,6 +184,8 @@ def _without(rows: BoolArray, whole: BoolArray, name: str, judged: Judged | None
     if judged is None or not (judged.rows & rows).any() or not (judged.rows & whole & ~rows).any():
         return ""
     before, after = (float(judged.outcome[judged.rows & side].mean()) for side in (whole, whole & ~rows))
+    if not instead(before, after):
+        return f"Without them, {judged.noun} on {name} stays at {told(judged.measure, before)[0]}."
     texts = told(judged.measure, before, after)
     return f"Without them, {judged.noun} on {name} is {texts[1]} instead of {texts[0]}."
 

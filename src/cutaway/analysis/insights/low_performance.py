@@ -8,32 +8,33 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from cutaway.analysis.filters import parse_filter, rows_where
 from cutaway.analysis.filters.condition import CLUSTER
-from cutaway.analysis.insights.columns import describing
+from cutaway.analysis.insights.advice import Advice, Advisor
+from cutaway.analysis.insights.columns import Described, describing
 from cutaway.analysis.insights.judging import Judged
 from cutaway.analysis.insights.values import ALARMS, Insight
 from cutaway.analysis.insights.wording import change, named, times, told
-from cutaway.analysis.samples import LABEL, PREDICTION, SUBSET, Samples
-from cutaway.analysis.samples.held_out import TRAINING
+from cutaway.analysis.insights.worth import Worth, worth_among
+from cutaway.analysis.samples import LABEL, PREDICTION, Samples
 from cutaway.analysis.slices import find_slices
 from cutaway.arrays import BoolArray, Int64Array
 from cutaway.errors import AnalysisUnavailable
 from cutaway.evaluation.progress import Listener
-from cutaway.wording import counted, percent
+from cutaway.wording import counted
 
-__all__ = ["low_performance"]
+__all__ = ["HELD_BACK", "low_performance"]
 
+HELD_BACK = (
+    "Slices were confirmed in halves of the judged samples that did not choose them; what mending them buys is by "
+    "these. Their own figures are of all judged samples, and somewhat high for what was chosen for them."
+)
+"""What is said wherever slices are told."""
 # Slices that share so much of all their rows are one.
 SAME = 0.8
 # A slice found another way that keeps less than this share of its effect without the rows of those before is theirs.
 OWN = 0.5
 # The least difference that is worth a word, as a share of the overall mean.
 SMALLEST = 0.1
-# A slice with so much smaller a share of training than of what is judged lacks samples.
-RARE = 0.8
-# From this share of likely wrong labels among the errors on, relabelling comes first.
-WRONG_LABELS = 0.3
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class _Found:
     where: tuple[str, ...]
     rows: BoolArray
     p: float
+    held_back: float  # which share of its effect is left in halves that did not choose it
     first: bool  # found by metadata and classes together, which the finder has told apart already
 
 
@@ -68,6 +70,7 @@ def _with_clusters(samples: Samples, clusters: Int64Array | None) -> pa.Table:
 def low_performance(
     samples: Samples,
     judged: Judged,
+    columns: Sequence[Described],
     clusters: Int64Array | None,
     wrong_labels: BoolArray,
     *,
@@ -80,25 +83,28 @@ def low_performance(
     and a prediction that differs from it are wrong by definition, and clusters are next to predictions.
     """
     table = _with_clusters(samples, clusters)
+    worth = worth_among(samples, judged)
     found = [
         one
         for place, names in enumerate(_searches(samples, table))
         for one in _slices(table, names, judged, first=place == 0, seed=seed, progress=progress)
     ]
-    found = [one for one in found if _worth_telling(judged, one.rows)]
+    found = [one for one in found if _worth_telling(worth, one)]
     # Those that the finder has told apart first; of each, the one that would take away most.
-    found.sort(key=lambda one: (not one.first, -_saved(judged, one.rows), one.where))
+    found.sort(key=lambda one: (not one.first, -_saved(worth, one), one.where))
     kept: list[_KeptSlice] = []
     for one in found:
         known = [other.found for other in kept]
-        double, around = _double(one, known, judged), _around(one, known)
+        double, around = _double(one, known, worth), _around(one, known)
         if double is None and around is None:
             kept.append(_KeptSlice(one, [], []))
         elif double is None and around is not None:
             kept[around].within.append(one)
         elif double is not None and _share_of(one.rows, known[double].rows) >= 0.5:
             kept[double].also.append(named(one.where))
-    return [_told(samples, judged, one, *_advice(samples, table, judged, one.found, wrong_labels)) for one in kept]
+    rng = np.random.default_rng([seed, 2])
+    advisor = Advisor(samples, table, judged, columns, worth.classes, wrong_labels, len(kept), rng)
+    return [_told(samples, worth, one, advisor.advise(one.found.where, one.found.rows)) for one in kept]
 
 
 def _share_of(rows: BoolArray, other: BoolArray) -> float:
@@ -126,10 +132,16 @@ def _slices(
     # The finder reports something of data without any fault in a fifth of `alpha` of the cases.
     alpha = 5 * ALARMS if first else ALARMS
     try:
-        slices = find_slices(columns, judged.outcome[judged.rows], alpha=alpha, seed=seed, progress=progress)
+        slices = find_slices(
+            columns, judged.outcome[judged.rows], alpha=alpha, confirm=True, seed=seed, progress=progress
+        )
     except AnalysisUnavailable:
         return []  # all outcomes, or all values of the columns, are the same: nothing is worse than the rest
-    return [_Found(tuple(one.where), _whole(one.rows, judged), float(one.p), first) for one in slices]
+    return [
+        _Found(tuple(one.where), _whole(one.rows, judged), max(one.p, one.held_back.p), one.held_back.share, first)
+        for one in slices
+        if one.held_back is not None
+    ]
 
 
 def _whole(rows: BoolArray, judged: Judged) -> BoolArray:
@@ -139,20 +151,24 @@ def _whole(rows: BoolArray, judged: Judged) -> BoolArray:
     return mask
 
 
-def _worth_telling(judged: Judged, rows: BoolArray) -> bool:
-    """Return whether the means show it too: ranks may be sure of a difference that would buy nothing."""
-    inside, outside = judged.means(rows)
-    low, _ = judged.interval(rows)
-    return low > 0 and inside - outside >= SMALLEST * abs(judged.overall)
+def _worth_telling(worth: Worth, one: _Found) -> bool:
+    """Return whether the means show it too, also beside comparable samples and in halves that did not choose it.
+
+    Ranks may be sure of a difference that would buy nothing, and a column may go with a class that is hard.
+    """
+    judged = worth.judged
+    inside, outside = judged.means(one.rows)
+    low, _ = judged.interval(one.rows)
+    least = SMALLEST * abs(judged.overall)
+    return low > 0 and inside - outside >= least and one.held_back * worth.excess(one.rows) >= least
 
 
-def _saved(judged: Judged, rows: BoolArray) -> float:
-    """Return how much error or loss would be gone if a slice did as well as the rest."""
-    inside, outside = judged.means(rows)
-    return (inside - outside) * int(rows.sum())
+def _saved(worth: Worth, one: _Found) -> float:
+    """Return how much error or loss would be gone if a slice did as well as comparable samples."""
+    return max(0.0, one.held_back * worth.excess(one.rows)) * int(one.rows.sum())
 
 
-def _double(one: _Found, kept: Sequence[_Found], judged: Judged) -> int | None:
+def _double(one: _Found, kept: Sequence[_Found], worth: Worth) -> int | None:
     """Return the slice that says the same as this one, or because of which this one looks bad."""
     for place, other in enumerate(kept):
         both = int((one.rows & other.rows).sum())
@@ -161,6 +177,7 @@ def _double(one: _Found, kept: Sequence[_Found], judged: Judged) -> int | None:
     if one.first or not kept:
         return None
     # Found by a cluster or a prediction: what is left of it without the slices that are known already?
+    judged = worth.judged
     known = np.logical_or.reduce([other.rows for other in kept])
     whole = _effect(judged, one.rows, judged.rows)
     if _effect(judged, one.rows & ~known, judged.rows & ~known) >= OWN * whole:
@@ -173,66 +190,28 @@ def _effect(judged: Judged, rows: BoolArray, among: BoolArray) -> float:
     return float(own.mean() - rest.mean()) if len(own) and len(rest) else 0.0
 
 
-def _advice(
-    samples: Samples, table: pa.Table, judged: Judged, one: _Found, wrong_labels: BoolArray
-) -> tuple[str, dict[str, int]]:
-    """Return what to do about a slice (relabel, balance or collect, how many samples), and the figures behind it.
-
-    The slice's share of the judged samples stands against its share of all training samples, outcome or not.
-    """
-    rows = one.rows
-    wrong = rows & (judged.outcome > 0) if judged.measure == "error" else rows
-    errors, suspicious = int(wrong.sum()), int((wrong & wrong_labels).sum())
-    evidence = {"wrong": errors, "likely_mislabeled": suspicious}
-    conditions = [parse_filter(text, table) for text in one.where]
-    by_prediction = any(condition.column == PREDICTION for condition in conditions)
-    compared = bool(judged.training.any()) and not by_prediction
-    trained = np.asarray(samples.table[SUBSET].to_pylist(), object) == TRAINING
-    has, total = int((rows_where(table, conditions) & trained).sum()), int(trained.sum())
-    share = float(rows.sum() / judged.rows.sum())
-    rare = compared and share < 1 and has < RARE * share * total
-    # A model is no judge of the labels of what it was hardly trained with: there its own errors look like wrong labels.
-    if judged.measure == "error" and suspicious >= WRONG_LABELS * errors and not rare:
-        words = f"Relabel first: {suspicious:,} of its {counted(errors, 'error')} are probably wrong labels."
-        return words, evidence
-    if not compared:
-        which = f"its {counted(errors, 'error')}" if judged.measure == "error" else "those with the largest loss"
-        return f"Look at {which} and collect more samples like them.", evidence
-    enough = f"Training already has {has:,} such samples, but the model still struggles: collect or augment more."
-    words = _balance(has, total, share, judged.words) if rare else enough
-    return words, {**evidence, "training": has}
-
-
-def _balance(has: int, total: int, share: float, judged: str) -> str:
-    """Say how many samples training lacks, going by the slice's share of what is judged."""
-    missing = round((share * total - has) / (1 - share))
-    weigh = f", or give the {has:,} in training more weight" if has else ""
-    return (
-        f"Balance: {percent(has / total)} of training is like this, but {percent(share)} of {judged}. Collect about "
-        f"{missing:,} more{weigh}."
-    )
-
-
-def _told(samples: Samples, judged: Judged, kept: _KeptSlice, advice: str, evidence: dict[str, int]) -> Insight:
+def _told(samples: Samples, worth: Worth, kept: _KeptSlice, advice: Advice) -> Insight:
     """Return the insight: figures are of the judged rows alone, inside the slice and outside of it.
 
-    What it buys at most is the overall mean if the slice did as well as the rest: the mean less the slice's share
-    times its effect, with the ends of the effect's interval for those of the range.
+    What it buys at most is the overall mean if the slice did as well as comparable samples: the mean less the slice's
+    share times its excess, as far as halves that did not choose it confirm it. The range is as wide as the effect's.
     """
-    one = kept.found
+    one, judged = kept.found, worth.judged
     inside, outside = judged.means(one.rows)
     low, high = judged.interval(one.rows)
     count, share = int(one.rows.sum()), float(one.rows.sum() / judged.rows.sum())
     texts = told(judged.measure, inside, outside)
-    less = [share * effect for effect in (inside - outside, max(low, 0.0), high)]
-    how_many = counted(count, "sample")
+    excess = one.held_back * worth.excess(one.rows)
+    shift = excess - (inside - outside)
+    less = [share * effect for effect in (excess, max(low + shift, 0.0), high + shift)]
+    gap = ": a domain gap" if advice.is_gap else ""
     return Insight(
-        "low-performance",
-        f"{named(one.where)}: {judged.noun} {texts[0]} on {how_many} of {judged.words}, {texts[1]} elsewhere"
-        f"{times(inside, outside)}{_core(judged, kept)}.",
+        "domain-gap" if advice.is_gap else "low-performance",
+        f"{named(one.where)}: {judged.noun} {texts[0]} on {counted(count, 'sample')} of {judged.words}, {texts[1]} "
+        f"elsewhere{times(inside, outside)}{_core(judged, kept)}{gap}.",
         one.rows,
         samples.ids[judged.worst(one.rows)],
-        judged.at_stake(_saved(judged, one.rows)),
+        advice.fixable * judged.at_stake(_saved(worth, one)),
         one.where,
         judged.words,
         share,
@@ -242,10 +221,17 @@ def _told(samples: Samples, judged: Judged, kept: _KeptSlice, advice: str, evide
         low,
         high,
         one.p,
-        advice,
+        advice.words,
         f"At most, {change(judged.measure, judged.overall, less)}.",
         tuple(kept.also),
-        evidence={**evidence, "within": [list(core.where) for core in kept.within]},
+        evidence={
+            **advice.evidence,
+            "comparable": worth.comparable(one.rows),
+            "held_back": one.held_back,
+            "fixable": advice.fixable,
+            "slice": True,
+            "within": [list(core.where) for core in kept.within],
+        },
         is_share=judged.measure == "error",
     )
 

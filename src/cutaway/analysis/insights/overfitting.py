@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cutaway.analysis.filters.condition import CLUSTER
 from cutaway.analysis.insights.columns import Region
 from cutaway.analysis.insights.judging import Judged
 from cutaway.analysis.insights.values import ALARMS, Insight
 from cutaway.analysis.insights.wording import change, told
-from cutaway.analysis.samples import Samples
+from cutaway.analysis.insights.worth import HARD
+from cutaway.analysis.samples import LABEL, Samples
 from cutaway.analysis.statistics.intervals import Z95, normal_tail
 from cutaway.arrays import BoolArray, Float64Array
 from cutaway.wording import counted
@@ -24,8 +26,6 @@ FEWEST = 30
 SMALLEST = {"error": 0.02, "loss": 0.05}
 # The least that a region's gap is beyond the gap elsewhere.
 SMALLEST_BEYOND = {"error": 0.03, "loss": 0.05}
-# So large a gap of error overall is as grave as can be.
-GRAVEST = 0.2
 # So many regions are told, and so many other names of each.
 MOST, MOST_NAMED = 10, 3
 _SIDES = ("held out", "training")
@@ -36,13 +36,15 @@ class _Gap:
     """How far the gap between held-out and training samples of a region is beyond the gap elsewhere.
 
     `inside` and `outside` are the two gaps, held-out mean less training mean; `error` is the standard error of their
-    difference `beyond`.
+    difference `beyond`. `score` is how sure that is, in standard deviations: of errors also by their odds, for where
+    more go wrong, more go wrong in addition, too.
     """
 
     region: Region
     inside: float
     outside: float
     error: float
+    score: float
 
     @property
     def beyond(self) -> float:
@@ -72,7 +74,7 @@ def overall_gap(samples: Samples, judged: Judged) -> Insight | None:
         f"The model does better on its training samples: {judged.noun} {here} on training, {there} on {judged.words}.",
         judged.rows,
         samples.ids[judged.worst(judged.rows)],
-        min(1.0, gap / GRAVEST),
+        HARD * judged.at_stake(max(0.0, means[0] - means[1]) * len(held)),
         subset=judged.words,
         share=1.0,
         measure=judged.measure,
@@ -103,8 +105,8 @@ def overfitted_regions(samples: Samples, judged: Judged, regions: Iterable[Regio
         if not real:
             break
         # What is outside all regions before it: a region that only overlaps with one of them is none of its own.
-        best = max(real, key=lambda gap: gap.beyond / gap.error)
-        insight = _told(samples, judged, best, min(1.0, looks * float(normal_tail(best.beyond / best.error))))
+        best = max(real, key=lambda gap: gap.score)
+        insight = _told(samples, judged, best, min(1.0, looks * float(normal_tail(best.score))))
         # Ranks found it; where the means, which the words tell, say the opposite, it is not told.
         if insight.evidence["beyond"] > 0 and insight.effect > 0:
             others = [gap.region for gap in real if gap is not best and _overlap(gap.region.rows, best.region.rows)]
@@ -115,8 +117,13 @@ def overfitted_regions(samples: Samples, judged: Judged, regions: Iterable[Regio
 
 
 def _real(gap: _Gap, looks: int, measure: str) -> bool:
-    p = looks * float(normal_tail(gap.beyond / gap.error))
+    p = looks * float(normal_tail(gap.score))
     return p <= ALARMS and gap.beyond >= SMALLEST_BEYOND[measure] and gap.inside > 0
+
+
+def _has_cause(region: Region) -> bool:
+    """Whether metadata tell the region: a class, a cluster or a place in latent space names no cause."""
+    return any(not text.startswith((f"{LABEL} ", f"{CLUSTER} ")) for text in region.where)
 
 
 def _overlap(first: BoolArray, second: BoolArray) -> bool:
@@ -142,7 +149,19 @@ def _gap(values: Float64Array, judged: Judged, region: Region, free: BoolArray) 
         return None
     inside, its_error = _difference(values[sides[0]], values[sides[1]])
     outside, other_error = _difference(values[others[0]], values[others[1]])
-    return _Gap(region, inside, outside, float(np.hypot(its_error, other_error)))
+    error = float(np.hypot(its_error, other_error))
+    score = (inside - outside) / error
+    if judged.measure == "error":
+        score = min(score, _odds_score(*(values[side] for side in (*sides, *others))))
+    return _Gap(region, inside, outside, error, score)
+
+
+def _odds_score(held: Float64Array, trained: Float64Array, held_rest: Float64Array, rest: Float64Array) -> float:
+    """Return how surely the odds of an error rise more from training to held-out samples than they do elsewhere."""
+    yes = np.array([one.sum() for one in (held, trained, held_rest, rest)]) + 0.5
+    no = np.array([len(one) for one in (held, trained, held_rest, rest)]) + 1.0 - yes
+    odds = np.log(yes / no)
+    return float((odds[0] - odds[1] - odds[2] + odds[3]) / np.sqrt((1 / yes + 1 / no).sum()))
 
 
 def _told(samples: Samples, judged: Judged, gap: _Gap, p: float) -> Insight:
@@ -172,7 +191,7 @@ def _told(samples: Samples, judged: Judged, gap: _Gap, p: float) -> Insight:
         f"{judged.words} (elsewhere {texts[2]} and {texts[3]}).",
         rows,
         samples.ids[judged.worst(rows)],
-        judged.at_stake(beyond * count),
+        (1.0 if _has_cause(region) else HARD) * judged.at_stake(beyond * count),
         region.where,
         judged.words,
         share,

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from cutaway.wording import percent
 
-__all__ = ["change", "figures", "listed", "named", "times", "told"]
+__all__ = ["change", "figures", "instead", "listed", "named", "times", "told"]
 
 # Below this share a change takes two decimals to be seen.
 FINE = 0.05
+# A change of less than this share of what there was is none that is worth a word.
+MEANINGFUL = 0.02
 
 
 def figures(*numbers: float) -> list[str]:
@@ -26,15 +28,35 @@ def _figure(number: float, digits: int) -> str:
 
 
 def told(measure: str, *numbers: float) -> list[str]:
-    """Return values of a measure: shares in percent, everything else as it is."""
-    return figures(*numbers) if measure == "loss" else [percent(number) for number in numbers]
+    """Return values of a measure, in percent where they are shares, in so few digits that they still differ.
+
+    >>> told("error", 0.191, 0.194), told("error", 0.19, 0.19), told("error", 0.36, 0.18)
+    (['19.1 %', '19.4 %'], ['19 %', '19 %'], ['36 %', '18 %'])
+    """
+    if measure == "loss":
+        return figures(*numbers)
+    texts = [percent(number) for number in numbers]
+    for digits in (1, 2, 3):
+        if len(set(texts)) == len(set(numbers)):
+            break
+        texts = [f"{100 * number:.{digits}f} %" for number in numbers]
+    return texts
+
+
+def instead(before: float, after: float) -> bool:
+    """Whether one figure instead of another is worth a word.
+
+    >>> instead(0.194, 0.191), instead(0.194, 0.18)
+    (False, True)
+    """
+    return abs(after - before) >= MEANINGFUL * max(abs(before), abs(after))
 
 
 def change(measure: str, overall: float, less: Sequence[float]) -> str:
     """Say how far a measure would fall, with the range in brackets: `less` is by how much, at best guess, low, high."""
     after, most, least = (max(0.0, overall - one) for one in less)
     numbers = (overall, after, least, most)
-    fine = measure == "error" and overall < FINE
+    fine = measure == "error" and (overall < FINE or percent(overall) == percent(after))
     texts = [f"{100 * one:.2f} %" for one in numbers] if fine else told(measure, *numbers)
     noun = "error" if measure == "error" else "mean loss"
     return f"overall {noun} falls from {texts[0]} to {texts[1]} ({texts[2]} to {texts[3]})"

@@ -13,14 +13,15 @@ import pyarrow as pa
 from cutaway.analysis.counting import Counter
 from cutaway.analysis.filters import rows_where
 from cutaway.analysis.samples.coding import left_out
-from cutaway.analysis.slices.features import Feature
+from cutaway.analysis.slices.confirming import confirmed
+from cutaway.analysis.slices.features import Box, Feature
 from cutaway.analysis.slices.multiplicity import DEALS, level_of
 from cutaway.analysis.slices.outcome import Target, as_numbers, measured_rows, target_of
 from cutaway.analysis.slices.pursuing import ROUNDS, Held, SliceLimits, kept, pursued
 from cutaway.analysis.slices.reading import Columns, as_table, features_of
 from cutaway.analysis.slices.saying import conditions_of
 from cutaway.analysis.slices.searching import MOST_PAIRED, Searcher
-from cutaway.analysis.slices.values import Slice, SliceSearch
+from cutaway.analysis.slices.values import HeldBack, Slice, SliceSearch
 from cutaway.analysis.statistics.intervals import mean_difference, share_difference
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
 from cutaway.errors import ConfigurationError
@@ -47,6 +48,7 @@ def find_slices(
     min_share: float = 0.008,
     max_share: float = 0.5,
     most: int = 40,
+    confirm: bool = False,
     name: str | None = None,
     seed: int = 0,
     progress: Listener | None = None,
@@ -60,6 +62,9 @@ def find_slices(
     in about one of a hundred tables (a fifth of `alpha`). A slice is worse by at least `min_effect` standard
     deviations of the outcome, or of its normal scores, beside all other slices. It holds a share of samples from
     `min_share` to `max_share`. At most `most` slices are reported. `name` is what the outcome is called in words.
+
+    With `confirm` a slice must also be worse in halves of the samples that did not choose it, and so must each of its
+    conditions beside the other: fewer weak slices are found then, and each says what is left of it there.
 
     >>> rng = np.random.default_rng(0)
     >>> light = rng.uniform(0, 1, 2000)
@@ -83,11 +88,15 @@ def find_slices(
     steps = _Steps(progress)
     limits = SliceLimits(level_of(part, partial, seed, steps.done), alpha, min_effect * target.spread, most)
     held = pursued(part, partial, limits, steps.done)
+    halves: dict[Box, HeldBack] = {}
+    if confirm:
+        both = confirmed(part, partial, limits, held, seed)
+        held, halves = [one for one, _ in both], {one.box: told for one, told in both}
     if part is not whole:
         held = kept(whole, target, limits, [one.box for one in held])
     steps.finish()
     measures = _Measured(table, known, clipped(values[known]), name or ("error" if target.binary else "loss"))
-    made = [_slice(features, one, measures) for one in held]
+    made = [_slice(features, one, halves.get(one.box), measures) for one in held]
     if any(one is None for one in made):
         notes += ("A slice is left out: its conditions cannot be written as text that is read back the same.",)
     return SliceSearch(tuple(one for one in made if one is not None), part.boxes(), notes)
@@ -156,7 +165,7 @@ class _Measured:
     name: str
 
 
-def _slice(features: Sequence[Feature], held: Held, measures: _Measured) -> Slice | None:
+def _slice(features: Sequence[Feature], held: Held, held_back: HeldBack | None, measures: _Measured) -> Slice | None:
     said = conditions_of(features, held.box, measures.table)
     if said is None:
         return None
@@ -181,6 +190,7 @@ def _slice(features: Sequence[Feature], held: Held, measures: _Measured) -> Slic
         score=held.score,
         p=held.p,
         words=in_words(measures.name, found, where, int(inside.sum()), share=share),
+        held_back=held_back,
     )
 
 

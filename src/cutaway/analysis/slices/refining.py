@@ -9,7 +9,7 @@ from cutaway.analysis.slices.fitting import Left
 from cutaway.analysis.slices.searching import Candidate, Searcher
 from cutaway.arrays import BoolArray
 
-__all__ = ["PARENT", "refined", "worse_than_parents"]
+__all__ = ["PARENT", "apart", "refined", "worse_than_parents"]
 
 ROUNDS = 4
 # So many standard deviations lie between a box of two conditions and the rest of each one.
@@ -56,8 +56,13 @@ def _beside(searcher: Searcher, left: Left, box: Box) -> list[bool]:
 
 
 def _differ(left: Left, inside: BoolArray, beside: BoolArray) -> bool:
+    return apart(left, inside, beside) >= PARENT
+
+
+def apart(left: Left, inside: BoolArray, beside: BoolArray) -> float:
+    """Return by how many standard deviations some rows are worse than others; 0 where there are none of either."""
     weights = [float(left.variance[rows].sum()) for rows in (inside, beside)]
     if min(weights) <= 0:
-        return False  # one condition holds wherever the other does
+        return 0.0  # one condition holds wherever the other does
     means = [float(left.signal[rows].sum()) / weight for rows, weight in zip((inside, beside), weights, strict=True)]
-    return bool((means[0] - means[1]) / np.sqrt(1 / weights[0] + 1 / weights[1]) >= PARENT)
+    return float((means[0] - means[1]) / np.sqrt(1 / weights[0] + 1 / weights[1]))

@@ -94,7 +94,7 @@ class Searcher:
         gains = np.array([one.gain for one in singles])
         paired = np.sort(np.argsort(-gains, kind="stable")[:MOST_PAIRED])
         pairs = [
-            self._pair(int(first), int(second), left)
+            self.pair(int(first), int(second), left)
             for place, first in enumerate(paired)
             for second in paired[place + 1 :]
         ]
@@ -132,7 +132,8 @@ class Searcher:
         gain = _gains(score, self._wide(np.array(float(rows.sum()))), cost)
         return Candidate(float(gain), float(_tested(score, cost)), box)
 
-    def _pair(self, first: int, second: int, left: Left) -> Candidate:
+    def pair(self, first: int, second: int, left: Left) -> Candidate:
+        """Return the best box of two conditions, one on each of two columns, on coarser bins."""
         one, two = self._lines[first], self._lines[second]
         cell = one.small * (two.small_bins + 1) + two.small
         sizes = self._pair_sizes(first, second, cell)

@@ -8,7 +8,19 @@ from dataclasses import dataclass, field
 from cutaway.analysis.filters import Filter
 from cutaway.arrays import BoolArray
 
-__all__ = ["Slice", "SliceSearch"]
+__all__ = ["HeldBack", "Slice", "SliceSearch"]
+
+
+@dataclass(frozen=True)
+class HeldBack:
+    """What halves of the samples that did not choose a slice say of it.
+
+    `p` is the chance of a slice as bad there, corrected for all sets of columns; `share` which part of its effect is
+    left there, from 0 to 1: the rest came of choosing it.
+    """
+
+    p: float
+    share: float
 
 
 @dataclass(frozen=True)
@@ -21,7 +33,8 @@ class Slice:
     Of losses, the means are those of values cut off at the 1st and 99th percentile, so that a few enormous ones do not
     decide. A slice was chosen for being bad, so on new samples the effect will be somewhat smaller. `score` is how
     surely the slice is worse, all other slices known, in standard deviations less what its conditions cost to say; `p`
-    is the chance of that after correction for all boxes that were looked at. `words` says it in a line.
+    is the chance of that after correction for all boxes that were looked at. `words` says it in a line. `held_back` is
+    what halves say that did not choose it, where they were asked.
     """
 
     conditions: tuple[Filter, ...]
@@ -37,6 +50,7 @@ class Slice:
     score: float
     p: float
     words: str
+    held_back: HeldBack | None = None
 
 
 @dataclass(frozen=True)
