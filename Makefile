@@ -4,7 +4,7 @@
 # many processes run tests side by side.
 .DEFAULT_GOAL := help
 .PHONY: help setup demo ui test check .check-types .check-others test-faults test-all docs check-numbers bench-capture \
-	bench-evaluate bench-labels bench-population bench-rules bench-studio ui-types screenshots pin clean
+	bench-evaluate bench-insights bench-labels bench-population bench-rules bench-studio ui-types screenshots pin clean
 
 PYTHON ?=
 WORKERS ?= 5
@@ -78,6 +78,10 @@ bench-capture:  ## Measure what capturing costs, beside its peers
 bench-evaluate:  ## Measure how fast evaluating is beside the bare framework, and its memory
 	$(install) test
 	@.venv/bin/python -m benchmarks.evaluate
+
+bench-insights:  ## Measure whether insights are true and in the right order, on data that nobody tuned on
+	$(install) test
+	@.venv/bin/python -m benchmarks.insights
 
 bench-labels:  ## Measure how well wrong labels and weak slices are found, beside cleanlab, and what fixing buys
 	$(install) test

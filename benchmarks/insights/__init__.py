@@ -1,0 +1,1 @@
+"""Whether insights are true, and in the right order, on data that nobody tuned on."""

@@ -90,8 +90,11 @@ class Advisor:
     claims: int
     rng: np.random.Generator
 
-    def advise(self, where: Sequence[str], rows: BoolArray) -> Advice:
-        """Return what to do about the judged samples `rows`, which meet the conditions `where`."""
+    def advise(self, where: Sequence[str], rows: BoolArray, others: Sequence[Sequence[str]] = ()) -> Advice:
+        """Return what to do about the judged samples `rows`, which meet the conditions `where`.
+
+        `others` are the conditions of the other slices: what these have to themselves is not this one's.
+        """
         conditions = [parse_filter(text, self.table) for text in where]
         about = {condition.column for condition in conditions}
         wrong = rows & (self.judged.outcome > 0) if self.judged.measure == "error" else rows
@@ -106,7 +109,7 @@ class Advisor:
             evidence["training"] = side.has
         # Where a cluster lies follows from what the model learned: its shares say nothing about how data were taken.
         by_data = compared and CLUSTER not in about
-        if by_data and (gap := self._gap(rows, side)) is not None:
+        if by_data and (gap := self._gap(rows, side, others)) is not None:
             return Advice(self._gap_words(gap, side, about), 1.0, evidence | _gap_evidence(gap), is_gap=True)
         count, total = int(rows.sum()), int(self.judged.rows.sum())
         rare = by_data and lacks_samples(side.has, side.total, count, total, self.claims)
@@ -127,11 +130,14 @@ class Advisor:
         )
         return Advice(enough, fixable, evidence)
 
-    def _gap(self, rows: BoolArray, side: _TrainingSide) -> Apartness | None:
+    def _gap(self, rows: BoolArray, side: _TrainingSide, others: Sequence[Sequence[str]]) -> Apartness | None:
         """Return how training's samples look different, where it also does better on them than on the judged ones."""
         judged = self.judged
-        known = side.rows & judged.training
-        if not known.any():
+        free = np.ones(len(rows), np.bool_)
+        for where in others:
+            free &= ~rows_where(self.table, [parse_filter(text, self.table) for text in where])
+        known, rows = side.rows & judged.training & free, rows & free
+        if not known.any() or not rows.any():
             return None
         if judged.measure == "error":
             here, there = (judged.outcome[mask] for mask in (rows, known))
@@ -140,8 +146,9 @@ class Advisor:
                 return None
         elif judged.scaled[rows].mean() <= judged.scaled[known].mean():
             return None
-        outside = judged.rows & ~rows, judged.training & ~known
-        return inputs_apart(self.samples, self.columns, self.classes, (rows, known), outside, self.claims, self.rng)
+        outside = judged.rows & free & ~rows, judged.training & free & ~known
+        kinds = 2 * self.classes + (judged.outcome > 0) if judged.measure == "error" else self.classes
+        return inputs_apart(self.samples, self.columns, kinds, (rows, known), outside, self.claims, self.rng)
 
     def _gap_words(self, gap: Apartness, side: _TrainingSide, about: set[str]) -> str:
         judged = self.judged

@@ -73,6 +73,8 @@ def described(samples: Samples, name: str) -> Described | None:
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         numbers = samples.numbers(name)
         numbers = np.where(np.isfinite(numbers), numbers, np.nan)
+        if _numbers_samples(samples, numbers):
+            return None
         different = len(np.unique(numbers[np.isfinite(numbers)]))
         if different > FEW_VALUES:
             return Described(name, numbers, np.zeros(0, np.int64), ())
@@ -86,6 +88,16 @@ def described(samples: Samples, name: str) -> Described | None:
         return None
     values, _ = most_frequent(values, MOST_VALUES)
     return Described(name, None, values.codes, values.names) if len(values.names) > 1 else None
+
+
+def _numbers_samples(samples: Samples, numbers: Float64Array) -> bool:
+    """Whether whole numbers count the samples, or those of each subset: an id, not a property."""
+    if not np.isfinite(numbers).all() or not np.equal(np.mod(numbers, 1), 0).all():
+        return False
+    subsets = np.asarray(samples.table[SUBSET].to_pylist(), object)
+    own = [numbers, *(numbers[subsets == name] for name in set(subsets.tolist()))]
+    counts = [len(one) > FEW_VALUES and len(np.unique(one)) == len(one) == np.ptp(one) + 1 for one in own]
+    return bool(counts) and (counts[0] or all(counts[1:]))
 
 
 def regions_of(column: Described) -> Iterator[Region]:

@@ -26,7 +26,7 @@ MOST, FEWEST = 300, 20
 # Deals of the two sides, and draws of comparable samples elsewhere.
 DEALS, ELSEWHERE = 100, 12
 # The least distance, from 0 to 1, beyond that elsewhere, and by how many of its standard deviations.
-LATENTS_APART, DEVIATIONS = 0.05, 4.0
+LATENTS_APART, DEVIATIONS = 0.012, 5.0
 # The same of a column: the largest difference of shares.
 COLUMN_APART = 0.15
 
@@ -47,7 +47,7 @@ class Apartness:
 def inputs_apart(  # noqa: PLR0917  two sides, and the same two elsewhere
     samples: Samples,
     columns: Sequence[Described],
-    classes: Int64Array,
+    kinds: Int64Array,
     inside: tuple[BoolArray, BoolArray],
     outside: tuple[BoolArray, BoolArray],
     claims: int,
@@ -56,12 +56,14 @@ def inputs_apart(  # noqa: PLR0917  two sides, and the same two elsewhere
     """Return how the two sides of a slice differ beyond what they do outside of it; None where chance would do.
 
     `inside` are its held-out and its training samples, `outside` all others; `claims` is how often this is asked.
+    `kinds` are numbers for what may differ without a gap, such as class and whether the answer is right: more wrong
+    answers lie elsewhere in latent space than fewer do.
     """
     if min(int(side.sum()) for side in (*inside, *outside)) < FEWEST:
         return None
     bound = ALARMS / max(claims, 1)
     column = _column(columns, inside, outside, bound)
-    latents = _latents(samples, classes, inside, outside, bound, rng)
+    latents = _latents(samples, kinds, inside, outside, bound, rng)
     if latents is None:
         return None if column is None else Apartness(float("nan"), float("nan"), column)
     return Apartness(*latents, column)
@@ -85,7 +87,7 @@ def _column(
 
 def _latents(  # noqa: PLR0917  two sides, and the same two elsewhere
     samples: Samples,
-    classes: Int64Array,
+    kinds: Int64Array,
     inside: tuple[BoolArray, BoolArray],
     outside: tuple[BoolArray, BoolArray],
     bound: float,
@@ -101,7 +103,7 @@ def _latents(  # noqa: PLR0917  two sides, and the same two elsewhere
         return None
     drawn = []
     for _ in range(ELSEWHERE):
-        alike = [_alike(classes, side, other, rng) for side, other in zip(sides, others, strict=True)]
+        alike = [_alike(kinds, side, other, rng) for side, other in zip(sides, others, strict=True)]
         drawn.append(_energy(samples, alike, rng, 0)[0])
     elsewhere, spread = float(np.mean(drawn)), float(np.std(drawn, ddof=1))
     if distance - elsewhere < max(LATENTS_APART, DEVIATIONS * spread):
@@ -113,11 +115,11 @@ def _some(rows: IndexArray, rng: np.random.Generator) -> IndexArray:
     return rows if len(rows) <= MOST else rng.choice(rows, MOST, replace=False)
 
 
-def _alike(classes: Int64Array, like: IndexArray, among: IndexArray, rng: np.random.Generator) -> IndexArray:
-    """Draw as many rows as `like` has, of the same classes where there are any."""
+def _alike(kinds: Int64Array, like: IndexArray, among: IndexArray, rng: np.random.Generator) -> IndexArray:
+    """Draw as many rows as `like` has, of the same kinds where there are any."""
     drawn = []
-    for label, count in zip(*np.unique(classes[like], return_counts=True), strict=True):
-        own = among[classes[among] == label]
+    for kind, count in zip(*np.unique(kinds[like], return_counts=True), strict=True):
+        own = among[kinds[among] == kind]
         own = own if len(own) else among
         drawn.append(rng.choice(own, count, replace=len(own) < count))
     return np.concatenate(drawn)

@@ -104,7 +104,21 @@ def low_performance(
             kept[double].also.append(named(one.where))
     rng = np.random.default_rng([seed, 2])
     advisor = Advisor(samples, table, judged, columns, worth.classes, wrong_labels, len(kept), rng)
-    return [_told(samples, worth, one, advisor.advise(one.found.where, one.found.rows)) for one in kept]
+    wheres = [one.found.where for one in kept if _has_cause(one.found)]
+    return [
+        _told(
+            samples,
+            worth,
+            one,
+            advisor.advise(one.found.where, one.found.rows, [other for other in wheres if other != one.found.where]),
+        )
+        for one in kept
+    ]
+
+
+def _has_cause(one: _Found) -> bool:
+    """Whether metadata tell the slice: they may be why others, such as a class, do badly too."""
+    return not all(text.startswith((f"{LABEL} ", f"{PREDICTION} ", f"{CLUSTER} ")) for text in one.where)
 
 
 def _share_of(rows: BoolArray, other: BoolArray) -> float:

@@ -26,6 +26,8 @@ FEWEST = 30
 SMALLEST = {"error": 0.02, "loss": 0.05}
 # The least that a region's gap is beyond the gap elsewhere.
 SMALLEST_BEYOND = {"error": 0.03, "loss": 0.05}
+# Newton's steps to the odds that fit, and the largest logarithm of them.
+STEPS, LARGEST = 25, 12.0
 # So many regions are told, and so many other names of each.
 MOST, MOST_NAMED = 10, 3
 _SIDES = ("held out", "training")
@@ -157,11 +159,24 @@ def _gap(values: Float64Array, judged: Judged, region: Region, free: BoolArray) 
 
 
 def _odds_score(held: Float64Array, trained: Float64Array, held_rest: Float64Array, rest: Float64Array) -> float:
-    """Return how surely the odds of an error rise more from training to held-out samples than they do elsewhere."""
-    yes = np.array([one.sum() for one in (held, trained, held_rest, rest)]) + 0.5
-    no = np.array([len(one) for one in (held, trained, held_rest, rest)]) + 1.0 - yes
-    odds = np.log(yes / no)
-    return float((odds[0] - odds[1] - odds[2] + odds[3]) / np.sqrt((1 / yes + 1 / no).sum()))
+    """Return how surely the odds of an error rise more from training to held-out samples than they do elsewhere.
+
+    It is the signed root of the likelihood ratio against a region that multiplies the odds of both sides alike.
+    """
+    sides = (held, trained, held_rest, rest)
+    yes, count = (np.array([float(of(one)) for one in sides]) for of in (np.sum, len))
+    terms = np.array([[1, 1, 1], [1, 1, 0], [1, 0, 1], [1, 0, 0]], np.float64)
+    found = np.zeros(3)
+    for _ in range(STEPS):
+        fitted = 1 / (1 + np.exp(-terms @ found))
+        weights = count * fitted * (1 - fitted)
+        # A hair of a ridge: cells may have no error at all.
+        normal = terms.T @ (terms * weights[:, None]) + 1e-6 * np.eye(3)
+        found = np.clip(found + np.linalg.solve(normal, terms.T @ (yes - count * fitted)), -LARGEST, LARGEST)
+    fitted = np.clip(1 / (1 + np.exp(-terms @ found)), 1e-12, 1 - 1e-12)
+    shares = np.clip(yes / count, 1e-12, 1 - 1e-12)
+    gained = yes * np.log(shares / fitted) + (count - yes) * np.log((1 - shares) / (1 - fitted))
+    return float(np.sign(shares[0] - fitted[0]) * np.sqrt(max(0.0, 2 * gained.sum())))
 
 
 def _told(samples: Samples, judged: Judged, gap: _Gap, p: float) -> Insight:

@@ -17,7 +17,7 @@ __all__ = ["HARD", "Worth", "worth_among"]
 
 # Which part of a class's, a cluster's or a whole model's weakness is counted as what can be mended. Nobody knows how
 # large it is; it is small, for what is simply hard stays so, and a slice with a cause that can be named comes first.
-HARD = 0.1
+HARD = 0.05
 # With fewer samples of a class outside of a slice, all others stand for them.
 FEWEST_COMPARABLE = 10
 

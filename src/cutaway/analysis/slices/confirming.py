@@ -30,6 +30,8 @@ HALVINGS = 6
 CONFIRMED = 0.05
 # The same for each of two conditions, which nothing else holds against chance.
 ADDS = 0.01
+# With this chance a slice goes, whatever becomes of the others.
+HOPELESS = 0.5
 # In half of the samples a slice may be half as small, but of fewer nothing is said.
 FEWEST_OF_HALF = 5
 
@@ -73,10 +75,12 @@ def confirmed(
     while found:
         masks = [box_rows(searcher.features, one.box) for one in found]
         told = [_held_back(searcher, halves, found, masks, place) for place in range(len(found))]
-        weak = [place for place, one in enumerate(told) if one.p > CONFIRMED]
-        if not weak:
+        worst = max(one.p for one in told)
+        if worst <= CONFIRMED:
             return list(zip(found, told, strict=True))
-        del found[max(weak, key=lambda place: told[place].p)]
+        # What one slice explains the next may explain as well, so they go one by one, but for those without a hope.
+        bound = min(worst, HOPELESS)
+        found = [one for one, seen in zip(found, told, strict=True) if seen.p < bound]
     return []
 
 
