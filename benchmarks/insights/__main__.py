@@ -98,7 +98,7 @@ def measured(options: argparse.Namespace, scratch: Path) -> tuple[list[Row], lis
     return [*rows, *results.total_rows(answers, judge), *absent], answers
 
 
-def _source(name: str, options: argparse.Namespace) -> str | None | Absent:
+def _source(name: str, options: argparse.Namespace) -> str | Absent | None:
     """Return the file of a setting's data; None where it takes none."""
     if not name:
         return None

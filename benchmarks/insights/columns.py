@@ -1,4 +1,4 @@
-"""Columns of metadata that have nothing to do with anything, of several kinds, and one that a sickness is planted in."""
+"""Columns of metadata that have nothing to do with anything, of several kinds, and two that may be sick."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which populations are looked at: those to tune on, and those that are held back and looked at once. Starts nothing."""
+"""Which populations are looked at: those to tune on, or those that are held back and looked at once."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ FIRST_HELD_BACK = 1_000
 class InsightsSize:
     """How many seeds of each case: of populations that are drawn, and of trainings; one worker takes so many."""
 
-    drawn: int = 25
-    trained: int = 4
-    together: int = 5
+    drawn: int = 6
+    trained: int = 1
+    together: int = 6
 
 
 FULL = InsightsSize()

@@ -1,4 +1,4 @@
-"""Inputs with their classes: images made hard, printed letters, a table of overlapping classes, texts. Plants nothing."""
+"""Inputs with their classes: images made hard, printed letters, a table of overlapping classes, texts."""
 
 from __future__ import annotations
 

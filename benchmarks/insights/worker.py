@@ -1,4 +1,4 @@
-"""Runs some measurements: `python -m benchmarks.insights.worker JOB RESULT`; JOB is JSON, RESULT a file for the answer."""
+"""Runs some measurements: `python -m benchmarks.insights.worker JOB RESULT`, JSON and a file for the answer."""
 
 from __future__ import annotations
 

@@ -109,7 +109,8 @@ class Advisor:
             evidence["training"] = side.has
         # Where a cluster lies follows from what the model learned: its shares say nothing about how data were taken.
         by_data = compared and CLUSTER not in about
-        if by_data and (gap := self._gap(rows, side, others)) is not None:
+        # Where a class lies in latent space follows from what it is taken for: only of metadata is a gap told.
+        if by_data and named and (gap := self._gap(rows, side, others)) is not None:
             return Advice(self._gap_words(gap, side, about), 1.0, evidence | _gap_evidence(gap), is_gap=True)
         count, total = int(rows.sum()), int(self.judged.rows.sum())
         rare = by_data and lacks_samples(side.has, side.total, count, total, self.claims)

@@ -27,7 +27,9 @@ __all__ = ["ADDS", "CONFIRMED", "confirmed"]
 
 HALVINGS = 6
 # What twice the median may be, corrected for all sets of columns. The search has a bound of its own, which holds too.
-CONFIRMED = 0.05
+CONFIRMED = 0.1
+# The share of it that single columns have.
+OF_SINGLES = 0.8
 # The same for each of two conditions, which nothing else holds against chance.
 ADDS = 0.01
 # With this chance a slice goes, whatever becomes of the others.
@@ -117,13 +119,13 @@ def _held_back(
     return HeldBack(min(1.0, chance), min(1.0, max(0.0, effect / own)) if own > 0 else 0.0)
 
 
-def _column_sets(searcher: Searcher, box: Box) -> int:
-    """Return by what a chance is multiplied: half of all chances are for single columns, half for pairs."""
+def _column_sets(searcher: Searcher, box: Box) -> float:
+    """Return by what a chance is multiplied: most of what is allowed goes to the few single columns, not to pairs."""
     columns = len(searcher.features)
     paired = min(columns, MOST_PAIRED)
     if columns == 1:
-        return 1
-    return 2 * (columns if len(box) == 1 else paired * (paired - 1) // 2)
+        return 1.0
+    return columns / OF_SINGLES if len(box) == 1 else paired * (paired - 1) / 2 / (1 - OF_SINGLES)
 
 
 def _seen(  # noqa: PLR0917  the parts of one question
