@@ -21,11 +21,11 @@ from benchmarks.asking import ask
 from benchmarks.cases import OURS
 from benchmarks.figures import Verdict
 from benchmarks.insights import results
-from benchmarks.insights.generated import GENERATED
+from benchmarks.insights.generated import GENERATED, Drawing
 from benchmarks.insights.jobs import FULL, QUICK, held_back, seeds_of
 from benchmarks.insights.planted import OVERFIT, SICKNESSES
 from benchmarks.insights.report import markdown, text
-from benchmarks.insights.trained import TRAINED
+from benchmarks.insights.trained import TRAINED, Training
 from benchmarks.labels.jobs import chunks
 from benchmarks.labels.packages import PACKAGES, PackageUnavailable, fetched
 from benchmarks.peers import bench_folder
@@ -68,7 +68,9 @@ def measured(options: argparse.Namespace, scratch: Path) -> tuple[list[Row], lis
     judge = Judge(holds=not options.quick, bars=results.BARS)
     jobs: list[Job] = []
     absent: list[Row] = []
-    for setting, count in (*((one, size.drawn) for one in GENERATED), *((one, size.trained) for one in TRAINED)):
+    settings: list[tuple[Drawing | Training, int]] = [(one, size.drawn) for one in GENERATED]
+    settings += [(one, size.trained) for one in TRAINED]
+    for setting, count in settings:
         # Of a setting that is held back every seed is; of the others, those seeds that are.
         if options.tuning and setting.held_back:
             continue

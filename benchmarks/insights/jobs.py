@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from benchmarks.insights.generated import Drawing
+from benchmarks.insights.trained import Training
 
 __all__ = ["FULL", "QUICK", "InsightsSize", "held_back", "seeds_of"]
 
@@ -24,14 +26,14 @@ FULL = InsightsSize()
 QUICK = InsightsSize(drawn=1, trained=1, together=1)
 
 
-def held_back(setting: Any, seed: int) -> bool:
+def held_back(setting: Drawing | Training, seed: int) -> bool:
     """Whether nobody looks at a population while tuning: its setting is held back, or its seed is.
 
     >>> from benchmarks.insights.generated import GENERATED
     >>> [held_back(GENERATED[0], seed) for seed in (0, 1_000)], held_back(GENERATED[-1], 0)
     ([False, True], True)
     """
-    return bool(setting.held_back) or seed >= FIRST_HELD_BACK
+    return setting.held_back or seed >= FIRST_HELD_BACK
 
 
 def seeds_of(count: int, *, held: bool) -> list[int]:

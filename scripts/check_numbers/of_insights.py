@@ -118,8 +118,13 @@ def _overfitting(look: Look, judged: _Judged, one: dict[str, Any]) -> Wanted:
             "inside": float(judged.outcome[held].mean()), "outside": float(judged.outcome[trained].mean())}  # fmt: skip
 
 
-def _gap(look: Look, judged: _Judged, one: dict[str, Any]) -> Wanted:  # noqa: ARG001 - as the others are called
-    """A whole subset that differs: how often the value that differs most is in it, and in the other one."""
+def _gap(look: Look, judged: _Judged, one: dict[str, Any]) -> Wanted:
+    """A whole subset that differs: how often the value that differs most is in it, and in the other one.
+
+    A slice that looks different in training is counted as any other slice.
+    """
+    if one["where"] and not one["where"][0].startswith("subset "):
+        return _weak_slice(look, judged, one)
     inside = judged.true.of(one["subset"])
     wanted = {"count": int(inside.sum()), "share": 1.0}
     value = re.search(r"scanner (?:= )?(\w+)", f"{one['measure']} {one['words']}")

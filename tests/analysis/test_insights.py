@@ -12,6 +12,7 @@ from cutaway.analysis.classes.ambiguous import find_ambiguous
 from cutaway.analysis.doubles import find_duplicates, find_leakage
 from cutaway.analysis.filters import parse_filter, rows_where
 from cutaway.analysis.insights import INFORMS, Insight, Insights, find_insights
+from cutaway.analysis.insights.worth import HARD
 from cutaway.analysis.labels import find_mislabeled
 from cutaway.analysis.neighbours.outliers import find_outliers
 from cutaway.analysis.samples import Samples
@@ -67,7 +68,8 @@ class TestLowPerformance:
         assert best.where == ("label = 2",)
         wrong = ~np.asarray(samples.table["correct"])
         judged = ~planted.training
-        assert best.severity == pytest.approx(best.effect * best.count / wrong[judged].sum())
+        # A class names no cause: only a part of what is at stake is counted.
+        assert best.severity == pytest.approx(HARD * best.effect * best.count / wrong[judged].sum())
         assert f"falls from {100 * wrong[judged].mean():.0f} % to {100 * best.outside:.1f} %" in best.buys
         assert best.buys.startswith("At most")
 
@@ -231,7 +233,9 @@ class TestDomainGap:
         (best,) = found.of("domain-gap")
         assert best.words.startswith("validation differs from training: metadata.m0 median ")
         assert list(best.evidence["columns"]) == ["metadata.m0"]
-        assert best.severity == pytest.approx(0.31, abs=0.06)
+        # It costs nothing here, so it is no grave one.
+        assert best.evidence["columns"]["metadata.m0"] == pytest.approx(0.31, abs=0.06)
+        assert best.severity == pytest.approx(HARD * best.evidence["columns"]["metadata.m0"])
 
     def test_another_balance_of_classes_is_named_with_what_it_does_to_the_error(self) -> None:
         planted = made(5, count=4000, columns=2)
@@ -303,7 +307,7 @@ class TestWhatRankedTablesSay:
         )
         assert leak.words == "20 of 800 samples of validation (2.5 %) are also in training, or nearly so."
         assert leak.evidence["against"] == "training"
-        assert leak.buys.startswith("Without them, error on validation is")
+        assert leak.buys.startswith("Without them, error on validation stays at")
 
     def test_strangers_are_counted_with_their_error(self) -> None:
         planted = made(6, columns=3)

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 
 from cutaway.analysis.insights import Insight, find_insights
-from cutaway.analysis.insights.columns import Region
+from cutaway.analysis.insights.columns import Region, described
+from cutaway.analysis.insights.explaining import explaining_columns
 from cutaway.analysis.insights.judging import judged
 from cutaway.analysis.insights.overfitting import overfitted_regions
 from cutaway.analysis.samples import Samples
@@ -203,7 +204,11 @@ class TestColumnsThatExplainTheLoss:
         # Of validation 50 are of kind "a" with a loss of 1 or 1.2, 50 of "b" with 3 or 3.2; training is far off.
         losses = [50.0, 60.0] * 200 + [1.0, 1.2] * 25 + [3.0, 3.2] * 25
         given = samples(**{"metadata.kind": ["a", "b"] * 200 + ["a"] * 50 + ["b"] * 50, "loss": losses})
-        found = told(given, "metadata-explains-loss")
+        by, _ = judged(given)
+        column = described(given, "metadata.kind")
+        assert by is not None
+        assert column is not None
+        (found,) = explaining_columns(given, by, [column])
         assert (found.count, found.subset, found.share) == (50, "validation", 0.5)
         assert (found.inside, found.outside) == pytest.approx((3.1, 1.1))
         assert found.sides == ("worse end", "better end")
