@@ -90,6 +90,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "LossNotDecreasing": "cutaway.rules.built_in.loss_not_decreasing:LossNotDecreasing",
         "LossSpike": "cutaway.rules.built_in.loss_spike:LossSpike",
         "NLPSequenceRatio": "cutaway.rules.built_in.nlp_sequence_ratio:NLPSequenceRatio",
+        "NotLearning": "cutaway.rules.built_in.not_learning:NotLearning",
         "Overfit": "cutaway.rules.built_in.overfit:Overfit",
         "Overtraining": "cutaway.rules.built_in.overtraining:Overtraining",
         "PoorWeightInitialization": "cutaway.rules.built_in.poor_weight_initialization:PoorWeightInitialization",

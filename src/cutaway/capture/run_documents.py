@@ -6,7 +6,7 @@ the capture.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from cutaway.capture.adapter import Worker
@@ -71,10 +71,11 @@ class RunDocuments:
         content = {"included": list(self._included), "collections": self._collections.to_dict()}
         self._write(lambda run: run.write_document(key, content))
 
-    def write_model_order(self, layers: Sequence[str]) -> None:
-        """Write in which order a forward calls the layers of the model."""
+    def write_model_order(self, layers: Mapping[str, str]) -> None:
+        """Write in which order a forward calls the layers of the model, and the type of each."""
         if self._is_chief:
-            self._write(lambda run: run.write_document(MODEL_ORDER_FILE, {"forward": list(layers)}))
+            content = {"forward": list(layers), "types": dict(layers)}
+            self._write(lambda run: run.write_document(MODEL_ORDER_FILE, content))
 
     def write_config(self) -> None:
         """Write the configuration, where it has changed."""

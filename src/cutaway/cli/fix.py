@@ -55,13 +55,14 @@ def fix(
 
     Labels are corrected only where the calibrated scores of `mislabeled` vouch for it; samples are dropped where only
     the label's being wrong is as sure. What people decided stays as decided, and where no gain is expected nothing is
-    changed. Ends with 1 where a retraining fails, never reads the overlay, or clearly loses accuracy.
+    changed. What a retraining bought is told over repeats only: one training each is not enough to tell. Ends with 1
+    where a retraining fails, never reads the overlay, or clearly loses accuracy over repeats.
 
     \b
     cutaway fix mnist --dry-run                        what would be corrected
     cutaway fix mnist                                  write the overlay
-    cutaway fix mnist --retrain "python train.py"      train with it, and compare sample by sample
-    cutaway fix mnist --retrain "python train.py" --repeats 5   the same over five seeds
+    cutaway fix mnist --retrain "python train.py" --repeats 5   train without and with it, five seeds each
+    cutaway fix mnist --retrain "python train.py"      train with it once, which gives no verdict
     cutaway fix mnist --from decided.csv               a person's decisions instead
     cutaway fix mnist --undo                           take the newest overlay back
     """
@@ -83,7 +84,7 @@ def fix(
         print_fix(Screen(), made, dry_run=dry_run, retraining=retrain is not None)
     if retrain is not None and made.overlay is not None:
         proof = prove(made, retrain, repeats, lambda line: typer.echo(line, err=True))
-    return _finish(made, proof, as_json=as_json)
+    return _finish(made, proof, retrain or "", as_json=as_json)
 
 
 def _refuse_contradictions(*, undo: bool, list_all: bool, retrain: str | None, repeats: int, dry_run: bool) -> None:
@@ -101,7 +102,7 @@ def _refuse_contradictions(*, undo: bool, list_all: bool, retrain: str | None, r
         raise ConfigurationError("`--repeats` says how often to retrain.", hint="Give the command with `--retrain`.")
 
 
-def _finish(made: PlannedFix, proof: Proof | None, *, as_json: bool) -> int:
+def _finish(made: PlannedFix, proof: Proof | None, command: str, *, as_json: bool) -> int:
     from cutaway.cli.fix_pages import fix_object, print_proof
     from cutaway.cli.output import Screen, emit_json, error_object, print_error
     from cutaway.cli.words import printable
@@ -122,7 +123,7 @@ def _finish(made: PlannedFix, proof: Proof | None, *, as_json: bool) -> int:
             typer.echo(f"  {printable(line)}", err=True)
         return FAILED_EXIT
     if proof is not None and not as_json:
-        print_proof(Screen(), made, proof)
+        print_proof(Screen(), made, proof, command)
     return FAILED_EXIT if proof is not None and proof.measured is not None and proof.measured.is_loss else 0
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from cutaway.cli.fixes import FixRequest
 from cutaway.cli.grid import Cell, GridColumn
 from cutaway.cli.options import command_run, shown_path
 from cutaway.cli.output import Screen, heading
@@ -17,6 +18,7 @@ from cutaway.run.overlays import DROP, LABEL, WEIGHT, Correction, Overlay
 from cutaway.wording import counted, listed
 
 if TYPE_CHECKING:
+    from cutaway.analysis.fixing import Expected, Gain
     from cutaway.cli.fix_proving import Proof
     from cutaway.cli.fixes import PlannedFix
     from cutaway.run import Run
@@ -28,6 +30,8 @@ MOST_PAIRS = 5
 MOST_JSON_ROWS = 1_000
 # A class may have any name.
 LONGEST_NAME = 40
+# So many trainings without and with an overlay tell most differences from chance that are worth it.
+REPEATS = 5
 _DONE = {
     "relabel": ("relabelled", "of the new labels to be right"),
     "drop": ("dropped", "of their labels to be wrong"),
@@ -45,6 +49,8 @@ def print_fix(screen: Screen, made: PlannedFix, *, dry_run: bool, retraining: bo
     title = "Would be corrected" if dry_run else f"Overlay {overlay.name}"
     screen.line(heading(title, f"{printable(made.run.name)}, evaluation {made.evaluation}"))
     pairs: list[tuple[Cell, Cell]] = _changes(made)
+    if made.choice.expected is not None:
+        pairs.append(("expected mistakes", _mistakes_in_words(made.choice.expected)))
     common = _common(overlay)
     if common:
         pairs.append(("most frequent", listed(common, MOST_PAIRS)))
@@ -62,8 +68,8 @@ def print_fix(screen: Screen, made: PlannedFix, *, dry_run: bool, retraining: bo
         _print_next(screen, made, overlay, retraining=retraining)
 
 
-def print_proof(screen: Screen, made: PlannedFix, proof: Proof) -> None:
-    """Say how the accuracy changed, and what became of the overlay."""
+def print_proof(screen: Screen, made: PlannedFix, proof: Proof, command: str) -> None:
+    """Say how the accuracy changed with what the command trained, and what became of the overlay."""
     screen.line()
     screen.line(heading("Trained with it", listed([shown_path(run.path) for run in proof.runs], 2)))
     found = proof.measured
@@ -78,7 +84,22 @@ def print_proof(screen: Screen, made: PlannedFix, proof: Proof) -> None:
     if proof.taken_back is not None:
         screen.line(f"  This is a loss, not a fix: the overlay is taken back, and kept in {proof.taken_back}.")
     elif made.overlay is not None:
-        screen.pairs([("undo", f"cutaway fix {command_run(made.run)} --undo --name {made.overlay.name}")])
+        pairs: list[tuple[Cell, Cell]] = []
+        if found is not None and found.gain is not None and not found.gain.is_told:
+            pairs.append(("to tell", _repeated(made, command)))
+        pairs.append(("undo", f"cutaway fix {command_run(made.run)} --undo --name {made.overlay.name}"))
+        screen.pairs(pairs)
+
+
+def _repeated(made: PlannedFix, command: str) -> str:
+    """Return the command that was given with repeats, which alone tell what is chance."""
+    asked, usual = made.asked, FixRequest()
+    options = [("--action", asked.action, usual.action), ("--precision", asked.precision, usual.precision)]
+    options += [("--from", asked.from_file, None), ("--name", asked.name, None), ("--seed", asked.seed, usual.seed)]
+    words = [f" {option} {shlex.quote(str(value))}" for option, value, plain in options if value != plain]
+    if asked.subsets != usual.subsets:
+        words += [f" --subset {shlex.quote(one)}" for one in asked.subsets]
+    return f"cutaway fix {_evaluated(made)}{''.join(words)} --retrain {shlex.quote(command)} --repeats {REPEATS}"
 
 
 def print_overlays(screen: Screen, run: Run, there: Sequence[Overlay], undone: Sequence[Overlay]) -> None:
@@ -125,10 +146,14 @@ def fix_object(made: PlannedFix, proof: Proof | None) -> dict[str, Any]:
         if proof.measured is not None:
             gain = proof.measured.gain
             told["taken_back"] = proof.taken_back
-            told["gain"] = None if gain is None else {**vars(gain), "clear": gain.is_clear, "words": gain.words}
+            told["gain"] = None if gain is None else _gain_object(gain)
             told["measured_on"] = proof.measured.on
             told["notes"] += list(proof.measured.notes)
     return told
+
+
+def _gain_object(gain: Gain) -> dict[str, Any]:
+    return {**vars(gain), "clear": gain.is_clear, "verdict": gain.verdict, "words": gain.words}
 
 
 def overlay_object(overlay: Overlay, *, rows: bool = False) -> dict[str, Any]:
@@ -185,6 +210,26 @@ def _changes(made: PlannedFix) -> list[tuple[Cell, Cell]]:
     return told
 
 
+def _mistakes_in_words(expected: Expected) -> str:
+    """Say how many changes are expected to be wrong, of all and of those of each kind."""
+    told = f"{_expected_count(expected.wrong)} of {counted(expected.changes, 'change')}"
+    if len(expected.mistakes) < 2:
+        return told
+    parts = [f"{_expected_count(one.expected)} of {one.changes:,} {_DONE[one.action][0]}" for one in expected.mistakes]
+    return f"{told}: {', '.join(parts)}"
+
+
+def _expected_count(count: float) -> str:
+    """Return an expected number: with a digit where it is small, and never 0 for what is not quite that.
+
+    >>> _expected_count(0.0), _expected_count(0.02), _expected_count(3.14), _expected_count(1025.4)
+    ('0', 'under 0.1', '3.1', '1,025')
+    """
+    if 0 < count < 0.1:
+        return "under 0.1"
+    return f"{count:,.1f}" if 0 < count < 10 else f"{count:,.0f}"
+
+
 def _common(overlay: Overlay) -> list[str]:
     found = Counter((one.old, one.new) for one in overlay.corrections if one.field == LABEL)
     return [
@@ -225,7 +270,7 @@ def _print_next(screen: Screen, made: PlannedFix, overlay: Overlay, *, retrainin
     if not retraining:
         pairs += [
             ("use", f"CUTAWAY_OVERLAY={shlex.quote(path)} python train.py"),
-            ("next", f'cutaway fix {_evaluated(made)} --retrain "python train.py"'),
+            ("next", f'cutaway fix {_evaluated(made)} --retrain "python train.py" --repeats {REPEATS}'),
             ("undo", f"cutaway fix {command_run(made.run)} --undo"),
         ]
     screen.pairs(pairs)

@@ -6,7 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from cutaway.analysis.fixing import Gain, MeasuredFix, Training, gain_over_seeds, measure, split_command, train
+from cutaway.analysis.fixing import (
+    ONE_TRAINING_EACH,
+    Gain,
+    MeasuredFix,
+    Training,
+    gain_over_seeds,
+    measure,
+    split_command,
+    train,
+)
 from cutaway.cli.options import shown_path
 from cutaway.run.evaluations import evaluations
 from cutaway.run.layout import UNDONE_OVERLAYS
@@ -65,7 +74,10 @@ def prove(made: PlannedFix, command: str, repeats: int, listen: Listen) -> Proof
 
 
 def _without_loss(made: PlannedFix, proof: Proof) -> Proof:
-    """Take the overlay back where accuracy clearly fell; what a person decided stands, whatever it costs."""
+    """Take the overlay back where accuracy clearly fell over repeats; what a person decided stands all the same.
+
+    A single training each says too little for that, however much it lost: the next one may gain as much.
+    """
     overlay = made.overlay
     # Only what was decided by scores tells of an action.
     if proof.measured is None or not proof.measured.is_loss or overlay is None or "action" not in overlay.about:
@@ -91,9 +103,12 @@ def _over_seeds(made: PlannedFix, words: list[str], repeats: int, listen: Listen
         gains.append(found.gain)
         runs += [before, after]
         on = found.on
-    gain = gain_over_seeds([one.before for one in gains], [one.after for one in gains])
+    samples = gains[0].count if {one.over for one in gains} == {"samples"} else None
+    gain = gain_over_seeds([one.before for one in gains], [one.after for one in gains], samples)
     notes = [*_unasked(runs[-1], made.overlay)]
-    if repeats > 1 and len({one.before for one in gains}) == 1:
+    if repeats == 1:
+        notes.append(ONE_TRAINING_EACH)
+    elif len({one.before for one in gains}) == 1:
         notes.append(
             "Every seed gave the same accuracy without the overlay: the script seems not to read CUTAWAY_SEED. "
             "Add `torch.manual_seed(int(os.environ.get('CUTAWAY_SEED', 0)))`."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 
+from cutaway.rules.network import SeenNetwork
 from cutaway.rules.rule import Rule
 
 __all__ = ["SECTIONS", "sections", "summary", "what_to_try"]
@@ -35,6 +36,7 @@ def sections(rule: type[Rule]) -> dict[str, list[str]]:
     return found
 
 
-def what_to_try(rule: type[Rule]) -> str:
-    """Return what may help when a rule fires; nothing where its docstring does not say."""
-    return " ".join(sections(rule)["What to try"])
+def what_to_try(rule: type[Rule], network: SeenNetwork | None = None) -> str:
+    """Return what may help when a rule fires, of a network where one is given; nothing where the rule does not say."""
+    fitting = "" if network is None else rule.advice(network)
+    return fitting or " ".join(sections(rule)["What to try"])

@@ -13,9 +13,11 @@ from typing import Any, Literal
 
 from cutaway import registry
 from cutaway.errors import ConfigurationError
+from cutaway.rules.causes import in_telling_order
 from cutaway.rules.documentation import what_to_try
 from cutaway.rules.faults import Faults, faults_of
-from cutaway.run.findings import SEVERITIES, Finding, subject_of
+from cutaway.rules.network import SeenNetwork, network_of
+from cutaway.run.findings import Finding, subject_of
 from cutaway.run.identity import Run
 from cutaway.run.leases import RunState
 from cutaway.run.watches import Status, read_watches
@@ -38,31 +40,7 @@ _UNRECORDED = {
 }
 MOST_TELLING = 3
 NO_FAULTS = Faults()
-# Rules that name what is wrong, the nearest to the cause first. A dead ReLU makes gradients vanish, not the reverse.
-CAUSES = (
-    "ExplodingTensor",
-    "DataLeak",
-    "DeadRelu",
-    "SaturatedActivation",
-    "DeadUnits",
-    "ClassImbalance",
-    "CheckInputImages",
-    "NLPSequenceRatio",
-    "LearningRateTooHigh",
-    "VanishingGradient",
-)
-# Rules that say that something is wrong, not what: whatever else fired tells more.
-SYMPTOMS = (
-    "AllZero",
-    "PoorWeightInitialization",
-    "LearningRateTooLow",
-    "Confusion",
-    "UnchangedTensor",
-    "WeightUpdateRatio",
-    "LossNotDecreasing",
-    "Overtraining",
-    "SlowStep",
-)
+NO_NETWORK = SeenNetwork()
 
 
 @dataclass(frozen=True)
@@ -107,17 +85,20 @@ def health_of(
     """
     current = _current(run, run.findings() if findings is None else findings)
     faults = faults_of(run, state, losses)
-    return judge_health(current, read_watches(run.storage), faults, most_telling=most_telling)
+    # Which network it was is looked up only where advice is given.
+    network = network_of(run) if most_telling and current else NO_NETWORK
+    return judge_health(current, read_watches(run.storage), faults, network, most_telling=most_telling)
 
 
 def judge_health(
     findings: Sequence[Finding],
     watches: Sequence[dict[str, Any]],
     faults: Faults = NO_FAULTS,
+    network: SeenNetwork = NO_NETWORK,
     *,
     most_telling: int = MOST_TELLING,
 ) -> Health:
-    """Return how a run is that has these findings, these documents of its watchers, and these faults."""
+    """Return how a run of a network is that has these findings, these documents of its watchers, and these faults."""
     bad = [finding for finding in findings if finding.severity != "info"]
     errors = sum(finding.severity == "error" for finding in bad)
     # That a training failed may be a finding already.
@@ -126,7 +107,8 @@ def judge_health(
     verdict, headline, since = _verdict(bad, watches, sound=not known)
     # Where rules have found nothing, what is known without them comes first.
     parts = [*known, headline] if verdict == "warnings" and not bad else [headline, *known]
-    telling = [_telling(finding) for finding in _most_telling(bad)[:most_telling]]
+    told = in_telling_order(bad)[:most_telling] if most_telling else []
+    telling = [_telling(finding, network) for finding in told]
     sentence = "; ".join([*parts, *_notes(findings)])
     return Health(verdict, sentence, since, len(bad) - errors, errors, telling)
 
@@ -185,35 +167,9 @@ def _notes(findings: Iterable[Finding]) -> list[str]:
     return list(dict.fromkeys(_UNRECORDED[code] for code in codes if code in _UNRECORDED))
 
 
-def _most_telling(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the first finding of each kind: errors before warnings, causes before symptoms, then the earliest.
-
-    What was not recorded comes last.
-    """
-    first: dict[str, Finding] = {}
-    for finding in sorted(findings, key=_step_key):
-        first.setdefault(finding.code, finding)
-    return sorted(
-        first.values(),
-        key=lambda one: (
-            subject_of(one) == "recording",
-            -SEVERITIES.index(one.severity),
-            _distance(one.code),
-            _step_key(one),
-        ),
-    )
-
-
-def _distance(code: str) -> int:
-    """Return how far from the cause a finding is; what stands in neither list is between them."""
-    if code in CAUSES:
-        return CAUSES.index(code)
-    return len(CAUSES) + (1 + SYMPTOMS.index(code) if code in SYMPTOMS else 0)
-
-
-def _telling(finding: Finding) -> FindingAdvice:
+def _telling(finding: Finding, network: SeenNetwork) -> FindingAdvice:
     try:
-        advice = what_to_try(registry.load("rules", finding.code))
+        advice = what_to_try(registry.load("rules", finding.code), network)
     except ConfigurationError:
         # Not a rule's, or of a rule that is not installed here.
         advice = ""
@@ -235,11 +191,6 @@ def _rules(watches: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def _step(finding: Finding) -> int | None:
     step = finding.where.get("step")
     return step if isinstance(step, int) else None
-
-
-def _step_key(finding: Finding) -> tuple[float, float]:
-    step = _step(finding)
-    return (float("inf") if step is None else step, finding.time)
 
 
 def _first_step(findings: Iterable[Finding]) -> int | None:

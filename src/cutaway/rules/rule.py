@@ -27,6 +27,7 @@ from cutaway.errors import (
 from cutaway.rules.actions.action import Action, ask_for
 from cutaway.rules.actions.parsing import parse_actions
 from cutaway.rules.judgement import Episodes, Judgement, Onset
+from cutaway.rules.network import SeenNetwork
 from cutaway.rules.required_tensors import RequiredTensors
 from cutaway.run.findings import Finding, Severity
 from cutaway.run.identity import Run
@@ -70,6 +71,10 @@ class Rule:
     severity: ClassVar[Severity] = "warning"
     # After so many quiet steps a tensor that fires again is told of again.
     rest: ClassVar[int] = 100
+    # The codes of findings that its own bring about, and of those that bring them about: a cause is told before its
+    # consequences. For the rules that come with Cutaway this stands in one table, `cutaway.rules.causes`.
+    leads_to: ClassVar[tuple[str, ...]] = ()
+    follows_from: ClassVar[tuple[str, ...]] = ()
     # Whether it must be asked also while no step comes.
     watches_clock: ClassVar[bool] = False
     # The wall clock; tests set their own.
@@ -164,6 +169,14 @@ class Rule:
 
     def reset(self) -> None:
         """Forget what was kept of earlier windows: the run is looked at from its first step again."""
+
+    @classmethod
+    def advice(cls, network: SeenNetwork) -> str:  # noqa: ARG003 - for rules whose advice depends on it
+        """Return what to try where that depends on the network that was seen; else nothing: then the docstring says it.
+
+        What is not known of a network is empty.
+        """
+        return ""
 
     # -- what callers use --------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from cutaway.tensors.statistics_blocks import StatisticsBlock
 __all__ = [
     "SCALE",
     "has_gradient",
+    "has_vanished",
     "in_collection",
     "lacking",
     "saved_places",
@@ -99,6 +100,23 @@ def has_gradient(reader: TensorReader, block: StatisticsBlock) -> BoolArray:
         for gradients in reader.statistics_blocks(every, int(block.steps[0]), int(block.steps[-1]) + 1):
             skipped = gradients.steps[(gradients["nonfinite"] > 0).any(axis=0)]
             found[:, np.isin(block.steps, skipped)] = False
+    return found
+
+
+def has_vanished(reader: TensorReader, block: StatisticsBlock, limit: float) -> BoolArray:
+    """Return for every tensor and step of a block whether the tensor's gradient there is known to be below a limit.
+
+    Meant is the mean of its absolute values.
+    """
+    found = np.zeros((len(block.names), len(block)), bool)
+    if not len(block):
+        return found
+    rows = {f"{PREFIX}{name}": row for row, name in enumerate(block.names)}
+    for gradients in reader.statistics_blocks(list(rows), int(block.steps[0]), int(block.steps[-1]) + 1):
+        small = (gradients.mean_abs < limit) & (gradients["nonfinite"] == 0)
+        _, own, theirs = np.intersect1d(block.steps, gradients.steps, return_indices=True)
+        own_rows = np.array([rows[name] for name in gradients.names], np.intp)
+        found[np.ix_(own_rows, own)] = small[:, theirs]
     return found
 
 

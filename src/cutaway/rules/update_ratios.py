@@ -18,14 +18,16 @@ from cutaway.rules.arguments import Whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.losses import LossCurve, LossCurves, TrainingSteps, training
 from cutaway.rules.rule import Rule
-from cutaway.rules.selecting import selected
+from cutaway.rules.selecting import has_vanished, selected
 from cutaway.tensors.reader import TensorReader
 from cutaway.tensors.statistics_blocks import StatisticsBlock
 
-__all__ = ["LearningRateRule", "UpdateRatios", "Updates"]
+__all__ = ["LearningRateRule", "UpdateRatios", "Updates", "rates_at", "total_loss"]
 
 # A loss this much smaller than its first value has converged.
 _CONVERGED = 1e-3
+# The mean of so many losses is where a training begins: the first alone is that of one batch.
+_FIRST = 5
 # A difference of means of so many standard errors is more than chance.
 _CERTAIN = 2.0
 
@@ -35,21 +37,26 @@ class Updates:
     """What the window up to each step shows.
 
     `ratio` is the median share by which weights change in a step, `before` and `after` the mean loss of the window's
-    halves, `noise` the standard error of their difference; `rate` the learning rate, `rate_before` that of the window's
-    first step, `highest_rate` the highest so far, all NaN where unknown; `highest_ratio` the highest share of any step
-    so far.
+    halves, `noise` the standard error of their difference, `peak` its highest loss; `rate` the learning rate,
+    `rate_before` that of the window's first step, `highest_rate` the highest so far, all NaN where unknown;
+    `highest_ratio` the highest share of any step so far. `since` is the window's first step, and `whole` whether it is
+    as long as it shall be, which at the beginning of a run it is not. `start` is the mean of the first few losses.
     """
 
     steps: Int64Array
+    since: Int64Array
+    whole: BoolArray
     ratio: Float64Array
     before: Float64Array
     after: Float64Array
     noise: Float64Array
+    peak: Float64Array
     rate: Float64Array
     rate_before: Float64Array
     highest_rate: Float64Array
     highest_ratio: Float64Array
     first_loss: float
+    start: float
 
     @property
     def converged(self) -> BoolArray:
@@ -61,10 +68,15 @@ class Updates:
         fall = self.before - self.after
         return (fall > _CERTAIN * self.noise) & (fall > share * np.abs(self.before))
 
+    def came_down(self, share: float) -> BoolArray:
+        """Whether the loss is by a share below where the training began."""
+        return self.after < self.start - share * abs(self.start)
+
     def evidence(self, i: int) -> dict[str, float | None]:
         """Return what a finding says of one step."""
         rate = float(self.rate[i])
         return {
+            "since": int(self.since[i]),
             "loss_before": float(self.before[i]),
             "loss": float(self.after[i]),
             "learning_rate": None if math.isnan(rate) else rate,
@@ -78,28 +90,30 @@ class Updates:
 class UpdateRatios:
     """Follows the training steps that have statistics of weights and a loss, window after window.
 
-    Looks back over `window` of them; at the beginning of a run over what there is, from `least` on.
+    Looks back over `window` of them; at the beginning of a run over what there is, from `least` on. Where the mean
+    absolute gradient of a weight is below `vanished`, its share is left out.
     """
 
-    def __init__(self, window: int, least: int) -> None:
+    def __init__(self, window: int, least: int, vanished: float = 0.0) -> None:
         self._window, self._least = window, min(least, window)
+        self._vanished = vanished
         self._curves, self._training = LossCurves(), TrainingSteps()
         self._kept = np.empty((4, 0))  # step, ratio, loss and learning rate of the last steps
         self._number = -1  # of the last training step among those of its mode
-        self._first_loss = self._highest_rate = self._highest_ratio = math.nan
+        self._first_losses = np.empty(0)
+        self._highest_rate = self._highest_ratio = math.nan
 
     def read(self, reader: TensorReader, start: int, stop: int) -> Updates | None:
         """Take in further steps; return what is seen at those that have a whole window behind them."""
         weights = selected(reader, ["weights"])
         losses = training(self._curves.read(reader, start, stop))
         steps, ratio = self._ratios(reader, weights, start, stop)
-        loss = _total(losses, steps)
-        if math.isnan(self._first_loss) and np.isfinite(loss).any():
-            self._first_loss = float(loss[np.isfinite(loss)][0])
+        loss = total_loss(losses, steps)
+        self._first_losses = np.concatenate([self._first_losses, loss[np.isfinite(loss)]])[:_FIRST]
         good = np.isfinite(ratio) & np.isfinite(loss)
         if not good.any():
             return None
-        rate = _rates(reader, start, stop, steps)
+        rate = rates_at(reader, start, stop, steps)
         fresh = np.stack([steps, ratio, loss, rate])[:, good]
         highest = np.fmax.accumulate(np.fmax(fresh[[3, 1]].T, [self._highest_rate, self._highest_ratio])).T
         self._highest_rate, self._highest_ratio = highest[:, -1].tolist()
@@ -116,14 +130,24 @@ class UpdateRatios:
         if count >= max(self._window, first + 1):
             windows = np.lib.stride_tricks.sliding_window_view(joined, self._window, axis=1)
             parts.append(_described_windows(windows[:, max(first + 1 - self._window, 0) :]))
-        ratio, before, after, noise, rate, rate_before = np.concatenate(parts, axis=1)
+        since, ratio, before, after, noise, peak, rate, rate_before = np.concatenate(parts, axis=1)
         steps = joined[0, first:].astype(np.int64)
+        whole = np.arange(first, count) >= self._window - 1
         highest_rate, highest_ratio = highest
         return Updates(
-            *(steps, ratio, before, after, noise),
+            *(steps, since.astype(np.int64), whole),
+            *(ratio, before, after, noise, peak),
             *(rate, rate_before, highest_rate, highest_ratio),
-            self._first_loss,
+            *(float(self._first_losses[0]), float(self._first_losses.mean())),
         )
+
+    def _shares(
+        self, reader: TensorReader, weights: Sequence[str], start: int, stop: int
+    ) -> tuple[Int64Array, Float64Array]:
+        """Return the steps with statistics of weights, and by which share of itself each changed."""
+        blocks = reader.statistics_blocks(weights, start, stop)
+        limit = self._vanished
+        return _joined(blocks, [has_vanished(reader, block, limit) if limit else None for block in blocks])
 
     def _ratios(
         self, reader: TensorReader, weights: Sequence[str], start: int, stop: int
@@ -132,7 +156,7 @@ class UpdateRatios:
         rows = reader.step_window(start, stop)
         trains = self._training.among(rows)
         numbers = dict(zip(rows["step"][trains].tolist(), rows["mode_step"][trains].tolist(), strict=True))
-        steps, shares = _joined(reader.statistics_blocks(weights, start, stop))
+        steps, shares = self._shares(reader, weights, start, stop)
         own = np.array([step in numbers for step in steps.tolist()], bool)
         steps, ratio = steps[own], _middle(shares[:, own])
         if not len(steps):
@@ -145,20 +169,26 @@ class UpdateRatios:
 
 def _described_windows(windows: Float64Array) -> Float64Array:
     """Return of windows of step, ratio, loss and rate what `Updates` holds of each."""
-    _, ratio, loss, rate = windows
+    step, ratio, loss, rate = windows
     half = loss.shape[1] // 2
     scatter = np.sqrt((np.diff(loss, axis=1) ** 2).mean(axis=1) / 2)
     noise = scatter * math.sqrt(1 / half + 1 / (loss.shape[1] - half))
     before, after = loss[:, :half].mean(axis=1), loss[:, half:].mean(axis=1)
-    return np.stack([np.median(ratio, axis=1), before, after, noise, rate[:, -1], rate[:, 0]])
+    middle, peak = np.median(ratio, axis=1), loss.max(axis=1)
+    return np.stack([step[:, 0], middle, before, after, noise, peak, rate[:, -1], rate[:, 0]])
 
 
-def _joined(blocks: Sequence[StatisticsBlock]) -> tuple[Int64Array, Float64Array]:
-    """Return all steps of some blocks, and the share by which each tensor changed at each; NaN where unknown."""
+def _joined(blocks: Sequence[StatisticsBlock], left_out: Sequence[BoolArray | None]) -> tuple[Int64Array, Float64Array]:
+    """Return all steps of some blocks, and the share by which each tensor changed at each.
+
+    It is NaN where it is not known, or left out.
+    """
     parts = []
-    for block in blocks:
+    for block, out in zip(blocks, left_out, strict=True):
         size, change = block["l2"], block["change"]
         known = (size > 0) & (block["nonfinite"] == 0)
+        if out is not None:
+            known &= ~out
         parts.append(np.divide(change, size, out=np.full(size.shape, np.nan), where=known))
     if len(parts) == 1:
         return blocks[0].steps, parts[0]
@@ -183,7 +213,7 @@ def _middle(shares: Float64Array) -> Float64Array:
     return found
 
 
-def _total(losses: Sequence[LossCurve], steps: Int64Array) -> Float64Array:
+def total_loss(losses: Sequence[LossCurve], steps: Int64Array) -> Float64Array:
     """Return the sum of all losses at some steps; NaN where there is none."""
     total, seen = np.zeros(len(steps)), np.zeros(len(steps), bool)
     for loss in losses:
@@ -195,7 +225,7 @@ def _total(losses: Sequence[LossCurve], steps: Int64Array) -> Float64Array:
     return np.where(seen, total, np.nan)
 
 
-def _rates(reader: TensorReader, start: int, stop: int, steps: Int64Array) -> Float64Array:
+def rates_at(reader: TensorReader, start: int, stop: int, steps: Int64Array) -> Float64Array:
     """Return the learning rate, of several the first, at some steps; NaN where unknown."""
     names = sorted(name for name in reader.scalar_names() if name.split("/")[0] == "learning_rate")
     found = np.full(len(steps), np.nan)
@@ -209,11 +239,13 @@ def _rates(reader: TensorReader, start: int, stop: int, steps: Int64Array) -> Fl
 class LearningRateRule(Rule):
     """A rule about the learning rate: judges how far the weights move beside what the loss does.
 
-    It gets the updates of `window` training steps; at the beginning of a run those of `least` of them.
+    It gets the updates of `window` training steps; at the beginning of a run those of `least` of them. Weights whose
+    mean absolute gradient is below `vanished` are left out.
     """
 
     window: Whole
     least: ClassVar[int | None] = None  # by default a whole window
+    vanished: ClassVar[float] = 0.0
 
     @abstractmethod
     def judge_updates(self, seen: Updates) -> Judgement:
@@ -221,7 +253,7 @@ class LearningRateRule(Rule):
 
     def reset(self) -> None:
         """Forget the steps."""
-        self._updates = UpdateRatios(self.window, self.least or self.window)
+        self._updates = UpdateRatios(self.window, self.least or self.window, self.vanished)
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
         """Judge the steps that have a whole window behind them."""

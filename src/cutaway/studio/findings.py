@@ -11,7 +11,8 @@ import numpy as np
 from cutaway import registry
 from cutaway.errors import ConfigurationError, did_you_mean
 from cutaway.rules.actions.action import request_id
-from cutaway.rules.documentation import sections
+from cutaway.rules.documentation import sections, what_to_try
+from cutaway.rules.network import network_of
 from cutaway.run.asking import TrainingHolder, ask_training, checked_arguments, look_at_training
 from cutaway.run.control import Reply, Request, history
 from cutaway.run.findings import BY_ANALYSIS, Finding, findings_from_table, is_of_rule, tensors_named_by
@@ -72,7 +73,7 @@ def finding_detail(trial: Trial, finding_id: str) -> FindingDetail:
     if finding is None:
         hint = did_you_mean(finding_id, [one.id for one in findings]) or " `GET api/runs/ID/findings` lists them."
         raise Refusal(404, "finding-unavailable", f"No finding {finding_id!r} in run {trial.name!r}.", hint.strip())
-    told = _documentation(finding.code)
+    told = _documentation(finding.code, trial.run)
     first, last = _window(finding)
     known = {one.name for one in trial.overviews.tensors()} | trial.saved_names()
     return FindingDetail(
@@ -95,12 +96,14 @@ def finding_detail(trial: Trial, finding_id: str) -> FindingDetail:
     )
 
 
-def _documentation(code: str) -> dict[str, str]:
+def _documentation(code: str, run: Run) -> dict[str, str]:
+    """Return what a rule's docstring says in each section, with the advice that fits the run's network."""
     try:
         rule = registry.load("rules", code)
     except ConfigurationError:
         return {}
-    return {name: " ".join(lines) for name, lines in sections(rule).items()}
+    told = {name: " ".join(lines) for name, lines in sections(rule).items()}
+    return {**told, "What to try": what_to_try(rule, network_of(run))}
 
 
 def _window(finding: Finding) -> tuple[int | None, int | None]:

@@ -212,7 +212,7 @@ def scored(*values: str) -> tuple[str, ...]:
     ("value", "said", "code"),
     [
         ("value = 0.9 + 0.01 * seed - 0.1 * with_it", "This is a loss, not a fix", 1),
-        ("value = 0.9 + 0.1 * with_it * (seed - 1)", "not significant", 0),
+        ("value = 0.9 + 0.1 * with_it * (seed - 1)", "no difference found", 0),
         ("value = 0.8 + 0.01 * seed + 0.1 * with_it", ": better", 0),
     ],
 )

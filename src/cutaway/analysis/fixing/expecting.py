@@ -20,7 +20,7 @@ from cutaway.analysis.samples import LABEL, PREDICTION
 if TYPE_CHECKING:
     from cutaway.analysis.fixing.choosing import Decision
 
-__all__ = ["LEAST_GAIN", "Expected", "expected_gain"]
+__all__ = ["LEAST_GAIN", "Expected", "Mistakes", "expected_gain"]
 
 
 class Worth(NamedTuple):
@@ -38,15 +38,32 @@ LEAST_GAIN = 0.0005
 """An expected gain below this, 0.05 points, is none: hardly a test set is large enough to show it."""
 
 
+class Mistakes(NamedTuple):
+    """How many samples are changed in one way, and how many of these changes are expected to be wrong."""
+
+    action: str
+    changes: int
+    expected: float
+
+
 @dataclass(frozen=True)
 class Expected:
-    """How many samples are changed, how many of them rightly, and how much accuracy that is expected to buy."""
+    """How many samples are changed, how many of them rightly, and how much accuracy that is expected to buy.
+
+    `mistakes` has a line for each way in which samples are changed: a good sample that is dropped is one, too.
+    """
 
     changes: int
     right: float
     gain: float
     low: float
     high: float
+    mistakes: tuple[Mistakes, ...] = ()
+
+    @property
+    def wrong(self) -> float:
+        """How many changes are expected to be wrong: each with what is left of its probability to be right."""
+        return sum(one.expected for one in self.mistakes)
 
     @property
     def is_gain(self) -> bool:
@@ -60,7 +77,8 @@ class Expected:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return {**asdict(self), "words": self.words}
+        told = asdict(self)
+        return {**told, "wrong": self.wrong, "mistakes": [one._asdict() for one in self.mistakes], "words": self.words}
 
 
 def expected_gain(changed: pa.Table, decisions: Sequence[Decision], samples: int) -> Expected:
@@ -78,4 +96,11 @@ def expected_gain(changed: pa.Table, decisions: Sequence[Decision], samples: int
             (LEARNED.most, OTHER.most, OTHER.least),
         )
     )
-    return Expected(len(right), float(right.sum()), float(gain), float(low), float(high))
+    return Expected(len(right), float(right.sum()), float(gain), float(low), float(high), _mistakes(decisions))
+
+
+def _mistakes(decisions: Sequence[Decision]) -> tuple[Mistakes, ...]:
+    doubts: dict[str, list[float]] = {}
+    for one in decisions:
+        doubts.setdefault(one.action, []).append(1 - (one.score or 0.0))
+    return tuple(Mistakes(action, len(each), sum(each)) for action, each in doubts.items())

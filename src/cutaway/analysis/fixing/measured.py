@@ -17,9 +17,10 @@ from cutaway.run.evaluated import open_evaluated
 from cutaway.run.evaluations import Evaluation, evaluations
 from cutaway.run.schemas import SCALARS, STEPS
 
-__all__ = ["MeasuredFix", "measure", "recorded_accuracy"]
+__all__ = ["ONE_TRAINING_EACH", "MeasuredFix", "measure", "recorded_accuracy"]
 
 HELD_OUT = ("validation", "test")
+ONE_TRAINING_EACH = "One training each: the next one may differ by as much. `--repeats 5` tells what is chance."
 _ACCURACY = re.compile(r"(?i)(^|[^a-z])(acc|accuracy)([^a-z]|$)")
 
 
@@ -33,7 +34,7 @@ class MeasuredFix:
 
     @property
     def is_loss(self) -> bool:
-        """Whether the retraining clearly lost accuracy."""
+        """Whether repeated retrainings clearly lost accuracy."""
         return self.gain is not None and self.gain.is_loss
 
 
@@ -58,7 +59,7 @@ def measure(old: Run, new: Run, *, number: int | None = None) -> MeasuredFix:
                 return found
     before, after = recorded_accuracy(old), recorded_accuracy(new)
     if before is not None and after is not None:
-        note = "Unpaired: two numbers that hooks recorded while evaluating. `--repeats 5` gives an interval."
+        note = f"Unpaired: two numbers that hooks recorded while evaluating. {ONE_TRAINING_EACH}"
         return MeasuredFix(gain_without_interval(before, after), "recorded accuracy", (note,))
     lacking = old if (second is not None or after is not None) else new
     return MeasuredFix(
@@ -120,7 +121,7 @@ def _paired(first: Evaluation, second: Evaluation, subset: str) -> MeasuredFix |
         notes.append(
             f"{relabelled:,} {subset} labels were corrected between the two; both are measured with the new ones."
         )
-    notes.append("One training each: `--repeats 5` tells how much of this is chance.")
+    notes.append(ONE_TRAINING_EACH)
     return MeasuredFix(gain_over_samples(was, now), f"{len(known):,} {subset} samples", tuple(notes))
 
 

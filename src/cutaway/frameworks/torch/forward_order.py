@@ -25,7 +25,7 @@ class ForwardOrder:
         self._hook = hook
         self._taps = taps
         self._handles: list[RemovableHandle] = []
-        self._seen: dict[str, None] = {}
+        self._seen: dict[str, str] = {}  # each layer that was called, and its type
         self.is_settled = False  # whether it is known, or listened to, or cannot be heard
 
     def listen(self, outer: torch.nn.Module, modules: Iterable[tuple[str, torch.nn.Module]]) -> None:
@@ -34,10 +34,10 @@ class ForwardOrder:
         named = list(modules)
         if any(map(_is_compiled, [outer, *(module for _, module in named)])):
             return
-        self._hear(named[0][0])
+        self._hear(named[0][0], type(named[0][1]).__name__)
         for name, module in named[1:]:
             if not isinstance(module, torch.jit.ScriptModule):
-                tap = Tap(self._hook, partial(self._hear, name), f"module {name}")
+                tap = Tap(self._hook, partial(self._hear, name, type(module).__name__), f"module {name}")
                 self._handles.append(module.register_forward_pre_hook(tap))
                 self._taps.keep(self._handles[-1])
 
@@ -48,10 +48,10 @@ class ForwardOrder:
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
-        self._hook.documents.write_model_order(list(self._seen))
+        self._hook.documents.write_model_order(self._seen)
 
-    def _hear(self, name: str, *_: object) -> None:
-        self._seen.setdefault(name)
+    def _hear(self, name: str, kind: str, *_: object) -> None:
+        self._seen.setdefault(name, kind)
 
 
 def _is_compiled(module: torch.nn.Module) -> bool:

@@ -46,6 +46,13 @@ class LossTaps:
         tap = Tap(self._loop.hook, self._after_loss, "the loss")
         taps.add(lambda: loss.register_forward_hook(tap, with_kwargs=True))
 
+    def _count_classes(self, loss: torch.nn.Module, args: Any, kwargs: Any) -> None:
+        """Say once among how many classes the loss chooses: it tells what guessing would give."""
+        documents = self._loop.hook.documents
+        if isinstance(loss, _CLASSES) and "classes" not in documents.config:
+            first = next(tensors_in((args, kwargs)), None)
+            documents.update_config({"classes": first.shape[1] if first is not None and first.dim() > 1 else None})
+
     def offer_outputs(self, name: str, outputs: Any) -> None:
         """Record the result of a function."""
         loop, steps = self._loop, self._steps
@@ -68,6 +75,7 @@ class LossTaps:
         if record is None or loop.is_repeated():
             return
         name = loop.model.names[loss]
+        self._count_classes(loss, args, kwargs)
         samples = loop.batch_samples if record.trains else None
         if record.wanted or samples is not None:
             received = list(tensors_in((args, kwargs)))

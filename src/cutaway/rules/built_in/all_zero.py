@@ -32,9 +32,11 @@ class AllZero(Rule):
         dead. Weights of zeros make all units of a layer the same, and they stay the same.
 
     What to try:
-        Gradients: look for dead ReLUs behind the layer, for a `detach()` or `no_grad()` on the way to the loss, and
-        for a branch that this step did not use. Weights: initialise them at random. A layer that starts at zero on
-        purpose (the last scale of a residual block, an adapter) shows here at the first step only, and is fine.
+        Gradients: look for units behind the layer that let nothing through (dead ReLUs, saturated sigmoids), for
+        weights or biases that make them so, for a `detach()` or `no_grad()` on the way to the loss, and for a branch
+        that this step did not use. Another learning rate does not wake them. Weights: initialise them at random. A
+        layer that starts at zero on purpose (the last scale of a residual block, an adapter) shows here at the first
+        step only, and is fine.
 
     Needs:
         Statistics of the tensors, which the hook keeps of every step, or the tensors in full.

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from cutaway.rules.arguments import Number, Whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.update_ratios import LearningRateRule, Updates
 
 __all__ = ["LearningRateTooHigh"]
+
+# So many times its first value is a loss that large steps have thrown up; below this share of it, it has recovered.
+_THROWN_UP = 3.0
+_RECOVERED = 0.8
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -17,10 +23,11 @@ class LearningRateTooHigh(LearningRateRule):
 
     What it sees:
         The change of each weight tensor in a step is divided by its size (both as l2 norms). The rule fires where the
-        median of that share, over the tensors that change and then over `window` training steps (at the beginning of
-        a run over ten at least), is above `high`, and the mean loss of the second half of these steps is not below
-        that of the first half by more than chance explains (two standard errors). A loss below a thousandth of its
-        first value is not judged.
+        median of that share, over the tensors that change and then over `window` training steps, is above `high`, and
+        the mean loss of the second half of these steps is not below that of the first half by more than chance
+        explains (two standard errors). At the beginning of a run ten steps are enough where the loss was thrown up
+        meanwhile, to three times its first value at least, and has not come clearly below that again: afterwards the
+        weights may be so large that nothing moves. A loss below a thousandth of its first value is not judged.
 
     Why it matters:
         Each step overshoots what the gradient can know. The loss jumps about or climbs, and ends in NaN, or in units
@@ -38,8 +45,9 @@ class LearningRateTooHigh(LearningRateRule):
         window: over how many training steps.
     """
 
+    severity = "error"
     # A rate that is far too high does its harm in the first steps; afterwards the weights are so large that nothing
-    # moves.
+    # moves. Large updates alone are no harm then: those of Adam are, before it knows the size of the gradients.
     least = 10
 
     high: Number = Number(1e-1, above=0)
@@ -50,11 +58,13 @@ class LearningRateTooHigh(LearningRateRule):
 
         def message(i: int) -> str:
             return (
-                f"The learning rate is too high: in the last training steps up to step {seen.steps[i]} the "
+                f"The learning rate is too high: in the training steps from {seen.since[i]} to {seen.steps[i]} the "
                 f"weights changed by {seen.ratio[i]:.2g} of themselves in each, above {self.high:g}, and the loss "
                 f"did not fall by more than its scatter: {seen.before[i]:.4g} in the first half, "
                 f"{seen.after[i]:.4g} in the second.{seen.rate_in_words(i)}"
             )
 
-        fires = (seen.ratio > self.high) & ~seen.fell() & ~seen.converged
+        first = abs(seen.first_loss)
+        thrown_up = (seen.peak > _THROWN_UP * first) & (seen.after > _RECOVERED * first)
+        fires = (seen.ratio > self.high) & ~seen.converged & np.where(seen.whole, ~seen.fell(), thrown_up)
         return Judgement.of_one("", seen.steps, fires, seen.ratio, self.high, message, seen.evidence)

@@ -13,6 +13,7 @@ import numpy as np
 from cutaway.rules.arguments import Number, PatternOrDefault, Whole
 from cutaway.rules.judgement import Judgement
 from cutaway.rules.losses import LossCurve, LossCurves, training
+from cutaway.rules.network import SeenNetwork
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import in_collection, lacking, saved_places, value_at
 from cutaway.tensors.reader import TensorReader
@@ -33,11 +34,11 @@ class PoorWeightInitialization(Rule):
         In the first `steps` training steps, the loss has not come below its lowest for `patience` steps, and the first
         of them showed one of two signs: the variance of the inputs of activations differed between layers by more than
         `threshold` times, or the middle 90 percent of the values of half of the gradients lay within
-        `distribution_range`. Upstream takes each of the three alone for enough; but many healthy trainings begin with
-        one of them, so here the loss must agree. Gradients that were not saved in full are taken for normally
-        distributed: their range is then estimated as 3.29 times their standard deviation. Deep plain networks with
-        the initialisation that PyTorch starts from often show a sign and a loss that stands: they do learn in the end,
-        but start much later than they could.
+        `distribution_range`, not counting gradients of nothing but zeros, which AllZero names. Upstream takes each of
+        the three alone for enough; but many healthy trainings begin with one of them, so here the loss must agree.
+        Gradients that were not saved in full are taken for normally distributed: their range is then estimated as 3.29
+        times their standard deviation. Deep plain networks with the initialisation that PyTorch starts from often show
+        a sign and a loss that stands: they do learn in the end, but start much later than they could.
 
     Why it matters:
         Where the signal shrinks on its way, first layers receive no gradient and wait for the last ones; where it
@@ -65,6 +66,22 @@ class PoorWeightInitialization(Rule):
     distribution_range: Number = Number(0.001, above=0)
     patience: Whole = Whole(5, least=1)
     steps: Whole = Whole(10, least=1)
+
+    @classmethod
+    def advice(cls, network: SeenNetwork) -> str:
+        """Name the activations that there are, and what goes with them."""
+        rest = "put normalisation between the layers, or skip connections around them"
+        scale = "Scale inputs to mean 0 and variance 1."
+        if network.saturating and not network.open:
+            names = " and ".join(network.saturating)
+            return (
+                f"Initialise for {names} (Xavier, `torch.nn.init.xavier_normal_`), and {rest}; in a deep network put "
+                f"ReLU in their place. {scale}"
+            )
+        if network.open and not network.saturating:
+            names = " and ".join(network.open)
+            return f"Initialise for {names} (He, `torch.nn.init.kaiming_normal_`), and {rest}. {scale}"
+        return ""
 
     def reset(self) -> None:
         """Forget the loss."""
@@ -117,8 +134,9 @@ class PoorWeightInitialization(Rule):
                 f"{loss.steps[i]} {loss.name} has not fallen for {self.patience} steps and is {loss.values[i]:.4g}."
             )
 
-        def evidence(i: int) -> dict[str, float | str | bool | None]:
+        def evidence(i: int) -> dict[str, float | int | str | bool | None]:
             return {
+                "since": signs.step,
                 "threshold": self.threshold if uneven else self.distribution_range,
                 "variance_ratio": _as_json_number(signs.ratio),
                 "gradient_range": _as_json_number(signs.spread),
@@ -159,7 +177,8 @@ class _Signs(NamedTuple):
         ratio = high**2 / low**2 if low else (math.inf if high else math.nan)
         spreads = {name: _RANGE * one for name, one in _deviations(reader, gradients, step).items()}
         exact = _percentiles(reader, gradients, step)
-        spread = median([*{**spreads, **exact}.values()] or [math.nan])
+        # Gradients of nothing but zeros are AllZero's: something lets none through, however wide the weights lie.
+        spread = median([one for one in {**spreads, **exact}.values() if one] or [math.nan])
         return cls(step, ratio, widest, narrowest, spread, estimated=len(exact) < len(spreads))
 
 

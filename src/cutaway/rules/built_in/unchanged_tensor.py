@@ -34,9 +34,10 @@ class UnchangedTensor(Rule):
         stands still means that the same batch comes again, or that the model answers everything alike.
 
     What to try:
-        For weights: see that the optimizer was given these parameters and that `optimizer.step()` runs, and that the
-        learning rate is not zero. For inputs: see that the loader is shuffled and not read anew from its beginning at
-        every step. For losses and predictions: look for dead units and for a learning rate that is too low.
+        For weights: see that their gradient is not zero (AllZero says so), that the optimizer was given these
+        parameters, that `optimizer.step()` runs, and that the learning rate is not zero. For inputs: see that the
+        loader is shuffled and not read anew from its beginning at every step. For losses and predictions: look for
+        dead units and for a learning rate that is too low.
 
     Needs:
         Statistics of the tensors, which the hook keeps of every step, or the tensors in full. Of weights and biases

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cutaway.rules.arguments import Number
 from cutaway.rules.judgement import Judgement
+from cutaway.rules.network import SeenNetwork
 from cutaway.rules.rule import Rule
 from cutaway.rules.selecting import selected
 from cutaway.tensors.reader import TensorReader
@@ -29,8 +30,9 @@ class VanishingGradient(Rule):
         network stand still while the last ones learn, and the loss looks fine for a while.
 
     What to try:
-        Put ReLU-like activations in place of sigmoid and tanh, add normalisation or skip connections, or start from
-        weights with a larger spread (He or Xavier initialisation).
+        Where there is sigmoid or tanh between the layers, put ReLU in its place: each of them shrinks the gradient.
+        Where there is ReLU already, look for dead units. In both, add normalisation or skip connections, or start from
+        weights with a larger spread (He initialisation before ReLU, Xavier before sigmoid and tanh).
 
     Needs:
         Statistics of the collection `gradients`, which the hook keeps of every step, or its tensors in full.
@@ -40,6 +42,22 @@ class VanishingGradient(Rule):
     """
 
     threshold: Number = Number(1e-7, above=0)
+
+    @classmethod
+    def advice(cls, network: SeenNetwork) -> str:
+        """Name the activations that there are."""
+        rest = "add normalisation or skip connections, or start from weights with a larger spread"
+        if network.saturating:
+            names = " and ".join(network.saturating)
+            return f"Put ReLU in place of {names} between the layers, {rest} (Xavier initialisation)."
+        if network.open:
+            names = " and ".join(network.open)
+            return (
+                f"The activations are {names} already, which shrink no gradient where they let it through. Look for "
+                'layers whose units are dead (`include_collections=["relu_outputs"]` shows them), '
+                f"{rest} (He initialisation)."
+            )
+        return ""
 
     def judge(self, reader: TensorReader, start: int, stop: int) -> Iterator[Judgement]:
         """Compare the mean absolute value of every gradient with the threshold."""

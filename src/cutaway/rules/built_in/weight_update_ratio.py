@@ -35,9 +35,9 @@ class WeightUpdateRatio(Rule):
         times the weight throws away what was learned; one that rounds to nothing learns nothing.
 
     What to try:
-        Too large: lower the learning rate, warm it up, or clip gradients. Too small: raise the learning rate, look
-        whether its schedule has come to zero, whether the optimizer was given this layer's parameters, and whether
-        the layer's gradients are zero (AllZero, DeadRelu, VanishingGradient say so).
+        Too large: lower the learning rate, warm it up, or clip gradients. Too small: look first whether the layer's
+        gradients are zero (AllZero, DeadRelu, VanishingGradient say so), for no rate helps then; whether the
+        optimizer was given this layer's parameters; whether a schedule has brought the rate to zero; then raise it.
 
     Needs:
         Statistics of the collection `weights`, which the hook keeps of every step, or its tensors in full; those of

@@ -130,3 +130,40 @@ def test_a_model_that_disagrees_with_most_labels_is_no_judge_of_them() -> None:
     assert len(choose(table, samples=12)) == 6
     with pytest.raises(AnalysisUnavailable, match="6 of 11 labels of training seem wrong"):
         choose(table, samples=11)
+
+
+def test_good_samples_that_are_dropped_count_among_the_expected_mistakes() -> None:
+    """As many were dropped as of a thousand, and no mistake was expected, since only relabelled ones counted."""
+    drops = [0.98] * 1000
+    table = candidates(*drops, 0.95, 0.95, suggested_score=pa.array([0.1] * 1000 + [0.95] * 2, pa.float64()))
+    expected = choose(table).expected
+    assert expected is not None
+    assert {one.action: one.changes for one in expected.mistakes} == {"relabel": 2, "drop": 1000}
+    wrong = {one.action: one.expected for one in expected.mistakes}
+    assert wrong == {"relabel": pytest.approx(0.1), "drop": pytest.approx(20)}
+    assert expected.wrong == pytest.approx(20.1) == pytest.approx(expected.changes - expected.right)
+    assert expected.to_dict()["mistakes"][1] == {"action": "drop", "changes": 1000, "expected": pytest.approx(20)}
+
+
+def test_of_changes_that_are_certain_no_mistake_is_expected() -> None:
+    expected = choose(candidates(1.0, 1.0)).expected
+    assert expected is not None
+    assert expected.wrong == 0
+
+
+@pytest.mark.parametrize("action", ["relabel", "drop", "reweight"])
+@pytest.mark.parametrize("kind", [pa.float64(), pa.null()])
+def test_without_probabilities_nothing_is_changed_and_the_reason_is_told(action: str, kind: pa.DataType) -> None:
+    nothing = pa.nulls(3, kind)
+    table = candidates(None, None, None).set_column(1, "score", nothing).drop_columns("suggested_score")
+    choice = choose(table.append_column("suggested_score", nothing), action=action)
+    assert choice.decisions == ()
+    assert choice.notes[0].startswith("No candidate has a probability: this run does not allow one")
+    # A healthy twin, with probabilities that are merely low.
+    assert choose(candidates(0.1, 0.2, 0.1), action=action).notes == ()
+
+
+def test_samples_without_a_probability_are_left_alone_beside_others() -> None:
+    choice = choose(candidates(None, 0.99, None))
+    assert [one.sample for one in choice.decisions] == ["training/1"]
+    assert choice.notes == ()
