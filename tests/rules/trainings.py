@@ -220,10 +220,10 @@ def warm_up(optimizer: torch.optim.Optimizer) -> torch.optim.lr_scheduler.LRSche
 
 @dataclass(frozen=True)
 class Training:
-    """A training, and where it is sick, the finding that must be told first."""
+    """A training, and where it is sick, the findings of which one must be told first."""
 
     name: str
-    first: str = ""
+    first: tuple[str, ...] = ()
     model: Callable[[], nn.Module] = perceptron
     data: Callable[[], Batch] = digits
     optimizer: Callable[[nn.Module], torch.optim.Optimizer] = field(default_factory=lambda: sgd(0.1))
@@ -307,24 +307,26 @@ class Adversaries(Training):
 
 
 SICK = (
-    Training("learning rate 100 times too high", "LearningRateTooHigh", optimizer=sgd(10.0)),
-    Training("the same of Adam and a CNN", "LearningRateTooHigh", convolutions, optimizer=adam(0.3)),
-    Training("learning rate 1000 times too low", "LearningRateTooLow", optimizer=sgd(1e-4)),
-    Training("the same of Adam and a CNN, too low", "LearningRateTooLow", convolutions, optimizer=adam(1e-7)),
-    Training("dead network", "AllZero", dead),
-    Training("dead network, ReLUs watched", "DeadRelu", dead, hook={"include_collections": ["relu_outputs"]}),
-    Training("dead network trained by Adam", "AllZero", dead, optimizer=adam(1e-3)),
-    Training("labels shuffled", "NotLearning", data=shuffled_labels),
-    Training("labels shuffled, a CNN", "NotLearning", lambda: convolutions(normalised=True), shuffled_labels),
-    Training("labels shuffled, large first weights", "NotLearning", large_first_weights, shuffled_labels),
-    Training("loss of the wrong sign", "NotLearning", optimizer=sgd(0.01), sign=-1.0),
-    Training("weights of zero", "AllZero", all_zero),
-    Training("all inputs the same", "NotLearning", data=equal_inputs),
-    Training("a layer that the optimizer lacks", "UnchangedTensor", optimizer=without_first_layer, learns=True),
-    Training("an optimizer of another model", "UnchangedTensor", optimizer=of_another_model),
-    Training("eleven sigmoids", "VanishingGradient", lambda: perceptron(nn.Sigmoid, 11, 32)),
-    Training("scores that explode", "ExplodingTensor", Exploding),
-    Training("an infinite input", "ExplodingTensor", data=a_broken_sample),
+    Training("learning rate 100 times too high", ("LearningRateTooHigh",), optimizer=sgd(10.0)),
+    Training("learning rate 100 times too high, Adam", ("LearningRateTooHigh",), convolutions, optimizer=adam(0.3)),
+    Training("learning rate 1000 times too low", ("LearningRateTooLow",), optimizer=sgd(1e-4)),
+    Training("learning rate 10,000 times too low, Adam", ("LearningRateTooLow",), convolutions, optimizer=adam(1e-7)),
+    Training("dead network", ("AllZero",), dead),
+    Training("dead network, ReLUs watched", ("DeadRelu",), dead, hook={"include_collections": ["relu_outputs"]}),
+    Training("dead network trained by Adam", ("AllZero",), dead, optimizer=adam(1e-3)),
+    Training("labels shuffled", ("NotLearning",), data=shuffled_labels),
+    Training("labels shuffled, a CNN", ("NotLearning",), lambda: convolutions(normalised=True), shuffled_labels),
+    Training("labels shuffled, large first weights", ("NotLearning",), large_first_weights, shuffled_labels),
+    Training("loss of the wrong sign", ("NotLearning",), optimizer=sgd(0.005), sign=-1.0),
+    Training("weights of zero", ("AllZero",), all_zero),
+    Training("all inputs the same", ("NotLearning",), data=equal_inputs),
+    Training("a layer that the optimizer lacks", ("UnchangedTensor",), optimizer=without_first_layer, learns=True),
+    Training("an optimizer of another model", ("UnchangedTensor",), optimizer=of_another_model),
+    Training(
+        "eleven sigmoids", ("VanishingGradient", "PoorWeightInitialization"), lambda: perceptron(nn.Sigmoid, 11, 32)
+    ),
+    Training("scores that explode", ("ExplodingTensor",), Exploding),
+    Training("an infinite input", ("ExplodingTensor",), data=a_broken_sample),
 )
 HEALTHY = (
     Training("MLP, SGD"),
@@ -366,6 +368,7 @@ HEALTHY = (
     Training("recurrent network", model=Rows, optimizer=adam(5e-3)),
     Training("transformer", model=Attention, optimizer=adam(1e-3)),
     Training("blocks that start at zero", model=Residual, optimizer=adam(1e-3)),
+    Training("a small rate without momentum", model=convolutions, optimizer=sgd(0.01), steps=400),
     Training("small batches", optimizer=sgd(0.01), batch=4, steps=600),
     Adversaries("adversaries", steps=400),
     Adversaries("adversaries, one of them watched", steps=400, watches="judge"),

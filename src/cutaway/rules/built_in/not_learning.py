@@ -26,8 +26,12 @@ __all__ = ["NotLearning"]
 _FIRST = 5
 # Differences of so many standard errors are more than chance.
 _CERTAIN = 2.0
-# A loss that still falls by this share of itself from one half of the stretch to the next learns, if slowly.
+# A loss that still falls by this share of itself from one half of the stretch to the next learns, if slowly; and where
+# its scatter could hide a fall of the second share, nobody knows yet.
 _STILL_FALLS = 0.005
+_COULD_FALL = 0.02
+# The longest stretch, in times of `patience`.
+_LONGEST = 3
 # Below this share of what guessing gives, something was learned, perhaps before this training began.
 _BETTER_THAN_CHANCE = 0.8
 # Losses of which it is known what guessing gives: a choice among classes, and a choice of two.
@@ -40,13 +44,14 @@ class NotLearning(Rule):
     """The training has learned nothing: its loss stands where it began, or where guessing would bring it.
 
     What it sees:
-        From `patience` training steps on, the mean loss of the last half as many is compared with that of the first
-        five. The rule fires where the fall is less than `least_percent` percent with what chance explains added (two
-        standard errors), and the loss does not fall at present. Of a classification whose classes the hook has
-        counted it is also known what guessing gives, the logarithm of their number: the rule fires too where the loss
-        has come down to just that, and is silent where it lies far below, as in a model that was trained before. Steps
-        whose learning rate is being raised are not judged. With several losses, as of adversaries, one stretch in which
-        their sum was lower is enough to keep it silent; with several learning rates as well, it does not judge.
+        From `patience` training steps on, the mean loss of the last half of all steps (of three times `patience` at
+        most) is compared with that of the first five. The rule fires where the fall is less than `least_percent`
+        percent with what chance explains added (two standard errors), and the loss does not fall at present either, as
+        far as its scatter lets that be seen; and where it has clearly risen. Of a classification whose classes the hook has counted it is also known
+        what guessing gives, the logarithm of their number: the rule fires too where the loss has come down to just
+        that, and is silent where it lies far below, as in a model that was trained before. Steps whose learning rate
+        is being raised are not judged. With several losses, as of adversaries, one stretch in which their sum was lower
+        is enough to keep it silent; with several learning rates as well, it does not judge.
 
     Why it matters:
         The training costs as much as one that learns, and what it writes is a model that guesses.
@@ -68,7 +73,7 @@ class NotLearning(Rule):
 
     severity = "error"
 
-    patience: Whole = Whole(100, least=20)
+    patience: Whole = Whole(200, least=20)
     least_percent: Number = Number(5, above=0, most=100)
 
     def reset(self) -> None:
@@ -102,26 +107,36 @@ class NotLearning(Rule):
 
     def _stretches(self, fresh: Float64Array) -> _Stretches | None:
         """Take in losses; return what the stretch up to each of them shows, from the first that may be judged."""
-        long, before = self.patience // 2, self._count
+        longest, before = _LONGEST * self.patience, self._count
         self._first = np.concatenate([self._first, fresh[1]])[:_FIRST]
         joined = np.concatenate([self._last, fresh], axis=1)
-        self._last, self._count = joined[:, -(long - 1) :], before + fresh.shape[1]
-        judged = min(self._count - self.patience + 1, fresh.shape[1])
-        if judged <= 0:
-            return None
-        return _Stretches.of(sliding_window_view(joined[:, -(judged + long - 1) :], long, axis=1))
+        kept = self._last.shape[1]
+        self._last, self._count = joined[:, -longest:], before + fresh.shape[1]
+        # Stretches grow with the training, and are of one length from then on.
+        judged = range(max(before, self.patience - 1), self._count)
+        growing = [place for place in judged if place + 1 < 2 * longest]
+        parts = []
+        for place in growing:
+            end = place - before + kept + 1
+            parts.append(_Stretches.of(joined[:, None, end - (place + 1) // 2 : end]))
+        whole = len(judged) - len(growing)
+        if whole:
+            parts.append(_Stretches.of(sliding_window_view(joined[:, -(whole + longest - 1) :], longest, axis=1)))
+        return _Stretches(*map(np.concatenate, zip(*parts, strict=True))) if parts else None
 
     def _judged(self, seen: _Stretches, level: Float64Array) -> Judgement:
         began, chance, least = float(self._first.mean()), self._chance, self.least_percent / 100
         doubt = _CERTAIN * seen.scatter
-        stands = began - level + doubt * math.sqrt(1 / _FIRST + 1 / seen.length) < least * abs(began)
-        guesses = (level - doubt / math.sqrt(seen.length) > (1 - least) * chance) & (level < (1 + least) * chance)
+        doubt_of_fall = doubt * np.sqrt(1 / _FIRST + 1 / seen.length)
+        stands = began - level + doubt_of_fall < least * abs(began)
+        risen = level - began - doubt_of_fall > least * abs(began)
+        guesses = (level - doubt / np.sqrt(seen.length) > (1 - least) * chance) & (level < (1 + least) * chance)
         learned = level < _BETTER_THAN_CHANCE * chance
 
         def message(i: int) -> str:
             beside = f", and guessing gives {chance:.4g}" if math.isfinite(chance) else ""
             return (
-                f"The training has learned nothing: the mean loss of the {seen.length} training steps up to step "
+                f"The training has learned nothing: the mean loss of the {seen.length[i]} training steps up to step "
                 f"{seen.step[i]} is {seen.mean[i]:.4g}; in the first {_FIRST} steps it was {began:.4g}{beside}."
             )
 
@@ -133,20 +148,24 @@ class NotLearning(Rule):
                 "loss_of_guessing": chance if math.isfinite(chance) else None,
             }
 
-        fires = (stands | guesses) & ~(learned | seen.falls | seen.warms_up)
+        fires = ((stands | guesses) & ~seen.unsure) | risen
+        fires &= ~(learned | seen.falls | seen.warms_up)
         fallen = 100 * (began - level) / (abs(began) or 1.0)
         return Judgement.of_one("", seen.step, fires, fallen, self.least_percent, message, evidence)
 
 
 class _Stretches(NamedTuple):
-    """The losses of the last steps up to each: their mean, how they scatter, whether they fall, and the rate rises."""
+    """The losses of the last steps up to each: how many, their mean and scatter, whether they fall or scatter too much
+    to tell, and whether the learning rate is being raised.
+    """
 
     since: Int64Array
     step: Int64Array
-    length: int
+    length: Int64Array
     mean: Float64Array
     scatter: Float64Array
     falls: BoolArray
+    unsure: BoolArray
     warms_up: BoolArray
 
     @classmethod
@@ -158,9 +177,11 @@ class _Stretches(NamedTuple):
         scatter = np.sqrt((np.diff(loss, axis=1) ** 2).mean(axis=1) / 2)
         before, after = loss[:, :half].mean(axis=1), loss[:, half:].mean(axis=1)
         noise = scatter * math.sqrt(1 / half + 1 / (length - half))
-        falls = before - after > np.maximum(_CERTAIN * noise, _STILL_FALLS * np.abs(before))
+        fall, doubt, size = before - after, _CERTAIN * noise, np.abs(before)
+        falls, unsure = fall > np.maximum(doubt, _STILL_FALLS * size), fall + doubt > _COULD_FALL * size
         since, until = steps[:, 0].astype(np.int64), steps[:, -1].astype(np.int64)
-        return cls(since, until, length, loss.mean(axis=1), scatter, falls, rate[:, -1] > rate[:, 0])
+        lengths = np.full(len(loss), length)
+        return cls(since, until, lengths, loss.mean(axis=1), scatter, falls, unsure, rate[:, -1] > rate[:, 0])
 
 
 def _loss_of_guessing(trial: Trial) -> float:
