@@ -4,6 +4,7 @@ import inspect
 
 from cutaway import registry
 from cutaway.registry import BUILT_IN
+from cutaway.rules.causes import causes_of, consequences_of
 from cutaway.rules.documentation import sections, summary
 from cutaway.rules.rule import Rule
 
@@ -51,11 +52,19 @@ def _page(rule: type[Rule]) -> str:
         f"```text\n{_signature(rule)}\n```",
         f"Severity of its findings: {rule.severity}.",
         *(f"## {title}\n\n{_paragraph(rule, title)}" for title in ("What it sees", "Why it matters", "What to try")),
+        f"## Causes and consequences\n\n{_relations(name)}",
         f"## Needs\n\n{_paragraph(rule, 'Needs')}",
         f"## Parameters\n\n{_parameters(rule)}",
         _SEE_ALSO,
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _relations(name: str) -> str:
+    """Say which findings bring this one about, and which it brings about: causes are told first."""
+    parts = (("Follows from", sorted(causes_of(name))), ("Leads to", sorted(consequences_of(name))))
+    told = [f"{verb} {', '.join(f'[{one}]({one}.md)' for one in others)}." for verb, others in parts if others]
+    return " ".join(told) or "Of no other finding is it known to be the cause or a consequence."
 
 
 def _signature(rule: type[Rule]) -> str:

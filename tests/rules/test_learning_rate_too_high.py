@@ -66,6 +66,16 @@ def test_the_first_steps_count_for_they_may_be_all_that_moves() -> None:
     assert steps(LearningRateTooHigh(), run) == [10]
 
 
+def test_large_first_updates_that_throw_nothing_up_are_those_of_adam() -> None:
+    run = run_with([0.9 * 0.8**i for i in range(100)], [*bouncing(12), *np.linspace(2.0, 0.5, 88).tolist()])
+    assert steps(LearningRateTooHigh(), run) == []
+
+
+def test_a_loss_that_was_thrown_up_and_has_recovered_is_let_be() -> None:
+    losses = [2.3, 9.0, 4.0, 3.0, 2.0, 1.8, 1.6, 1.5, 1.5, 1.4, 1.4, *np.linspace(1.4, 0.5, 89).tolist()]
+    assert steps(LearningRateTooHigh(), run_with([0.9 * 0.8**i for i in range(100)], losses)) == []
+
+
 def test_a_loss_that_has_converged_is_not_judged() -> None:
     run = run_with([0.2] * 120, [2.0, *bouncing(119, level=1e-4)])
     assert findings(LearningRateTooHigh(), run) != []  # it bounces by 0.2

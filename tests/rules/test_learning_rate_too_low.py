@@ -68,6 +68,39 @@ def test_weights_that_have_moved_once_are_not_kept_by_the_rate() -> None:
     assert findings(LearningRateTooLow(), run_with([0.5] * 10 + [1e-7] * 90, bouncing(100), rate=2.0)) == []
 
 
+def with_gradients(gradient: float, *, share: float = 0.0) -> ScriptedRun:
+    """Return a run whose weight turns by a share in each step, with a gradient of a size."""
+    run = ScriptedRun()
+    for i, loss in enumerate(bouncing(80)):
+        tensors = {
+            "a.weight": np.array([1.0, share * i]),
+            "gradient/a.weight": np.full(2, gradient),
+            "CrossEntropyLoss_output_0": np.float64(loss),
+        }
+        run.step(tensors=tensors, scalars={"learning_rate": 1e-3})
+    return run
+
+
+@pytest.mark.parametrize("gradient", [0.0, 1e-9])
+def test_a_dead_network_is_no_low_learning_rate(gradient: float) -> None:
+    """It was told to multiply the learning rate by ten."""
+    rule = LearningRateTooLow()
+    assert findings(rule, with_gradients(gradient, share=gradient)) == []
+    assert not rule.has_judged
+    # A healthy gradient whose weights hardly move is one.
+    assert findings(LearningRateTooLow(), with_gradients(1e-3, share=1e-6)) != []
+
+
+def test_weights_that_no_optimizer_was_given_are_no_low_learning_rate() -> None:
+    assert findings(LearningRateTooLow(), with_gradients(1e-3, share=0.0)) == []
+
+
+def test_a_loss_that_has_come_down_by_a_tenth_has_learned() -> None:
+    losses = [*np.linspace(2.6, 2.0, 20).tolist(), *bouncing(100)]
+    assert findings(LearningRateTooLow(), run_with([1e-6] * 120, losses)) == []
+    assert findings(LearningRateTooLow(), run_with([1e-6] * 120, bouncing(120))) != []
+
+
 def test_a_loss_that_has_converged_is_not_judged() -> None:
     assert findings(LearningRateTooLow(), run_with([1e-6] * 120, [2.0, *[1e-4] * 119])) == []
 

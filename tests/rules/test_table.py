@@ -51,7 +51,7 @@ def test_the_rules_of_the_inventory_are_all_there() -> None:
         "SaturatedActivation PoorWeightInitialization CheckInputImages NLPSequenceRatio FeatureImportanceOverweight "
         "TreeDepth"
     )
-    ours = "LossSpike DeadUnits LearningRateTooHigh LearningRateTooLow DataLeak SlowStep HookSilent"
+    ours = "LossSpike DeadUnits LearningRateTooHigh LearningRateTooLow DataLeak SlowStep HookSilent NotLearning"
     assert sorted([*upstream.split(), *ours.split()]) == NAMES
 
 

@@ -11,6 +11,7 @@ from cutaway.cli.grid import Cell, GridColumn, fit
 from cutaway.cli.options import command_run
 from cutaway.cli.output import STATE_STYLES, Screen, finding_pair, heading
 from cutaway.cli.words import printable
+from cutaway.rules.causes import in_telling_order
 from cutaway.rules.runner import Watched
 from cutaway.rules.watcher import WatchStatus
 from cutaway.run.findings import Finding
@@ -91,7 +92,7 @@ def print_end(screen: Screen, seen: WatchRecord, run: Run) -> None:
     if seen.findings:
         screen.line()
         screen.line(heading("New findings", f"{len(seen.findings)}"))
-        shown = seen.findings[:MOST_FINDINGS]
+        shown = _causes_first(seen.findings)[:MOST_FINDINGS]
         screen.pairs([finding_pair(one.severity, one.code, one.where.get("step"), one.message) for one in shown], 2)
         if len(seen.findings) > MOST_FINDINGS:
             screen.line(f"  {len(seen.findings) - MOST_FINDINGS} more; --json has them all", style="dim")
@@ -99,6 +100,13 @@ def print_end(screen: Screen, seen: WatchRecord, run: Run) -> None:
         screen.line(f"Not recorded in the run: {seen.last.unrecorded}", style="bold yellow")
     screen.line()
     screen.line(Text("Next: ", style="dim"), f"cutaway runs show {command_run(run)}")
+
+
+def _causes_first(findings: list[Finding]) -> list[Finding]:
+    """Return what tells most first, each kind by its first finding; the rest follows as it was found."""
+    first = in_telling_order(findings)
+    told = {id(one) for one in first}
+    return [*first, *(one for one in findings if id(one) not in told)]
 
 
 def _rule_columns() -> list[GridColumn]:

@@ -23,8 +23,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from cutaway import registry
 from cutaway.arrays import Array
 from cutaway.errors import InsufficientInformationForRuleInvocation
+from cutaway.rules.causes import LEADS_TO
 from cutaway.rules.documentation import SECTIONS, sections
 from cutaway.rules.rule import Rule
 from cutaway.run.findings import Finding
@@ -267,6 +269,19 @@ class RuleContract:
         run = self.lacking()
         if run is not None:
             assert "needs " in _refusal(self.make(), run)
+
+    def test_what_it_leads_to_and_follows_from_are_rules_and_no_cause_is_its_own_consequence(self) -> None:
+        name, known = self.rule.__name__, set(registry.names("rules"))
+        named = [*self.rule.leads_to, *self.rule.follows_from]
+        assert [one for one in named if one not in known] == []
+        edges = {**LEADS_TO, name: (*LEADS_TO.get(name, ()), *self.rule.leads_to)}
+        reached, waiting = set[str](), list(edges[name])
+        while waiting:
+            one = waiting.pop()
+            if one not in reached:
+                reached.add(one)
+                waiting += edges.get(one, ())
+        assert not reached & {name, *self.rule.follows_from}
 
     def test_its_docstring_has_all_sections(self) -> None:
         found = sections(self.rule)
