@@ -47,11 +47,13 @@ class NotLearning(Rule):
         From `patience` training steps on, the mean loss of the last half of all steps (of three times `patience` at
         most) is compared with that of the first five. The rule fires where the fall is less than `least_percent`
         percent with what chance explains added (two standard errors), and the loss does not fall at present either, as
-        far as its scatter lets that be seen; and where it has clearly risen. Of a classification whose classes the hook has counted it is also known
-        what guessing gives, the logarithm of their number: the rule fires too where the loss has come down to just
-        that, and is silent where it lies far below, as in a model that was trained before. Steps whose learning rate
-        is being raised are not judged. With several losses, as of adversaries, one stretch in which their sum was lower
-        is enough to keep it silent; with several learning rates as well, it does not judge.
+        far as its scatter lets that be seen; and where it has clearly risen. Of a classification whose classes the hook
+        has counted it is also known what guessing gives, the logarithm of their number: the rule fires too where the
+        loss has come down to just that, and is silent where it lies far below, as in a model that was trained before.
+        Steps whose learning rate is being raised are not judged. With several losses, as of adversaries, one stretch in
+        which their sum was lower is enough to keep it silent; with several learning rates as well, it does not judge.
+        A training that begins to learn only after hundreds of steps is named until then, and so may be one that
+        continues a good model with a loss of which nobody knows what guessing gives.
 
     Why it matters:
         The training costs as much as one that learns, and what it writes is a model that guesses.
