@@ -81,21 +81,20 @@ def threshold_counts(
     if not math.isfinite(threshold):
         raise ConfigurationError(f"`threshold` must be finite, but got {threshold=}.")
     known = ~np.isnan(elements.probabilities)
-    if not known.any():
-        raise AnalysisUnavailable("confusion matrix", f"no sample has a decision of metric {metric!r}.")
     decided = np.zeros(len(belongs), np.bool_)
     decided[elements.rows[known]] = True
     own = rows_of_subsets(belongs, counted_subsets(belongs, decided, subsets))
     counting = elements.of(own[elements.rows])
+    given = _finite(counting)
+    if not len(given.rows):
+        raise AnalysisUnavailable("confusion matrix", f"no sample has a decision of metric {metric!r}.")
     left = left_out_subsets(belongs.filter(pa.array(decided)), own[decided])
     parts: dict[str, ThresholdCounts] = {}
     if split is not None:
         each = by == SUBSET and subsets is None
-        parts = _parts(metric, elements.of(known) if each else _finite(counting), threshold, split)
+        parts = _parts(metric, elements.of(known) if each else given, threshold, split)
         left = () if each else left
-    return replace(
-        _counts(metric, _finite(counting), threshold), notes=(*_notes(metric, counting, threshold), *left), parts=parts
-    )
+    return replace(_counts(metric, given, threshold), notes=(*_notes(metric, counting, threshold), *left), parts=parts)
 
 
 def _finite(elements: Elements) -> Elements:

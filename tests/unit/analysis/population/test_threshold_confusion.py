@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from cutaway.analysis import Population, analyze
+from cutaway.analysis.classes.thresholds import threshold_counts
 from cutaway.analysis.population.whole import answer, figures_of_part
 from cutaway.dataset import Dataset
 from cutaway.dataset.enums import ConfusionMatrixValue
@@ -16,6 +18,7 @@ from cutaway.dataset.functions import Metric
 from cutaway.dataset.responses import ConfusionMatrixElement
 from cutaway.errors import AnalysisUnavailable, ConfigurationError, EvaluationError
 from cutaway.evaluation import evaluate
+from cutaway.run.evaluated.elements import Elements
 from cutaway.tensors.softmax import softmax
 from tests.unit.evaluation.linear_model import WEIGHTS, linear_model, samples
 from tests.unit.studio.one_run import studio_of
@@ -243,6 +246,14 @@ class TestThresholds:
         [part] = [one for one in analyze(population) if one.analysis == "confusion"]
         assert not part.reason
         assert list(figures_of_part(population, part)) == [METRIC]
+
+    def test_subsets_without_any_decision_are_told_of(self) -> None:
+        belongs = pa.chunked_array([["training", "validation"]])
+        labels, expected = pa.array(["a", "a"]), np.array([True, True])
+        elements = Elements(np.array([0, 1]), labels, expected, np.array([np.nan, 0.7]))
+        assert counted(threshold_counts("own", elements, belongs).by_label) == {"a": (1, 0, 0, 0)}
+        with pytest.raises(AnalysisUnavailable, match="no sample has a decision of metric 'own'"):
+            threshold_counts("own", elements, belongs, subsets=["training"])
 
     def test_where_nothing_is_held_out_training_counts(self, run: Path) -> None:
         found = Population.open(run, subsets=["training"]).threshold_confusion()
