@@ -38,14 +38,16 @@ class Insight:
     part of the samples of these subsets that could be meant: for low performance, overfitting and metadata that
     explains loss those with an outcome, for mislabeled samples those with a label, for all other kinds every one.
 
-    `severity` ranks from 0 to 1: the share of all error or loss of the judged samples that is at stake for kinds about
-    performance, five times the share of samples concerned for kinds about data (once for `ambiguous`; of wrong labels
-    so many as are expected), the distance between the subsets for `domain-gap`, and five times the gap in error for
-    overfitting as a whole.
+    `severity` ranks from 0 to 1; what only explains comes last. For kinds about performance it is the share of all
+    error or loss of the judged samples that would be gone if these did as well as others of the same classes, and a
+    twentieth of that for what names no cause: a class, a cluster, a prediction, overfitting as a whole. For
+    `domain-gap` it is what the other subset's mix would save, but at least a twentieth of the distance between the
+    subsets, or all of it where nothing is judged. For other kinds about data it is five times the share of samples
+    concerned (once for `ambiguous`; of wrong labels so many as are expected).
 
     `inside` and `outside` are `measure` on the two `sides`, a share of samples where `is_share`; `low` and `high` hold
     `inside` less `outside` with 95 % certainty, before one knows that it was chosen for being large. `p` is corrected
-    for all that was looked at. NaN stands for what a kind does not have. `also` names what was found in other ways and
+    for all that was looked at; of a slice it is that of halves of the samples that did not choose it. NaN stands for what a kind does not have. `also` names what was found in other ways and
     says the same.
 
     | kind | `measure` | `inside` | `outside` |
@@ -54,6 +56,7 @@ class Insight:
     | overfitting | the same | held-out samples (of the region) | training samples (of the region) |
     | metadata-explains-loss | the same | the end of the column that does worse | the other end |
     | domain-gap | what differs most | the subset | the subset that it is held against |
+    | domain-gap of a slice | error, or mean loss | judged samples of the slice | all other judged samples |
     | mislabeled-samples | wrong labels | expected wrong ones, of all labels | none |
     """
 
