@@ -101,7 +101,8 @@ def test_an_insight_is_judged_by_its_rows_its_columns_and_its_figures() -> None:
     held = np.asarray(samples.table["subset"].to_pylist()) == "validation"
     true = Insight(
         "low-performance", "words", rows, where=("metadata.camera = d",), subset="validation", measure="error",
-        share=float(rows.sum() / held.sum()), inside=float(wrong[rows].mean()), outside=float(wrong[held & ~rows].mean()),
+        share=float(rows.sum() / held.sum()), inside=float(wrong[rows].mean()),
+        outside=float(wrong[held & ~rows].mean()),
     )  # fmt: skip
     noise = Insight("overfitting", "noise", held, where=("metadata.shelf = 3",), measure="loss")
     judged = judge_insights(samples, Insights((noise, true)), made.planted)
