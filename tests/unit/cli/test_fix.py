@@ -110,9 +110,10 @@ def test_sure_corrections_are_written_beside_the_data(run: Run, cutaway: Cutaway
     assert overlay.about["precision"] == 0.9
     assert "Labels of validation are left alone" in out
     assert "of the new labels to be right" in out
+    assert "expected mistakes" in out
     assert "expected gain" in out
     assert out.index("expected gain") < out.index("--retrain")
-    assert 'cutaway fix runs/old --retrain "python train.py"' in out
+    assert 'cutaway fix runs/old --retrain "python train.py" --repeats 5' in out
     assert {path: path.read_bytes() for path in before} == before
 
 
@@ -223,6 +224,21 @@ def test_a_loss_is_never_a_fix_and_is_taken_back(
     ended, out, err = cutaway("fix", "old", "--retrain", command, "--repeats", "3")
     assert (ended, said in out) == (code, True), out + err
     assert [one.name for one in overlays(run)] == ([] if code else ["fix-1"])
+
+
+@pytest.mark.parametrize("change", [-0.4, 0.09])
+def test_one_training_each_is_not_enough_to_tell_and_takes_nothing_back(
+    change: float, run: Run, home: Path, cutaway: Cutaway
+) -> None:
+    """Over 28 trials in which nothing was changed, five were called better or worse for certain."""
+    command = script(home, *scored(f"value = 0.5 + {change} * with_it"))
+    code, out, err = cutaway("fix", "old", "--retrain", command, "--repeats", "1")
+    assert code == 0, err
+    assert "not enough to tell" in out
+    assert ": better" not in out
+    assert ": worse" not in out
+    assert "--repeats 5" in out
+    assert [one.name for one in overlays(run)] == ["fix-1"]
 
 
 def test_a_loss_by_what_a_person_decided_is_said_and_stands(

@@ -58,7 +58,7 @@ def test_findings_are_recorded_and_shown_by_runs_show_with_what_to_try(sick: Run
     _, out, _ = cutaway("runs", "show", "sick")
     assert "1 warning, the first at step 30" in out
     assert "try" in out
-    assert "ReLU-like activations" in out
+    assert "Where there is sigmoid or tanh" in out
     _, text, _ = cutaway("runs", "show", "sick", "--json")
     assert json.loads(text)["health"]["verdict"] == "warnings"
 
