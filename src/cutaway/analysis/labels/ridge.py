@@ -12,14 +12,14 @@ import numpy as np
 
 from cutaway.arrays import BoolArray, Float32Array, Float64Array, IndexArray, Int64Array
 
-__all__ = ["WIDEST", "Ridge", "fit_ridge"]
+__all__ = ["MOST_PREDICTIONS", "WIDEST", "Ridge", "fit_ridge"]
 
 WIDEST = 1_024
 """Wider latent vectors are projected at random to so many numbers, which keeps distances to a few per cent."""
 # How strongly the fit is held back, for each sample, of latent vectors whose units vary by 1 on average.
 HELD_BACK = 0.01
-# So many predictions are held at a time.
 MOST_PREDICTIONS = 4_000_000
+"""So many predictions are held at a time."""
 # A sample that the fit hangs on alone is predicted with this share of it, lest rounding be blown up.
 LEAST_LEFT = 1e-3
 

@@ -25,11 +25,13 @@ class Visits:
     """For each sample the mean probability margin, NaN where training did not see it, and what makes it plausible.
 
     `margin` is the probability of the label less that of the best other class, from the second visit to the 30th: at
-    the first one the model knows nothing yet, and later it knows labels by heart. `plain` says whether probabilities
-    follow from the recorded losses; where not, they are taken from the margins alone.
+    the first one the model knows nothing yet, and later it knows labels by heart. `score_margin` is the same of the
+    scores, NaN where there is no second visit. `plain` says whether probabilities follow from the recorded losses;
+    where not, they are taken from the margins alone.
     """
 
     margin: Float64Array
+    score_margin: Float64Array
     count: Int64Array
     wrong: Int64Array
     forgotten: Int64Array
@@ -46,7 +48,8 @@ def read_visits(dynamics: Dynamics, classes: int) -> Visits:
         single = np.exp(-losses) - np.exp(-losses - margins) if plain else np.tanh(margins / 2)
     wrong = seen & (margins < 0)
     forgotten = (seen[:-1] & (margins[:-1] >= 0) & wrong[1:]).sum(axis=0)
-    return Visits(_later_mean(single), seen.sum(axis=0), wrong.sum(axis=0), forgotten, plain)
+    again = np.where(seen.sum(axis=0) > 1, _later_mean(np.where(seen, margins, np.nan)), np.nan)
+    return Visits(_later_mean(single), again, seen.sum(axis=0), wrong.sum(axis=0), forgotten, plain)
 
 
 def _later_mean(values: Float64Array) -> Float64Array:

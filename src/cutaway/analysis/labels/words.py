@@ -72,12 +72,17 @@ def suspicion(count: int, expected: float) -> str:
 
 
 def words_of(table: pa.Table, whole: Calibrated) -> tuple[str, ...]:
-    """Return how many labels are suspicious and how many wrong ones to expect, and which pairs are frequent."""
+    """Return how many labels are suspicious, how many wrong ones to expect, and which pairs are frequent; or why not."""
+    if whole.reason:
+        return (
+            sentence(f"How many labels are wrong cannot be said: {whole.reason}"),
+            "No label has a score. Those that the evidence speaks against most come first.",
+        )
     scores = np.asarray(table["score"].to_numpy(), np.float64)
     suspicious = scores[scores >= SUSPICIOUS]
     lines = [
         sentence(suspicion(len(suspicious), suspicious.sum())),
-        f"Of all {len(scores):,} labels, about {scores.sum():,.0f} are expected to be wrong "
+        f"Of all {counted(len(scores), 'label')}, about {whole.rate * len(scores):,.0f} are expected to be wrong "
         f"({whole.rate:.2%}, likely {whole.low:.2%} to {whole.high:.2%}).",
     ]
     some = table.take(pa.array(np.flatnonzero(scores >= SUSPICIOUS)))

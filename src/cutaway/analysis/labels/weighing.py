@@ -1,0 +1,69 @@
+"""How much each feature says about the class: weights by which observed labels are likeliest. Pure."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cutaway.arrays import Float64Array
+
+__all__ = ["chances_of", "fit_weights", "weigh_with_flips"]
+
+# How strongly weights are held near the usual ones: enough to matter only where labels are nearly all as predicted, as
+# after a training that learned them by heart, for then the weights would be those by which wrong labels look right.
+HELD_BACK = 5e-2
+STEPS, CLOSE_ENOUGH = 25, 1e-5
+# No weight changes by more in one step.
+LONGEST = 1.0
+ROUNDS, STEPS_A_ROUND = 12, 2
+
+
+def chances_of(features: Float64Array, weights: Float64Array) -> Float64Array:
+    """Return the probabilities of the classes, (samples, classes)."""
+    odds = features @ weights
+    odds -= odds.max(axis=1, keepdims=True)
+    np.exp(odds, out=odds)
+    return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+
+def fit_weights(
+    features: Float64Array,
+    target: Float64Array,
+    usual: Float64Array,
+    start: Float64Array | None = None,
+    *,
+    steps: int = STEPS,
+) -> Float64Array:
+    """Return the weights under which the classes in `target`, shares of each sample, are likeliest."""
+    count, _, width = features.shape
+    flat = features.reshape(-1, width)
+    weights = (usual if start is None else start).copy()
+    for _ in range(steps):
+        chances = chances_of(features, weights)
+        slope = (target - chances).reshape(-1) @ flat / count - 2 * HELD_BACK * (weights - usual)
+        mean = np.einsum("nk,nkm->nm", chances, features)
+        curve = (flat * chances.reshape(-1, 1)).T @ flat - mean.T @ mean
+        step = np.linalg.solve(curve / count + 2 * HELD_BACK * np.eye(width), slope)
+        longest = float(np.abs(step).max())
+        weights += step * min(1.0, LONGEST / longest) if longest > 0 else step
+        if longest < CLOSE_ENOUGH:
+            break
+    return weights
+
+
+def weigh_with_flips(
+    features: Float64Array, flips: Float64Array, usual: Float64Array, start: Float64Array
+) -> Float64Array:
+    """Return how likely each class is the right one of each sample, given its label and how classes get mixed up.
+
+    `flips` is how likely a sample of each class has this sample's label. Weights and answers are found in turns.
+    """
+    weights = start
+    chances = chances_of(features, weights)
+    for _ in range(ROUNDS):
+        weights = fit_weights(features, _shares(chances * flips), usual, weights, steps=STEPS_A_ROUND)
+        chances = chances_of(features, weights)
+    return _shares(chances * flips)
+
+
+def _shares(values: Float64Array) -> Float64Array:
+    return np.asarray(values / values.sum(axis=1, keepdims=True))
