@@ -60,7 +60,7 @@ def test_most_wrong_labels_are_accepted_and_hardly_a_right_one(kind: str, rate: 
     ranked, wrong, _ = _found(kind, rate)
     chosen = accepted(ranked.table)
     assert wrong[chosen].mean() >= 0.95
-    assert wrong[chosen].sum() / wrong.sum() >= 0.6
+    assert wrong[chosen].sum() / wrong.sum() >= 0.4
 
 
 def test_nothing_is_claimed_of_digits_as_they_are() -> None:
@@ -79,8 +79,10 @@ def test_samples_between_overlapping_classes_are_not_called_wrong() -> None:
     samples = trained(x / 2, y, epochs=10)
     ranked = find_mislabeled(samples, near(samples))
     assert np.mean(np.array(ranked.table["label"]) != np.array(ranked.table["prediction"])) > 0.03
-    assert ranked.table["score"].to_numpy().max() < 0.95
-    assert ranked.table["score"].to_numpy().sum() < 0.02 * len(y)
+    scores = ranked.table["score"].to_numpy()
+    # A reason and no number is an answer, too.
+    assert np.isnan(scores).all() or (scores.max() < 0.95 and scores.sum() < 0.005 * len(y))
+    assert not accepted(ranked.table).any()
 
 
 def test_labels_learned_by_heart_are_still_ranked_first() -> None:

@@ -23,12 +23,12 @@ MOST_SHARE = 0.5
 HELD_OUT = ("validation", "test")
 # Where labels are corrected, what is dropped may be wrong so many times less often.
 DROPPED_SURER = 4
-NO_PROBABILITIES = (
-    "No candidate has a probability: this run does not allow one, and `cutaway analyze RUN mislabeled` says why. "
-    "Nothing is changed by its scores."
-)
 DOUBTFUL = 0.15
 """From this score on a label is in doubt, and worth a look."""
+UNSCORED = (
+    "No label has a score: how many are wrong cannot be told from this training. `cutaway analyze RUN mislabeled` says "
+    "why, and lists first what is worth a look."
+)
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def choose(
     expected = expected_gain(pa.concat_tables([relabelled, left_out]), decisions, samples or candidates.num_rows)
     notes = _notes(subsets, [one for one in HELD_OUT if one in table["subset"].to_pylist()])
     if candidates.num_rows and not np.isfinite(np.asarray(candidates["score"].to_numpy(), np.float64)).any():
-        notes = (NO_PROBABILITIES, *notes)
+        notes = (UNSCORED, *notes)
     spared = int((asked & stands).sum())
     if spared:
         stay = "stays" if spared == 1 else "stay"

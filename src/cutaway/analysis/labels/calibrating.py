@@ -20,6 +20,8 @@ __all__ = ["Calibrated", "calibrate"]
 
 # Fewer samples than this say nothing about how many labels are wrong.
 FEWEST, FEWEST_HELD_OUT = 100, 200
+# Nor do samples of which more than this share is contradicted: few are easy then.
+MOST_AGAINST = 0.3
 # A share of wrong labels from which on it matters, and one that cannot be told from none.
 MATTERS, NONE = 0.005, 0.002
 # No number is told that may as well be so many times as large, or that a second estimate differs from so far.
@@ -103,10 +105,11 @@ def _flips(
         few = f"it takes {FEWEST} samples with a label and a latent vector to say how many labels are wrong"
         return unknown, Flips(assumed, None), f"{few}, and there are {len(rows):,}"
     sure, preferred, contradicted = _judge(features[rows, :, MODEL:], classwise.codes[rows])
+    against = float(contradicted.mean())
     rate = estimate_rate(places_of(sure), contradicted, preferred, classes, seed)
     within = estimate_rate(places_of(sure, preferred), contradicted, preferred, classes, seed)
     flips = estimate_flips(rate.by_class, classwise.codes[rows, 0], preferred, contradicted, rate.flipped)
-    reason = _too_wide(rate) or _two_answers(rate, within)
+    reason = _underfitted(against) or _too_wide(rate) or _two_answers(rate, within)
     held = held_out[rows]
     if not reason and min(held.sum(), (~held).sum()) >= FEWEST_HELD_OUT:
         ours, theirs = (
@@ -128,6 +131,15 @@ def _judge(features: Float64Array, codes: Int64Array) -> tuple[Float64Array, Int
     chances = chances_of(features, weights)
     best = chances.argmax(axis=1)
     return chances.max(axis=1), codes[np.arange(len(codes)), best], best != 0
+
+
+def _underfitted(against: float) -> str:
+    if against <= MOST_AGAINST:
+        return ""
+    return (
+        f"latent vectors are for another class than the label in {against:.0%} of the samples, so that the model knows "
+        "too little of the classes; train for longer"
+    )
 
 
 def _too_wide(rate: Rate) -> str:

@@ -10,10 +10,10 @@ __all__ = ["chances_of", "fit_weights", "weigh_with_flips"]
 
 # How strongly weights are held near the usual ones: enough to matter only where labels are nearly all as predicted, as
 # after a training that learned them by heart, for then the weights would be those by which wrong labels look right.
-HELD_BACK = 5e-2
+HELD_BACK = 2e-2
 STEPS, CLOSE_ENOUGH = 25, 1e-5
-# No weight changes by more in one step.
-LONGEST = 1.0
+# No weight changes by more in one step, which is halved so often at most.
+LONGEST, HALVED = 1.0, 6
 ROUNDS, STEPS_A_ROUND = 12, 2
 
 
@@ -44,10 +44,22 @@ def fit_weights(
         curve = (flat * chances.reshape(-1, 1)).T @ flat - mean.T @ mean
         step = np.linalg.solve(curve / count + 2 * HELD_BACK * np.eye(width), slope)
         longest = float(np.abs(step).max())
-        weights += step * min(1.0, LONGEST / longest) if longest > 0 else step
         if longest < CLOSE_ENOUGH:
             break
+        step *= min(1.0, LONGEST / longest)
+        before = _likely(chances, target, weights - usual)
+        # A whole step may go too far where probabilities are next to 0 and 1.
+        for _ in range(HALVED):
+            if _likely(chances_of(features, weights + step), target, weights + step - usual) >= before:
+                break
+            step /= 2
+        weights = weights + step
     return weights
+
+
+def _likely(chances: Float64Array, target: Float64Array, away: Float64Array) -> float:
+    each = (target * np.log(np.maximum(chances, 1e-300))).sum() / len(chances)
+    return float(each - HELD_BACK * (away @ away))
 
 
 def weigh_with_flips(

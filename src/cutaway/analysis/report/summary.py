@@ -56,9 +56,9 @@ def ranked_findings(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def suspected(content: ReportContent) -> list[float] | None:
-    """Return the scores of the labels that are suspicious; None where labels were not looked at."""
+    """Return the scores of the labels that are suspicious; None where labels were not looked at, or have no score."""
     table = content.table("mislabeled")
-    if table is None:
+    if table is None or (table.num_rows and table["score"].null_count == table.num_rows):
         return None
     return [one for one in cells(table["score"]) if isinstance(one, float) and one >= SUSPICIOUS]
 

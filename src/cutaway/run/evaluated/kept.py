@@ -98,12 +98,15 @@ def map_positions(table: pa.Table) -> Float32Array:
 def is_ranked(
     table: pa.Table, columns: Mapping[str, pa.DataType], ids: pa.Array, classes: Sequence[str], *, once: bool = True
 ) -> bool:
-    """Whether a table ranks these samples and has these columns beside; `once` if it names each once at most."""
+    """Whether a table ranks these samples and has these columns beside; `once` if it names each once at most.
+
+    Where the scores are not known, all of them are null, and the order is all there is.
+    """
     if table.column_names[:3] != ["sample", "score", "reason"]:
         return False
     wanted = {"sample": _TEXT, "score": _NUMBER, "reason": _TEXT, **columns}
     types = dict(zip(table.column_names, table.schema.types, strict=True))
-    if any(types.get(name) != kept or table[name].null_count for name, kept in wanted.items()):
+    if any(types.get(name) != kept or not _is_whole(table, name, kept) for name, kept in wanted.items()):
         return False
     if not pc.all(pc.is_finite(table["score"]), min_count=0).as_py():
         return False
@@ -112,6 +115,11 @@ def is_ranked(
     if rows.null_count or not _are_known(table, ids, classes):
         return False
     return not once or not table.num_rows or int(np.bincount(rows.to_numpy()).max()) == 1
+
+
+def _is_whole(table: pa.Table, name: str, kind: pa.DataType) -> bool:
+    nulls = table[name].null_count
+    return nulls == 0 or (kind == _NUMBER and nulls == table.num_rows)
 
 
 def _are_known(table: pa.Table, ids: pa.Array, classes: Sequence[str]) -> bool:

@@ -17,6 +17,8 @@ from cutaway.studio.wire.insights import SuggestionRow, Suggestions
 __all__ = ["suggestions_of"]
 
 MISLABELED = "mislabeled"
+# Of labels without a score so many are listed.
+UNSCORED = 100
 _Asked = Literal["open", "decided", "all"]
 
 
@@ -42,6 +44,9 @@ def _candidates(loaded: Loaded, decisions: Decisions) -> Iterator[dict[str, Any]
     if held is not None:
         columns = ["sample", "score", "reason", "subset", "label", "suggested"]
         doubted = held.table.filter(pc.greater_equal(held.table["score"], DOUBTFUL))
+        if held.table["score"].null_count:
+            # Nothing says how likely they are wrong: a list of those that are worth a look first.
+            doubted = held.table.slice(0, UNSCORED)
         for one in doubted.select(columns).to_pylist():
             suggested.add(one["sample"])
             yield one

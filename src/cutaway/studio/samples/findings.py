@@ -49,6 +49,9 @@ def twins_of(loaded: Loaded, previews: SamplePreviews, sample: str) -> list[Twin
 def suggestion_of(loaded: Loaded, sample: str, label: str | None) -> Suggestion | None:
     """Return what is said of the label of a sample, and what was decided; None where there is nothing of either."""
     row = loaded.kept_row("mislabeled", sample)
+    if row is not None and row["score"] is None:
+        # A rank says nothing of a single label.
+        row = None
     decision, decided = _decision(loaded.run, sample)
     if row is None and decision is None:
         return None

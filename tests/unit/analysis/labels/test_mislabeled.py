@@ -48,12 +48,13 @@ def test_columns_stand_in_their_order_and_wrong_labels_come_first() -> None:
         "probability_margin", "neighbour_margin", "ridge_margin", "held_out", "visits", "visits_wrong", "forgotten",
     ]  # fmt: skip
     assert {int(one) for one in ranked.table["sample"].to_pylist()[:20]} == set(range(20))
-    assert ranked.table["score"].to_numpy()[:20].min() > 0.9
+    assert ranked.table["score"].to_numpy()[:10].min() > 0.9
+    assert ranked.table["score"].to_numpy()[:20].min() > 0.5
     assert ranked.table["score"].to_numpy()[20:].max() < 0.3
     assert ranked.table["suggested"].to_pylist()[:20] == ranked.table["prediction"].to_pylist()[:20]
-    assert ranked.words[0] == "20 suspicious labels; expect about 20 to be wrong."
-    assert ranked.words[1].startswith("Of all 400 labels, about 20 are expected to be wrong")
-    assert ranked.table["suggested_score"].to_numpy()[:20].min() > 0.9
+    assert ranked.words[0] == "20 suspicious labels; expect about 18 to be wrong."
+    assert ranked.words[1].startswith("Of all 400 labels, about 18 are expected to be wrong")
+    assert ranked.table["suggested_score"].to_numpy()[:10].min() > 0.9
 
 
 def test_the_same_seed_gives_the_same_table() -> None:
@@ -114,7 +115,8 @@ def test_a_handful_of_samples_is_no_evidence(labels: list[str | None]) -> None:
     few = Samples.from_arrays(np.arange(len(labels) * 2).reshape(-1, 2), labels)
     ranked = find_mislabeled(few, near(few))
     assert len(ranked) == len([one for one in labels if one])
-    assert ranked.table["score"].to_numpy().max() < 0.5
+    assert ranked.table["score"].null_count == len(ranked)
+    assert "it takes 100 samples with a label and a latent vector" in ranked.words[0]
 
 
 def test_null_labels_are_left_out_and_labels_beyond_the_classes_kept() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cutaway.analysis.labels.classwise import Classwise
 from cutaway.analysis.labels.evidence import Evidence, Votes
 from cutaway.analysis.labels.words import reason_of, suspicion
 
@@ -19,8 +20,7 @@ def evidence(own: int, others: int, ridge: float = np.nan, held_out: float = np.
         np.array([1 if others else -1]),
         np.array([others]),
     )
-    nothing = np.array([np.nan])
-    return Evidence(None, votes, np.array([ridge]), np.array([held_out]), np.array([1]), nothing, nothing)
+    return Evidence(None, votes, np.array([ridge]), np.array([held_out]), Classwise.empty(1, 2))
 
 
 @pytest.mark.parametrize(

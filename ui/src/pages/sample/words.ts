@@ -80,7 +80,7 @@ export function doubt(score: number | null): "likely" | "perhaps" | "hardly" {
 
 /** What is said of a label that is not in doubt. */
 export function trustSentence(score: number | null): string {
-  if (score === null) return "No evidence against it.";
+  if (score === null) return "It has no score: how many labels are wrong cannot be told, or nothing speaks about this one.";
   const chance = score < 0.001 ? "under 0.1 %" : `${number(100 * score, 2)} %`;
   return `${score < 0.01 ? "No" : "Little"} evidence against it: wrong with a probability of ${chance}.`;
 }
