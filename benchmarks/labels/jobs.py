@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.labels.planting import CLEAN, KINDS
+from benchmarks.labels.planting import CLEAN, KINDS, ONE_SIDED
+from benchmarks.labels.sets import EPOCHS
 
-__all__ = ["FULL", "QUICK", "Size", "chunks", "finding_cases", "mending_cases"]
+__all__ = ["FULL", "QUICK", "Size", "chunks", "finding_cases", "mending_cases", "scoring_cases"]
 
 Case = dict[str, Any]
 # Elsewhere 5 % of the labels are made wrong.
@@ -20,6 +21,8 @@ class Size:
     """How much is measured: seeds of each part, tables, and the share of the samples of MNIST."""
 
     finding: int = 3
+    scoring: int = 3
+    scoring_epochs: tuple[int, ...] = EPOCHS
     mending_digits: int = 10
     mending: int = 3
     planted: int = 20
@@ -29,7 +32,17 @@ class Size:
 
 
 FULL = Size()
-QUICK = Size(finding=1, mending_digits=2, mending=1, planted=1, clean=2, share=0.1, whole=2_000)
+QUICK = Size(
+    finding=1,
+    scoring=1,
+    scoring_epochs=EPOCHS[:1],
+    mending_digits=2,
+    mending=1,
+    planted=1,
+    clean=2,
+    share=0.1,
+    whole=2_000,
+)
 
 
 def finding_cases(*, mnist: bool) -> list[Case]:
@@ -40,6 +53,17 @@ def finding_cases(*, mnist: bool) -> list[Case]:
         for setting in sorted(rates)
         for rate in rates[setting]
         for kind in KINDS
+    ]
+
+
+def scoring_cases(size: Size, settings: Iterable[str]) -> list[Case]:
+    """Sets with a length of training, a kind of wrong labels, or none, and a seed."""
+    return [
+        {"setting": setting, "epochs": epochs, "kind": kind, "seed": seed}
+        for setting in settings
+        for epochs in size.scoring_epochs
+        for kind in (CLEAN, *KINDS, ONE_SIDED)
+        for seed in range(size.scoring)
     ]
 
 

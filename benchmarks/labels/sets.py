@@ -107,13 +107,13 @@ def _packed(source: Path | None) -> tuple[Floats, Ints]:
         return _table(file["x_train"], file["y_train"])
 
 
-def _sklearn(source: Path | None, *, name: str) -> tuple[Floats, Ints]:
+def _sklearn(_: Path | None, *, name: str) -> tuple[Floats, Ints]:
     from sklearn import datasets
 
     return _table(*getattr(datasets, name)(return_X_y=True))
 
 
-def _generated(source: Path | None, *, apart: float, weights: tuple[float, ...], seed: int) -> tuple[Floats, Ints]:
+def _generated(_: Path | None, *, apart: float, weights: tuple[float, ...], seed: int) -> tuple[Floats, Ints]:
     from sklearn.datasets import make_classification
 
     x, y = make_classification(

@@ -24,6 +24,12 @@ def _finding(job: dict[str, Any]) -> dict[str, Any]:
     return measure_finding(job)
 
 
+def _scoring(job: dict[str, Any]) -> dict[str, Any]:
+    from benchmarks.labels.scoring import measure_scoring
+
+    return measure_scoring(job)
+
+
 def _mending(job: dict[str, Any]) -> dict[str, Any]:
     from benchmarks.labels.mending import measure_mending
 
@@ -62,6 +68,7 @@ def _analyzed(job: dict[str, Any]) -> dict[str, Any]:
 
 TASKS = {
     "finding": _finding,
+    "scoring": _scoring,
     "mending": _mending,
     "pruning": _pruning,
     "planted": _planted,

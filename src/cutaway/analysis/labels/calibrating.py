@@ -6,7 +6,7 @@ wrong. The rest is Bayes' rule. Where the two cannot be told apart there is no p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from cutaway.analysis.labels.classwise import MODEL, Classwise
 from cutaway.analysis.labels.flips import Flips, estimate_flips
 from cutaway.analysis.labels.rate import Rate, estimate_rate, places_of
 from cutaway.analysis.labels.weighing import chances_of, fit_weights, weigh_with_flips
-from cutaway.arrays import BoolArray, Float64Array, Int64Array
+from cutaway.arrays import BoolArray, Float64Array, IndexArray, Int64Array
 
 __all__ = ["Calibrated", "calibrate"]
 
@@ -53,6 +53,14 @@ class Calibrated:
     low: float
     high: float
     reason: str = ""
+
+    def among(self, rows: IndexArray, count: int) -> Calibrated:
+        """Return the same about `rows` of so many samples, NaN and -1 for the others."""
+        doubt, scores, suggested_scores = (np.full(count, np.nan) for _ in range(3))
+        suggested = np.full(count, -1)
+        doubt[rows], scores[rows], suggested_scores[rows] = self.doubt, self.scores, self.suggested_scores
+        suggested[rows] = self.suggested
+        return replace(self, doubt=doubt, scores=scores, suggested=suggested, suggested_scores=suggested_scores)
 
 
 def calibrate(
@@ -146,8 +154,8 @@ def _too_wide(rate: Rate) -> str:
     if rate.high <= 2 * MATTERS or rate.high <= WIDEST * max(rate.low, NONE):
         return ""
     return (
-        f"between {rate.low:.1%} and {rate.high:.1%} of them may be wrong: hard samples and wrong labels cannot be told "
-        "apart, as where a training was short or the model is hardly sure of any class"
+        f"between {rate.low:.1%} and {rate.high:.1%} of them may be wrong: hard samples and wrong labels cannot be "
+        "told apart, as where a training was short or the model is hardly sure of any class"
     )
 
 

@@ -80,9 +80,9 @@ class Classwise:
         self, fitted: Float32Array | None, chances: Float32Array | None, voted: Int64Array, labels: Int64Array
     ) -> int:
         if fitted is not None:
-            return fitted.shape[1]
+            return int(fitted.shape[1])
         wide = 0 if chances is None else chances.shape[1]
-        return max(wide, self.codes.shape[1], int(voted.max(initial=0)) + 1, int(labels.max(initial=0)) + 1)
+        return max(int(wide), int(self.codes.shape[1]), int(voted.max(initial=0)) + 1, int(labels.max(initial=0)) + 1)
 
     def features(self, seen: Float64Array) -> Float64Array:
         """Return the features, (samples, classes, features); 0 where nothing is known.

@@ -17,7 +17,7 @@ from cutaway.analysis.neighbours.nearest import Nearest
 from cutaway.analysis.samples import LABEL, PREDICTION, SAMPLE, SUBSET, Samples
 from cutaway.analysis.samples.coding import Coded, coded, left_out
 from cutaway.analysis.samples.ranked import Ranked
-from cutaway.arrays import BoolArray, Float64Array, IndexArray, Int64Array
+from cutaway.arrays import BoolArray, Float64Array, IndexArray
 from cutaway.errors import AnalysisUnavailable, ConfigurationError
 from cutaway.evaluation.progress import Listener
 
@@ -51,8 +51,8 @@ def find_mislabeled(samples: Samples, nearest: Nearest, *, seed: int = 0, progre
     _refuse_no_judge(total[known])
     rows = np.flatnonzero(known)
     whole = _calibrated(samples, evidence, rows, len(labels.names), seed)
-    order = np.lexsort((total[rows], -whole.doubt))
-    table = _table(samples, labels, evidence, whole, rows, order)
+    order = rows[np.lexsort((total[rows], -whole.doubt[rows]))]
+    table = _table(samples, labels, evidence, whole, order)
     return Ranked(table, words_of(table, whole), _notes(samples, labels, evidence, known))
 
 
@@ -81,28 +81,26 @@ def _refuse_no_judge(total: Float64Array) -> None:
 def _calibrated(samples: Samples, evidence: Evidence, rows: IndexArray, classes: int, seed: int) -> Calibrated:
     seen = np.full(len(samples), np.nan) if evidence.visits is None else evidence.visits.score_margin
     held_out = np.isin(samples.table[SUBSET].to_numpy(zero_copy_only=False), HELD_OUT)
-    return calibrate(evidence.classwise.take(rows), seen[rows], held_out[rows], classes, seed=seed)
+    found = calibrate(evidence.classwise.take(rows), seen[rows], held_out[rows], classes, seed=seed)
+    return found.among(rows, len(samples))
 
 
-def _table(
-    samples: Samples, labels: Coded, evidence: Evidence, whole: Calibrated, rows: IndexArray, ranks: IndexArray
-) -> pa.Table:
-    """Return the table of the samples `rows`, in the order `ranks` of them."""
-    names, order = labels.names, rows[ranks]
+def _table(samples: Samples, labels: Coded, evidence: Evidence, whole: Calibrated, order: IndexArray) -> pa.Table:
+    names = labels.names
     margins = evidence.margins[order]
     taken = pa.array(order)
     columns = {
         "sample": samples.table[SAMPLE].take(taken),
-        "score": pa.array(whole.scores[ranks], from_pandas=True),
+        "score": pa.array(whole.scores[order], from_pandas=True),
         "reason": pa.array(
             [reason_of(row, names[labels.codes[row]], evidence, names) for row in order.tolist()], pa.string()
         ),
         "subset": samples.table[SUBSET].take(taken),
         "label": pa.array([names[code] for code in labels.codes[order]], pa.string()),
         "suggested": pa.array(
-            [names[code] if code >= 0 else None for code in whole.suggested[ranks].tolist()], pa.string()
+            [names[code] if code >= 0 else None for code in whole.suggested[order].tolist()], pa.string()
         ),
-        "suggested_score": pa.array(whole.suggested_scores[ranks], from_pandas=True),
+        "suggested_score": pa.array(whole.suggested_scores[order], from_pandas=True),
         "prediction": samples.table[PREDICTION].take(taken)
         if PREDICTION in samples.table.column_names
         else pa.nulls(len(order), pa.string()),

@@ -53,9 +53,7 @@ def places_of(sure: Float64Array, preferred: Int64Array | None = None) -> Int64A
     return found
 
 
-def estimate_rate(
-    places: Int64Array, contradicted: BoolArray, preferred: Int64Array, classes: int, seed: int
-) -> Rate:
+def estimate_rate(places: Int64Array, contradicted: BoolArray, preferred: Int64Array, classes: int, seed: int) -> Rate:
     """Return the share of wrong labels; `preferred` is the class that the evidence is for, as a number.
 
     Either all classes have the same share, or each has its own: both are weighed by how well they explain the counts.

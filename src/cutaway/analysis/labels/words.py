@@ -72,7 +72,7 @@ def suspicion(count: int, expected: float) -> str:
 
 
 def words_of(table: pa.Table, whole: Calibrated) -> tuple[str, ...]:
-    """Return how many labels are suspicious, how many wrong ones to expect, and which pairs are frequent; or why not."""
+    """Return how many labels are suspicious and how many wrong, and which pairs are frequent; or why nobody knows."""
     if whole.reason:
         return (
             sentence(f"How many labels are wrong cannot be said: {whole.reason}"),

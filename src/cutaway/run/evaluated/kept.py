@@ -118,8 +118,8 @@ def is_ranked(
 
 
 def _is_whole(table: pa.Table, name: str, kind: pa.DataType) -> bool:
-    nulls = table[name].null_count
-    return nulls == 0 or (kind == _NUMBER and nulls == table.num_rows)
+    nulls = int(table[name].null_count)
+    return nulls == 0 or bool(kind == _NUMBER and nulls == table.num_rows)
 
 
 def _are_known(table: pa.Table, ids: pa.Array, classes: Sequence[str]) -> bool:

@@ -50,7 +50,9 @@ def test_a_number_is_told_in_most_of_these_cases() -> None:
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_nothing_is_expected_of_clean_samples_that_are_hard(seed: int) -> None:
     made = _made("none", seed)
-    assert np.mean([str(one) != f"class {right}" for one, right in zip(_predicted(made), made.truth, strict=True)]) > 0.1
+    assert (
+        np.mean([str(one) != f"class {right}" for one, right in zip(_predicted(made), made.truth, strict=True)]) > 0.1
+    )
     if not np.isnan(made.scores).all():
         assert made.scores.sum() <= 0.005 * len(made.scores)
     assert not choose(made.ranked.table, subsets=("",)).decisions
