@@ -13,7 +13,7 @@ import numpy as np
 from cutaway.analysis.labels.classwise import MODEL, Classwise
 from cutaway.analysis.labels.flips import Flips, estimate_flips
 from cutaway.analysis.labels.rate import Rate, estimate_rate, places_of
-from cutaway.analysis.labels.weighing import chances_of, fit_weights, weigh_with_flips
+from cutaway.analysis.labels.weighing import answers, chances_of, fit_weights, weigh_with_flips
 from cutaway.arrays import BoolArray, Float64Array, IndexArray, Int64Array
 
 __all__ = ["Calibrated", "calibrate"]
@@ -22,6 +22,11 @@ __all__ = ["Calibrated", "calibrate"]
 FEWEST, FEWEST_HELD_OUT = 100, 200
 # Nor do samples of which more than this share is contradicted: few are easy then.
 MOST_AGAINST = 0.3
+# Of fewer samples not more than this share may be.
+FEWEST_HARD, MOST_AGAINST_FEW = 1_000, 0.1
+# Labels that were trained on are contradicted less often than held-out ones by at most so much, or they were learned by
+# heart; for certain where they are contradicted so many times less often.
+BY_HEART, SURELY_BY_HEART = 0.05, 2.0
 # A share of wrong labels from which on it matters, and one that cannot be told from none.
 MATTERS, NONE = 0.005, 0.002
 # No number is told that may as well be so many times as large, or that a second estimate differs from so far.
@@ -32,6 +37,8 @@ OFF = 1.2
 ASSUMED = 0.02
 # The weights of features that are usual: of the model, the linear fit and the neighbours, each with its bounded copy.
 USUAL = np.array([0.5, -0.5, 0.3, 0.6, 1.0, 0.0])
+# The weights where labels were learned by heart: by fitted ones, wrong labels would look right.
+DISTRUSTFUL = np.array([1.0, 0.0, 0.5, 0.0, 0.5, 0.0])
 # Odds are multiplied by at most so much, to make the scores add up to the number that is expected.
 MOST_SHIFT = 30.0
 
@@ -69,11 +76,12 @@ def calibrate(
     """Return how likely each label is wrong. `seen` is the score margin of the label while training saw the sample."""
     features = classwise.features(seen)
     codes = classwise.codes
-    rate, flips, reason = _flips(features, classwise, held_out, classes, seed)
-    labels = np.zeros(codes.shape)
-    labels[:, 0] = 1
-    weights = fit_weights(features, labels, USUAL)
-    right = weigh_with_flips(features, flips.of(codes, codes[:, 0]), USUAL, weights)
+    rate, flips, reason, by_heart = _flips(features, classwise, held_out, classes, seed)
+    likely = flips.of(codes, codes[:, 0])
+    if by_heart:
+        right = answers(features, likely, DISTRUSTFUL)
+    else:
+        right = weigh_with_flips(features, likely, USUAL, fit_weights(features, _labels(codes), USUAL))
     doubt = 1 - right[:, 0]
     others = np.where(np.arange(codes.shape[1]) > 0, right, -1.0)
     best = others.argmax(axis=1)
@@ -104,28 +112,42 @@ def calibrate(
 
 def _flips(
     features: Float64Array, classwise: Classwise, held_out: BoolArray, classes: int, seed: int
-) -> tuple[Rate, Flips, str]:
-    """Return the share of wrong labels, which classes get which, and why that is not to be believed, if so."""
+) -> tuple[Rate, Flips, str, bool]:
+    """Return the share of wrong labels, which classes get which, and why that is not to be believed, if so.
+
+    Also whether labels were surely learned by heart.
+    """
     rows = np.flatnonzero(classwise.judged)
     assumed = np.full(classes, ASSUMED)
     unknown = Rate(ASSUMED, 0.0, 1.0, assumed, np.zeros(0))
     if len(rows) < FEWEST:
         few = f"it takes {FEWEST} samples with a label and a latent vector to say how many labels are wrong"
-        return unknown, Flips(assumed, None), f"{few}, and there are {len(rows):,}"
+        return unknown, Flips(assumed, None), f"{few}, and there are {len(rows):,}", False
     sure, preferred, contradicted = _judge(features[rows, :, MODEL:], classwise.codes[rows])
     against = float(contradicted.mean())
     rate = estimate_rate(places_of(sure), contradicted, preferred, classes, seed)
     within = estimate_rate(places_of(sure, preferred), contradicted, preferred, classes, seed)
     flips = estimate_flips(rate.by_class, classwise.codes[rows, 0], preferred, contradicted, rate.flipped)
-    reason = _underfitted(against) or _too_wide(rate) or _two_answers(rate, within)
+    reason = _underfitted(against, len(rows)) or _too_wide(rate) or _two_answers(rate, within)
     held = held_out[rows]
-    if not reason and min(held.sum(), (~held).sum()) >= FEWEST_HELD_OUT:
+    if min(held.sum(), (~held).sum()) < FEWEST_HELD_OUT:
+        return rate, flips, reason, False
+    trained, other = float(contradicted[~held].mean()), float(contradicted[held].mean())
+    if other - trained > BY_HEART:
+        return rate, flips, _by_heart(trained, other), other > SURELY_BY_HEART * trained
+    if not reason:
         ours, theirs = (
             estimate_rate(places_of(sure)[part], contradicted[part], preferred[part], classes, seed)
             for part in (~held, held)
         )
         reason = _learned_by_heart(ours, theirs)
-    return rate, flips, reason
+    return rate, flips, reason, False
+
+
+def _labels(codes: Int64Array) -> Float64Array:
+    found = np.zeros(codes.shape)
+    found[:, 0] = 1
+    return found
 
 
 def _judge(features: Float64Array, codes: Int64Array) -> tuple[Float64Array, Int64Array, BoolArray]:
@@ -133,16 +155,14 @@ def _judge(features: Float64Array, codes: Int64Array) -> tuple[Float64Array, Int
 
     The features are of samples as if each had been left out, so that none is judged by its own label.
     """
-    labels = np.zeros(codes.shape)
-    labels[:, 0] = 1
-    weights = fit_weights(features, labels, USUAL[MODEL:])
+    weights = fit_weights(features, _labels(codes), USUAL[MODEL:])
     chances = chances_of(features, weights)
     best = chances.argmax(axis=1)
     return chances.max(axis=1), codes[np.arange(len(codes)), best], best != 0
 
 
-def _underfitted(against: float) -> str:
-    if against <= MOST_AGAINST:
+def _underfitted(against: float, count: int) -> str:
+    if against <= (MOST_AGAINST if count >= FEWEST_HARD else MOST_AGAINST_FEW):
         return ""
     return (
         f"latent vectors are for another class than the label in {against:.0%} of the samples, so that the model knows "
@@ -165,6 +185,13 @@ def _two_answers(rate: Rate, within: Rate) -> str:
     return (
         f"two estimates of how many labels are wrong differ: {rate.share:.1%} where all classes are compared, "
         f"{within.share:.1%} where each is taken by itself"
+    )
+
+
+def _by_heart(trained: float, held_out: float) -> str:
+    return (
+        f"latent vectors contradict {held_out:.0%} of the held-out labels, but {trained:.0%} of those that were "
+        "trained on: the model learned labels by heart; train for less long"
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from cutaway.arrays import Float64Array
 
-__all__ = ["chances_of", "fit_weights", "weigh_with_flips"]
+__all__ = ["answers", "chances_of", "fit_weights", "weigh_with_flips"]
 
 # How strongly weights are held near the usual ones: enough to matter only where labels are nearly all as predicted, as
 # after a training that learned them by heart, for then the weights would be those by which wrong labels look right.
@@ -70,12 +70,12 @@ def weigh_with_flips(
     `flips` is how likely a sample of each class has this sample's label. Weights and answers are found in turns.
     """
     weights = start
-    chances = chances_of(features, weights)
     for _ in range(ROUNDS):
-        weights = fit_weights(features, _shares(chances * flips), usual, weights, steps=STEPS_A_ROUND)
-        chances = chances_of(features, weights)
-    return _shares(chances * flips)
+        weights = fit_weights(features, answers(features, flips, weights), usual, weights, steps=STEPS_A_ROUND)
+    return answers(features, flips, weights)
 
 
-def _shares(values: Float64Array) -> Float64Array:
-    return np.asarray(values / values.sum(axis=1, keepdims=True))
+def answers(features: Float64Array, flips: Float64Array, weights: Float64Array) -> Float64Array:
+    """Return how likely each class is the right one by these weights."""
+    found = chances_of(features, weights) * flips
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
