@@ -179,8 +179,8 @@ class Advisor:
         if count < max(CONFUSED, CONFUSED_SHARE * errors):
             return ""
         return (
-            f"Hard as such: of its {counted(errors, 'error')}, {count:,} are {label} predicted as {answer}. Look whether "
-            "people can tell these two apart by what the model is given."
+            f"Hard as such: of its {counted(errors, 'error')}, {count:,} are {label} predicted as {answer}. Look "
+            "whether people can tell these two apart by what the model is given."
         )
 
 
