@@ -175,6 +175,8 @@ def settled(answer: Any, root: Path) -> Any:
         return float(f"{answer:.10g}") if math.isfinite(answer) else str(answer)
     if isinstance(answer, str):
         text = answer.replace(str(root), "RUNS").replace(str(Path(__file__).parent / "binding"), "BINDING")
+        # On a slow machine fewer samples are compared.
+        text = re.sub(r"on \d+ samples it does [\d.]+(, \w+ [\d.]+)*;", "on some samples it does best;", text)
         return re.sub(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\+00:00$", "a moment", text)
     return answer
 
