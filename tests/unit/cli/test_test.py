@@ -160,7 +160,7 @@ class TestInsights:
             ("low-performance", "size < 0.5", "loss", "small: loss 2"),
             ("low-performance", "size < 0.001", "loss", "tiny"),
             ("low-performance", "", "loss", "somewhere"),
-            ("domain-gap", "size > 0.5", "", "drift"),
+            ("domain-gap", "size > 0.5", "median size", "drift"),
         ]
         return pa.table(dict(zip(("kind", "where", "measure", "reason"), zip(*rows, strict=True), strict=True)))
 
@@ -181,6 +181,11 @@ class TestInsights:
         ]
         assert (made[0].why, made[0].insight) == ("b and small: error 50 %", True)
         assert [note.split(":")[0] for note in notes] == ["No test of cluster = 3", "No test of size < 0.001"]
+
+    def test_a_slice_with_a_domain_gap_becomes_a_test_as_any_weak_slice(self, population: Population) -> None:
+        row = {"kind": ["domain-gap"], "where": ["size < 0.5"], "measure": ["error"], "reason": ["a domain gap"]}
+        made, _ = insight_tests(population.samples, pa.table(row))
+        assert [one.line.rsplit(" ", 1)[0] for one in made] == ["accuracy where size < 0.5 at least"]
 
     def test_where_no_slice_is_weak_that_is_said(self, population: Population, insights: pa.Table) -> None:
         assert insight_tests(population.samples, insights.slice(5)) == (

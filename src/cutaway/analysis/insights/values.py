@@ -47,8 +47,9 @@ class Insight:
 
     `inside` and `outside` are `measure` on the two `sides`, a share of samples where `is_share`; `low` and `high` hold
     `inside` less `outside` with 95 % certainty, before one knows that it was chosen for being large. `p` is corrected
-    for all that was looked at; of a slice it is that of halves of the samples that did not choose it. NaN stands for
-    what a kind does not have. `also` names what was found in other ways and says the same.
+    for all that was looked at; of a slice it is the larger one of the search and of the halves of the samples that did
+    not choose it. NaN stands for what a kind does not have. `also` names what was found in other ways and says the
+    same.
 
     | kind | `measure` | `inside` | `outside` |
     |---|---|---|---|

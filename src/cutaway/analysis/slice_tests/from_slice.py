@@ -10,7 +10,7 @@ import numpy as np
 
 from cutaway.analysis.filters import parse_filter
 from cutaway.analysis.filters.condition import CLUSTER
-from cutaway.analysis.samples import CORRECT, SUBSET, Samples
+from cutaway.analysis.samples import CORRECT, Samples
 from cutaway.analysis.slice_tests.measuring import metric_values, slice_rows, subset_rows
 from cutaway.analysis.slice_tests.slice_test import ACCURACY, ERROR, FEWEST, SliceTest
 from cutaway.analysis.slice_tests.text import parse_test
@@ -21,8 +21,10 @@ __all__ = ["conditions_of", "insight_test_of", "slice_test_of"]
 
 _SMALLER_IS_BETTER = (ERROR, "loss")
 _DIGITS = 3
-# Other kinds are about the data, or about no slice; so is a gap between whole subsets.
-_WEAK = ("low-performance", "domain-gap")
+# Other kinds are about the data, or about no slice.
+_WEAK = "low-performance"
+# A gap is about a slice where its measure is what samples are judged by, and about whole subsets otherwise.
+_GAP, _JUDGED = "domain-gap", (ERROR, "loss")
 
 
 def slice_test_of(
@@ -75,7 +77,8 @@ def insight_test_of(samples: Samples, row: Mapping[str, Any]) -> SliceTest | Non
     Of the row it takes `kind`, `where` (conditions joined by `and`) and `measure` (error or loss). Raises
     `ConfigurationError` where no test can be made of the slice.
     """
-    if row["kind"] not in _WEAK or not row["where"] or row["where"].startswith(f"{SUBSET} "):
+    weak = row["kind"] == _WEAK or (row["kind"] == _GAP and row["measure"] in _JUDGED)
+    if not weak or not row["where"]:
         return None
     metric = ACCURACY if row["measure"] == ERROR else row["measure"]
     return slice_test_of(samples, conditions_of(row["where"]), metric=metric)
