@@ -17,8 +17,8 @@ FIRST_HELD_BACK = 1_000
 class InsightsSize:
     """How many seeds of each case: of populations that are drawn, and of trainings; one worker takes so many."""
 
-    drawn: int = 6
-    trained: int = 1
+    drawn: int = 12
+    trained: int = 3
     together: int = 6
 
 
