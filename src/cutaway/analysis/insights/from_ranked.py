@@ -165,6 +165,7 @@ def _leak(samples: Samples, pair: tuple[str, str], table: pa.Table, judged: Judg
     count, total, exact = int(rows.sum()), int(whole.sum()), _exact(table)
     share, verb = count / max(total, 1), "is" if count == 1 else "are"
     how = "" if exact == count else f", {exact:,} of them exactly" if exact else ", or nearly so"
+    these = "it" if count == 1 else f"these {count:,}"
     return Insight(
         "data-leakage",
         f"{count:,} of {counted(total, 'sample')} of {first} ({percent(share)}) {verb} also in {second}{how}.",
@@ -173,7 +174,7 @@ def _leak(samples: Samples, pair: tuple[str, str], table: pa.Table, judged: Judg
         min(1.0, GRAVITY * share),
         subset=first,
         share=share,
-        action=f"Split again with such pairs kept together, or drop these {count:,} from {first}.",
+        action=f"Split again with such pairs kept together, or drop {these} from {first}.",
         buys=_without(rows, whole, first, judged),
         evidence={"against": second, "exact": exact, "samples": ids[:10], "others": _texts(table, "other")[:10]},
     )
