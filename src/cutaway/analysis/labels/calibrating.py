@@ -12,7 +12,7 @@ import numpy as np
 
 from cutaway.analysis.labels.classwise import MODEL, Classwise
 from cutaway.analysis.labels.flips import Flips, estimate_flips
-from cutaway.analysis.labels.rate import Rate, estimate_rate, places_of
+from cutaway.analysis.labels.rate import WrongShare, estimate_rate, places_of
 from cutaway.analysis.labels.weighing import answers, chances_of, fit_weights, weigh_with_flips
 from cutaway.arrays import BoolArray, Float64Array, IndexArray, Int64Array
 
@@ -112,14 +112,14 @@ def calibrate(
 
 def _flips(
     features: Float64Array, classwise: Classwise, held_out: BoolArray, classes: int, seed: int
-) -> tuple[Rate, Flips, str, bool]:
+) -> tuple[WrongShare, Flips, str, bool]:
     """Return the share of wrong labels, which classes get which, and why that is not to be believed, if so.
 
     Also whether labels were surely learned by heart.
     """
     rows = np.flatnonzero(classwise.judged)
     assumed = np.full(classes, ASSUMED)
-    unknown = Rate(ASSUMED, 0.0, 1.0, assumed, np.zeros(0))
+    unknown = WrongShare(ASSUMED, 0.0, 1.0, assumed, np.zeros(0))
     if len(rows) < FEWEST:
         few = f"it takes {FEWEST} samples with a label and a latent vector to say how many labels are wrong"
         return unknown, Flips(assumed, None), f"{few}, and there are {len(rows):,}", False
@@ -170,7 +170,7 @@ def _underfitted(against: float, count: int) -> str:
     )
 
 
-def _too_wide(rate: Rate) -> str:
+def _too_wide(rate: WrongShare) -> str:
     if rate.high <= 2 * MATTERS or rate.high <= WIDEST * max(rate.low, NONE):
         return ""
     return (
@@ -179,7 +179,7 @@ def _too_wide(rate: Rate) -> str:
     )
 
 
-def _two_answers(rate: Rate, within: Rate) -> str:
+def _two_answers(rate: WrongShare, within: WrongShare) -> str:
     if abs(rate.share - within.share) <= MATTERS or _alike(rate.share, within.share):
         return ""
     return (
@@ -195,7 +195,7 @@ def _by_heart(trained: float, held_out: float) -> str:
     )
 
 
-def _learned_by_heart(trained: Rate, held_out: Rate) -> str:
+def _learned_by_heart(trained: WrongShare, held_out: WrongShare) -> str:
     if held_out.low <= max(trained.high, MATTERS):
         return ""
     return (

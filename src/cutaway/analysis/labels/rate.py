@@ -14,7 +14,7 @@ import numpy as np
 
 from cutaway.arrays import BoolArray, Float64Array, Int64Array
 
-__all__ = ["Rate", "estimate_rate", "places_of"]
+__all__ = ["WrongShare", "estimate_rate", "places_of"]
 
 # Samples are sorted by how sure the evidence is into so many places.
 PLACES = 50
@@ -30,7 +30,7 @@ INTERVAL = (0.025, 0.975)
 
 
 @dataclass(frozen=True)
-class Rate:
+class WrongShare:
     """The share of wrong labels and the 95 % interval of what was weighed; the same by class, where classes differ.
 
     `flipped` says of each sample how likely its label is wrong if it is contradicted.
@@ -53,7 +53,9 @@ def places_of(sure: Float64Array, preferred: Int64Array | None = None) -> Int64A
     return found
 
 
-def estimate_rate(places: Int64Array, contradicted: BoolArray, preferred: Int64Array, classes: int, seed: int) -> Rate:
+def estimate_rate(
+    places: Int64Array, contradicted: BoolArray, preferred: Int64Array, classes: int, seed: int
+) -> WrongShare:
     """Return the share of wrong labels; `preferred` is the class that the evidence is for, as a number.
 
     Either all classes have the same share, or each has its own: both are weighed by how well they explain the counts.
@@ -70,7 +72,9 @@ def estimate_rate(places: Int64Array, contradicted: BoolArray, preferred: Int64A
     shares, low, high = _draw(weighed, counts.sum(axis=1) / max(len(places), 1), seed)
     flipped = np.stack([_flipped(likely[kind], weighed, kind, expected) for kind in range(kinds)])
     by_class = np.full(classes, shares[0]) if many else shares
-    return Rate(float(shares @ (counts.sum(axis=1) / max(len(places), 1))), low, high, by_class, flipped[codes, places])
+    return WrongShare(
+        float(shares @ (counts.sum(axis=1) / max(len(places), 1))), low, high, by_class, flipped[codes, places]
+    )
 
 
 def _expected() -> Float64Array:
