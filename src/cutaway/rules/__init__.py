@@ -7,7 +7,6 @@ from cutaway.rules.actions.training import Checkpoint, Dump, ReduceLearningRate,
 from cutaway.rules.actions.webhook import Webhook
 from cutaway.rules.invoker import invoke_rule
 from cutaway.rules.judgement import Judgement
-from cutaway.rules.network import SeenNetwork
 from cutaway.rules.required_tensors import RequiredTensors
 from cutaway.rules.rule import Rule
 
@@ -21,7 +20,6 @@ __all__ = [
     "ReduceLearningRate",
     "RequiredTensors",
     "Rule",
-    "SeenNetwork",
     "StopTraining",
     "Webhook",
     "invoke_rule",

@@ -101,7 +101,7 @@ def choose(
     ]
     expected = expected_gain(pa.concat_tables([relabelled, left_out]), decisions, samples or candidates.num_rows)
     notes = _notes(subsets, [one for one in HELD_OUT if one in table["subset"].to_pylist()])
-    if candidates.num_rows and not np.isfinite(np.asarray(candidates["score"].to_numpy(), np.float64)).any():
+    if candidates.num_rows and candidates["score"].null_count == candidates.num_rows:
         notes = (UNSCORED, *notes)
     spared = int((asked & stands).sum())
     if spared:

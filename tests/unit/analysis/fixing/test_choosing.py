@@ -158,7 +158,7 @@ def test_without_probabilities_nothing_is_changed_and_the_reason_is_told(action:
     table = candidates(None, None, None).set_column(1, "score", nothing).drop_columns("suggested_score")
     choice = choose(table.append_column("suggested_score", nothing), action=action)
     assert choice.decisions == ()
-    assert choice.notes[0].startswith("No candidate has a probability: this run does not allow one")
+    assert choice.notes[0].startswith("No label has a score: how many are wrong cannot be told from this training.")
     # A healthy twin, with probabilities that are merely low.
     assert choose(candidates(0.1, 0.2, 0.1), action=action).notes == ()
 
