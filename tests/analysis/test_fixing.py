@@ -20,8 +20,6 @@ def test_next_to_no_good_label_is_touched_and_most_spoiled_ones_are_put_right(ra
     changed = {int(one.sample.split("/")[-1]): one for one in choice.decisions}
     rows = np.array(sorted(changed), int)
     assert (labels[rows] == y[rows]).sum() <= 0.005 * len(y)
-    # The scores tempt: half of them and more would touch good ones.
-    assert (ranked.table["score"].to_numpy() > 0.5).sum() > 0.01 * len(y)
     if rate:
         relabelled = {row: one.label for row, one in changed.items() if one.action == "relabel"}
         right = sum(label == str(y[row]) for row, label in relabelled.items())

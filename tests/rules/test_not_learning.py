@@ -73,9 +73,10 @@ def test_a_loss_that_has_learned_and_lost_it_again_is_found() -> None:
 
 
 def test_where_the_scatter_could_hide_a_fall_it_waits_until_more_is_known() -> None:
-    found = steps(run_with(around(2.3, 1200, scatter=0.2)))
-    assert found
-    assert found[0] > 300
+    assert steps(run_with(around(2.3, 1200, scatter=0.02))) == [199]
+    found = steps(run_with(around(2.3, 1200, scatter=0.1)))
+    assert len(found) == 1
+    assert found[0] > 199
 
 
 def test_steps_of_a_warm_up_are_not_judged() -> None:

@@ -14,7 +14,7 @@ from cutaway.analysis.insights.columns import Described, describing
 from cutaway.analysis.insights.judging import Judged
 from cutaway.analysis.insights.values import ALARMS, Insight
 from cutaway.analysis.insights.wording import change, named, times, told
-from cutaway.analysis.insights.worth import Worth, worth_among
+from cutaway.analysis.insights.worth import SliceWorth, worth_among
 from cutaway.analysis.samples import LABEL, PREDICTION, Samples
 from cutaway.analysis.slices import find_slices
 from cutaway.arrays import BoolArray, Int64Array
@@ -165,7 +165,7 @@ def _whole(rows: BoolArray, judged: Judged) -> BoolArray:
     return mask
 
 
-def _worth_telling(worth: Worth, one: _Found) -> bool:
+def _worth_telling(worth: SliceWorth, one: _Found) -> bool:
     """Return whether the means show it too, also beside comparable samples and in halves that did not choose it.
 
     Ranks may be sure of a difference that would buy nothing, and a column may go with a class that is hard.
@@ -177,12 +177,12 @@ def _worth_telling(worth: Worth, one: _Found) -> bool:
     return low > 0 and inside - outside >= least and one.held_back * worth.excess(one.rows) >= least
 
 
-def _saved(worth: Worth, one: _Found) -> float:
+def _saved(worth: SliceWorth, one: _Found) -> float:
     """Return how much error or loss would be gone if a slice did as well as comparable samples."""
     return max(0.0, one.held_back * worth.excess(one.rows)) * int(one.rows.sum())
 
 
-def _double(one: _Found, kept: Sequence[_Found], worth: Worth) -> int | None:
+def _double(one: _Found, kept: Sequence[_Found], worth: SliceWorth) -> int | None:
     """Return the slice that says the same as this one, or because of which this one looks bad."""
     for place, other in enumerate(kept):
         both = int((one.rows & other.rows).sum())
@@ -204,7 +204,7 @@ def _effect(judged: Judged, rows: BoolArray, among: BoolArray) -> float:
     return float(own.mean() - rest.mean()) if len(own) and len(rest) else 0.0
 
 
-def _told(samples: Samples, worth: Worth, kept: _KeptSlice, advice: Advice) -> Insight:
+def _told(samples: Samples, worth: SliceWorth, kept: _KeptSlice, advice: Advice) -> Insight:
     """Return the insight: figures are of the judged rows alone, inside the slice and outside of it.
 
     What it buys at most is the overall mean if the slice did as well as comparable samples: the mean less the slice's

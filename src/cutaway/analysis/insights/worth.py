@@ -13,7 +13,7 @@ from cutaway.analysis.insights.judging import Judged
 from cutaway.analysis.samples import LABEL, Samples
 from cutaway.arrays import BoolArray, Int64Array
 
-__all__ = ["HARD", "Worth", "worth_among"]
+__all__ = ["HARD", "SliceWorth", "worth_among"]
 
 # Which part of a class's, a cluster's or a whole model's weakness is counted as what can be mended. Nobody knows how
 # large it is; it is small, for what is simply hard stays so, and a slice with a cause that can be named comes first.
@@ -23,7 +23,7 @@ FEWEST_COMPARABLE = 10
 
 
 @dataclass(frozen=True)
-class Worth:
+class SliceWorth:
     """Judges slices beside comparable samples; `classes` is the class of each sample, -1 where it has none."""
 
     judged: Judged
@@ -50,10 +50,10 @@ class Worth:
         return float(self.judged.outcome[inside].mean()) - self.comparable(rows)
 
 
-def worth_among(samples: Samples, judged: Judged) -> Worth:
+def worth_among(samples: Samples, judged: Judged) -> SliceWorth:
     """Return what judges slices of some samples."""
     classes = np.full(len(samples), -1, np.int64)
     if samples.has(LABEL):
         encoded = samples.table[LABEL].combine_chunks().dictionary_encode()
         classes = np.asarray(encoded.indices.fill_null(-1), np.int64)
-    return Worth(judged, classes)
+    return SliceWorth(judged, classes)

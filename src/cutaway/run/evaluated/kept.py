@@ -7,7 +7,7 @@ that it must have. Everything else counts as not made.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,8 @@ MAP = "map"
 METHODS = ("umap", "tsne", "pca")
 _CLUSTERS, _CLUSTER_TYPES = "clusters", {"cluster": pa.int64(), "distance": pa.float32()}
 _TEXT, _NUMBER = pa.string(), pa.float64()
+# What a table of suspicious labels may leave out, all or nothing.
+_UNKNOWN = frozenset({"score", "suggested_score"})
 
 
 def problem_of(
@@ -100,13 +102,16 @@ def is_ranked(
 ) -> bool:
     """Whether a table ranks these samples and has these columns beside; `once` if it names each once at most.
 
-    Where the scores are not known, all of them are null, and the order is all there is.
+    Where the scores of labels are not known, all of them are null, and the order is all there is.
     """
     if table.column_names[:3] != ["sample", "score", "reason"]:
         return False
     wanted = {"sample": _TEXT, "score": _NUMBER, "reason": _TEXT, **columns}
     types = dict(zip(table.column_names, table.schema.types, strict=True))
-    if any(types.get(name) != kept or not _is_whole(table, name, kept) for name, kept in wanted.items()):
+    unknown = _UNKNOWN if wanted.keys() >= _UNKNOWN and _are_null(table, _UNKNOWN) else frozenset()
+    if any(types.get(name) != kept for name, kept in wanted.items()):
+        return False
+    if any(table[name].null_count for name in wanted.keys() - unknown):
         return False
     if not pc.all(pc.is_finite(table["score"]), min_count=0).as_py():
         return False
@@ -117,9 +122,8 @@ def is_ranked(
     return not once or not table.num_rows or int(np.bincount(rows.to_numpy()).max()) == 1
 
 
-def _is_whole(table: pa.Table, name: str, kind: pa.DataType) -> bool:
-    nulls = int(table[name].null_count)
-    return nulls == 0 or bool(kind == _NUMBER and nulls == table.num_rows)
+def _are_null(table: pa.Table, names: Collection[str]) -> bool:
+    return all(name in table.column_names and table[name].null_count == table.num_rows for name in names)
 
 
 def _are_known(table: pa.Table, ids: pa.Array, classes: Sequence[str]) -> bool:

@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal, cast
 
-import pyarrow.compute as pc
-
-from cutaway.analysis.fixing.choosing import DOUBTFUL
 from cutaway.analysis.samples import LABEL
 from cutaway.run.decisions import Decisions, read_decisions
+from cutaway.studio.populations.doubted import MISLABELED, doubted_labels
 from cutaway.studio.populations.loaded import Loaded
 from cutaway.studio.previews import SamplePreviews
 from cutaway.studio.wire.insights import SuggestionRow, Suggestions
 
 __all__ = ["suggestions_of"]
 
-MISLABELED = "mislabeled"
-# Of labels without a score so many are listed.
-UNSCORED = 100
 _Asked = Literal["open", "decided", "all"]
 
 
@@ -39,14 +34,10 @@ def _candidates(loaded: Loaded, decisions: Decisions) -> Iterator[dict[str, Any]
 
     The analysis ranks every label; from the score on from which one is in doubt it is a suggestion.
     """
-    held = loaded.kept(MISLABELED)
+    doubted = doubted_labels(loaded)
     suggested: set[str] = set()
-    if held is not None:
+    if doubted is not None:
         columns = ["sample", "score", "reason", "subset", "label", "suggested"]
-        doubted = held.table.filter(pc.greater_equal(held.table["score"], DOUBTFUL))
-        if held.table["score"].null_count:
-            # Nothing says how likely they are wrong: a list of those that are worth a look first.
-            doubted = held.table.slice(0, UNSCORED)
         for one in doubted.select(columns).to_pylist():
             suggested.add(one["sample"])
             yield one

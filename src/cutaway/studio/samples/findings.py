@@ -11,6 +11,7 @@ from cutaway.errors import OverlayError
 from cutaway.run.decisions import STUDIO, read_decisions
 from cutaway.run.identity import Run
 from cutaway.studio.populations import Loaded
+from cutaway.studio.populations.doubted import MISLABELED, doubted_labels
 from cutaway.studio.previews import SamplePreviews
 from cutaway.studio.samples.facts import text_at
 from cutaway.studio.wire.sample import Suggestion, TwinRow
@@ -48,10 +49,11 @@ def twins_of(loaded: Loaded, previews: SamplePreviews, sample: str) -> list[Twin
 
 def suggestion_of(loaded: Loaded, sample: str, label: str | None) -> Suggestion | None:
     """Return what is said of the label of a sample, and what was decided; None where there is nothing of either."""
-    row = loaded.kept_row("mislabeled", sample)
+    row = loaded.kept_row(MISLABELED, sample)
     if row is not None and row["score"] is None:
-        # A rank says nothing of a single label.
-        row = None
+        # A rank says little of a single label, unless it is among the first.
+        first = doubted_labels(loaded)
+        row = row if first is not None and pc.index(first["sample"], sample).as_py() >= 0 else None
     decision, decided = _decision(loaded.run, sample)
     if row is None and decision is None:
         return None

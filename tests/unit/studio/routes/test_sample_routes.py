@@ -103,7 +103,8 @@ def test_a_doubt_about_a_label_and_what_was_decided_come_together(asked: Asked, 
     first = place.mislabeled.slice(0, 1).to_pylist()[0]
     told = asked.data("digits", "/sample", sample=first["sample"])["suggestion"]
     assert (told["suggested"], told["reason"]) == (first["suggested"], first["reason"])
-    assert told["score"] == pytest.approx(first["score"])
+    # So few labels have no score; which of them to look at first is known.
+    assert (told["score"], first["score"]) == (None, None)
     accepted = asked.data("digits", "/sample", sample="training/5")["suggestion"]
     assert (accepted["decision"], accepted["overlay"]) == ("accepted", "studio")
     assert accepted["decided_label"] in {"3", "4"}

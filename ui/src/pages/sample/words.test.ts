@@ -55,7 +55,7 @@ describe("suggestions", () => {
       "No evidence against it: wrong with a probability of under 0.1 %.",
       "It has no score: how many labels are wrong cannot be told, or nothing speaks about this one.",
     ]);
-    expect([0.9, 0.38, 0.0001, null].map(doubt)).toEqual(["likely", "perhaps", "hardly", "likely"]);
+    expect([0.9, 0.38, 0.0001, null].map(doubt)).toEqual(["likely", "perhaps", "hardly", "perhaps"]);
     expect(suggestionSentence({ label: "4", suggested: "9", score: 0.0001, reason: "" })).toBe("Labelled 4; hardly 9 (0.0001).");
   });
   it("that were decided say where that is kept", () => {

@@ -74,7 +74,8 @@ const DOUBTFUL = 0.15;
 
 /** How sure the analysis is, in a word: a suggestion of one in a thousand is not likely. */
 export function doubt(score: number | null): "likely" | "perhaps" | "hardly" {
-  if (score === null || score >= 0.5) return "likely";
+  if (score === null) return "perhaps";
+  if (score >= 0.5) return "likely";
   return score >= DOUBTFUL ? "perhaps" : "hardly";
 }
 
