@@ -7,7 +7,7 @@
 	bench-evaluate bench-insights bench-labels bench-population bench-rules bench-studio ui-types screenshots pin clean
 
 PYTHON ?=
-WORKERS ?= 5
+WORKERS ?= 4
 # Compiled files pay for themselves at the second start, and .venv is installed without them to be ready sooner.
 unexport PYTHONDONTWRITEBYTECODE
 with_python = @python="$$(PYTHON='$(PYTHON)' sh scripts/find_python.sh)" && "$$python"

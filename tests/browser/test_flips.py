@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.looking import count_of, parameters, settled
@@ -33,6 +34,7 @@ def listed(page: Any) -> Any:
     return page.get_by_role("list", name="Samples that flipped").get_by_role("listitem")
 
 
+@pytest.mark.slow
 def test_runs_that_were_not_compared_are_by_a_job_and_their_map_is_painted(
     open_page: WatchedPages, explored: Shown, axe: Any
 ) -> None:

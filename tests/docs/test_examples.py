@@ -12,8 +12,12 @@ from tests.docs.pages import PAGES, page_name
 
 PACKAGE = Path(cutaway.__path__[0])
 WITH_EXAMPLES = [path for path in sorted(PACKAGE.rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")]
-# Its parts, retraining several times, have tests of their own.
-LONG = {"docs/how-to/which-labels-are-wrong.md"}
+# What they do has tests of its own: retraining several times, the example of the digits, a frozen copy in a browser.
+LONG = {
+    "docs/how-to/which-labels-are-wrong.md",
+    "docs/how-to/bind-a-dataset.md",
+    "docs/how-to/share-a-frozen-run.md",
+}
 
 
 @pytest.mark.parametrize(

@@ -13,18 +13,17 @@ pytest.importorskip("keras")
 pytest.importorskip("torch")
 
 HERE = Path(__file__).parent
-QUICK = "TestMlp or left_as_it_was"
-WHOLE = (
-    f"{QUICK} or TestSequentialFile or cnn or lstm or TestFunctionalFile or two_inputs or transformer "
+SELECTED = (
+    "TestMlp or left_as_it_was or TestSequentialFile or cnn or lstm or TestFunctionalFile or two_inputs or transformer "
     "or TestSubclassedModel or layers_have or class_of_its_own or mixed or embedding"
 )
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("selected", [QUICK, pytest.param(WHOLE, marks=pytest.mark.slow)], ids=["quick", "whole"])
-def test_files_and_live_models_answer_on_torch_too(selected: str) -> None:
+@pytest.mark.slow
+def test_files_and_live_models_answer_on_torch_too() -> None:
     files = [str(HERE / name) for name in ("test_files.py", "test_keras2_files.py", "test_live_models.py")]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files, "-k", selected]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files, "-k", SELECTED]
     environment = {**os.environ, "KERAS_BACKEND": "torch", "OMP_NUM_THREADS": "1", "PYTEST_ADDOPTS": ""}
     ended = subprocess.run(
         command, cwd=HERE.parents[2], env=environment, capture_output=True, text=True, check=False, timeout=230

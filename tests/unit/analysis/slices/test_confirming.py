@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from cutaway.analysis.slices import find_slices
 from cutaway.analysis.slices.values import HeldBack
@@ -29,6 +30,7 @@ def about_noise(seed: int, *, confirm: bool) -> list[str]:
     return [" and ".join(one.where) for one in found if any(text.startswith(("noise", "shelf")) for text in one.where)]
 
 
+@pytest.mark.slow
 def test_columns_of_noise_that_a_search_tells_beside_real_slices_are_not_confirmed() -> None:
     assert sum(len(about_noise(seed, confirm=False)) for seed in range(6)) >= 1
     assert [about_noise(seed, confirm=True) for seed in range(6)] == [[]] * 6
