@@ -54,6 +54,11 @@ def table_of(look: Look, what: str) -> list[dict[str, Any]]:
 
 def _ranked(look: Look, true: Answers, ranked: list[dict[str, Any]]) -> None:
     """Compare what is counted of the ranked labels."""
+    if any(one["score"] is None for one in ranked):
+        raise TooFewError(
+            "No label has a score: it cannot be told from this training how many are wrong. Take more images "
+            "(SAMPLES=12000), or other `--epochs`."
+        )
     where, scores = "cutaway analyze mislabeled", np.array([one["score"] for one in ranked])
     look.number("labels that are ranked", f"{where} --out", len(ranked), len(true.ids))
     first, second = (

@@ -17,8 +17,8 @@ from scripts.check_numbers.places import open_studio
 from scripts.check_numbers.session import FIRST, Session
 from scripts.find_browser import browser_tests_are_skipped, find_installed
 
-# As many as it takes until the network tells right labels from wrong ones.
-EPOCHS = 20
+# As many as it takes until the network tells right labels from wrong ones; after more it knows these by heart.
+EPOCHS = 8
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.timeout(900)]
 pytest.importorskip("torch")

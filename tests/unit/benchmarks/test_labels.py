@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.labels import __main__ as labels
 from benchmarks.labels.finding import corrections
-from benchmarks.labels.jobs import Size
+from benchmarks.labels.jobs import QUICK
 from benchmarks.labels.planting import CLOTHES, DIGITS, KINDS, LETTERS, plant
 from benchmarks.labels.settings import SETTINGS, read_data
 from benchmarks.labels.watching import positions, train, watch
@@ -68,7 +68,7 @@ def test_the_whole_benchmark_runs_on_few_digits_and_judges_nothing(
 ) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    small = Size(finding=1, mending_digits=1, mending=1, planted=1, clean=1, share=0.1, whole=600)
+    small = replace(QUICK, mending_digits=1, clean=1, whole=600)
     monkeypatch.setattr(labels, "QUICK", small)
     out = tmp_path / "rows.json"
     assert labels.main(["--quick", "--no-peers", "--no-packages", "--json", str(out)]) == 0
