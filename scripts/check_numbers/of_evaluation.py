@@ -205,9 +205,14 @@ def _title(table: Table, name: str) -> str:
 
 
 def _loss_by_column(look: Look, true: Answers, name: str) -> None:
-    """Compare the mean loss by the values of a column, with its interval."""
+    """Compare the mean loss by the values of a column, with its interval: nothing selected, and the held-out subset."""
+    for selection in ({}, {"where": f"subset = {HELD_OUT}"}):
+        _shown_loss_by_column(look, true, name, selection)
+
+
+def _shown_loss_by_column(look: Look, true: Answers, name: str, selection: dict[str, str]) -> None:
     where, short = "page population, loss by column", name.removeprefix("metadata.")
-    page = look.show("population", f"{CONFUSION} button", against=name, where=f"subset = {HELD_OUT}")
+    page = look.show("population", f"{CONFUSION} button", against=name, **selection)
     page.locator(".panels").get_by_role("button", name="Table", exact=True).first.click()
     table = look.studio.table(f"[aria-label='{short} as a table'] table:has(th:nth-child(4))")
     values = true.column(name)
@@ -215,7 +220,9 @@ def _loss_by_column(look: Look, true: Answers, name: str) -> None:
         inside: Bools = true.of(HELD_OUT) & np.asarray(values == value)
         losses, row, what = true.losses[inside], str(value), f"{short} {value}"
         look.number(f"{what}, selected", where, table.cell(row, "Selected"), len(losses))
-        look.number(f"{what}, all", where, table.cell(row, "All"), int((values == value).sum()))
+        # Of all samples only where a subset was asked for; otherwise training samples do not count.
+        every = values == value if selection else inside
+        look.number(f"{what}, all", where, table.cell(row, "All"), int(every.sum()))
         mean, _, half = (table.cell(row, "Mean loss") or "").partition("±")
         look.number(f"mean loss, {what}", where, mean or None, float(losses.mean()), Figures(3, LOSS))
         low, high = mean_interval(losses)

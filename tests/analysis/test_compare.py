@@ -41,6 +41,7 @@ def found(comparison: Comparison) -> list[str]:
     return [row["slice"] for row in comparison.slices.to_pylist() if row["found"]]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("share", "drop"), [(0.01, 0.3), (0.05, 0.12)])
 def test_a_model_that_is_worse_on_one_slice_only_is_caught(share: float, drop: float) -> None:
     comparisons = [compared(seed, share, drop) for seed in range(10)]

@@ -80,6 +80,7 @@ def test_what_is_not_finite_is_marked_and_counted(open_page: WatchedPages, studi
     expect(page.get_by_role("list", name="Values of learning_rate")).not_to_contain_text("not finite")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("change", "query"),
     [

@@ -52,6 +52,7 @@ def opened(open_page: WatchedPages, studio: Shown, name: str, **settings: Any) -
     return page
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_finds_nothing_serious(
     open_page: WatchedPages, studio: Shown, axe: Callable[[Any], list[str]], name: str, theme: str
@@ -75,6 +76,7 @@ def test_axe_finds_nothing_serious_in_what_opens(
     assert axe(page) == []
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", PAGES)
 def test_a_narrow_window_never_scrolls_sideways(open_page: WatchedPages, studio: Shown, name: str) -> None:
     page = opened(open_page, studio, name, width=700)
@@ -98,6 +100,7 @@ LEFT = """() => [...document.querySelectorAll('button, a[href], input, select, t
     .map(one => one.outerHTML.slice(0, 160))"""
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ["runs", "compare", "curves", "tensors", "findings", "finding", "samples", "config"])
 def test_tab_reaches_every_control_and_it_is_seen(open_page: WatchedPages, studio: Shown, name: str) -> None:
     page = opened(open_page, studio, name)
@@ -162,6 +165,7 @@ def test_who_wants_little_motion_gets_none(open_page: WatchedPages, studio: Show
     assert page.evaluate(moving) == 0
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", [name for name in PAGES if name != "steering"])
 def test_a_reload_shows_the_same(open_page: WatchedPages, studio: Shown, name: str) -> None:
     page = opened(open_page, studio, name)

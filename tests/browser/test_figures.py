@@ -59,6 +59,7 @@ def pixels(page: Any) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB")).astype(int)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_page_is_drawn_on_its_ground(show: Open, kind: str, theme: str) -> None:
     seen = pixels(show(every_figure()[kind], dark=theme == "dark"))
@@ -72,6 +73,7 @@ def test_a_page_fits_a_narrow_window(show: Open, kind: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("text", HOSTILE)
 def test_texts_that_mean_harm_run_nothing(show: Open, text: str) -> None:
     for figure in every_figure(text).values():

@@ -66,6 +66,7 @@ def test_a_double_click_opens_the_curves(open_page: WatchedPages, copies: Copies
     expect(page.get_by_role("link", name="Steering")).to_be_hidden()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("tab", ["tensors", "findings", "samples", "layers", "config"])
 def test_every_page_of_a_training_is_there(open_page: WatchedPages, copies: Copies, axe: Any, tab: str) -> None:
     # axe fetches style sheets by itself, which the policy of a copy refuses.
@@ -119,6 +120,7 @@ def test_it_may_be_moved(open_page: WatchedPages, copies: Copies, tmp_path: Path
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("tab", ["", "tensors", "findings", "config"])
 def test_texts_that_mean_harm_are_shown_as_text(
     open_page: WatchedPages, copies: Copies, hostile_run: str, tab: str

@@ -38,6 +38,7 @@ def assert_only_text(page: Any) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("tab", TABS)
 def test_every_tab_of_a_run_shows_them_as_text(
     open_page: WatchedPages, studio: Shown, hostile_run: str, tab: str
@@ -131,6 +132,7 @@ def hostile_sample(runs: Path, hostile_run: str, studio: Shown) -> str:
     return sample
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("tab", "query"),
     [

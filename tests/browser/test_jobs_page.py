@@ -98,6 +98,7 @@ def test_an_analysis_is_started_finishes_and_leads_to_what_it_made(
     expect(page.get_by_role("link", name="Open the labels")).to_have_count(2)
 
 
+@pytest.mark.slow
 def test_progress_and_log_come_and_a_cancelled_job_ends(
     open_page: WatchedPages, working: Shown, insects: Path, axe: Any, theme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -103,6 +103,7 @@ def test_a_file_that_is_no_picture_is_refused_in_words_and_a_sample_is_found_by_
     expect(page).to_have_url(re.compile("/sample"))
 
 
+@pytest.mark.slow
 def test_a_model_of_words_says_why_no_file_can_be_tried(
     open_page: WatchedPages, explored: Shown, axe: Any, theme: str
 ) -> None:

@@ -33,6 +33,7 @@ ABOUT_SAMPLES = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ABOUT_SAMPLES)
 def test_a_page_about_samples_fits_on_a_phone(open_page: WatchedPages, compared: Shown, name: str) -> None:
     address, ready = ABOUT_SAMPLES[name]

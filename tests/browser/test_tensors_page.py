@@ -114,6 +114,7 @@ def test_the_map_goes_by_keys(open_page: WatchedPages, studio: Shown) -> None:
     expect(page).not_to_have_url(re.compile("from="))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "query",
     [

@@ -87,6 +87,7 @@ def models(path: Path) -> Iterator[tuple[Model, Model]]:
         yield here, there
 
 
+@pytest.mark.one_in(2)
 def test_a_process_of_its_own_gives_the_same_answers(models: tuple[Model, Model]) -> None:
     here, there = models
     assert there.inputs == here.inputs

@@ -12,8 +12,15 @@ from tests.docs.pages import PAGES, page_name
 
 PACKAGE = Path(cutaway.__path__[0])
 WITH_EXAMPLES = [path for path in sorted(PACKAGE.rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")]
-# What they do has tests of its own: retraining several times, the example of the digits, a frozen copy in a browser.
+# What they do has tests of its own: retraining several times, the example of the digits, a frozen copy in a browser, a
+# training that is told what to do, reports, tests of slices, questions to the studio, files read without Cutaway.
 LONG = {
+    "docs/tutorial/watch-digits.md",
+    "docs/how-to/control-a-training.md",
+    "docs/how-to/mail-a-report.md",
+    "docs/how-to/gate-a-release-in-ci.md",
+    "docs/how-to/ask-the-studio-from-a-program.md",
+    "docs/reference/format.md",
     "docs/how-to/which-labels-are-wrong.md",
     "docs/how-to/bind-a-dataset.md",
     "docs/how-to/share-a-frozen-run.md",

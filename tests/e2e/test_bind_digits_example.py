@@ -60,6 +60,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
 
 
 class TestHealthy:
+    @pytest.mark.one_in(3)
     @pytest.mark.parametrize("model", MODELS)
     def test_the_binding_fits_each_of_its_models_and_they_are_right(self, model: str) -> None:
         pytest.importorskip(NEEDS[model])
@@ -211,6 +212,7 @@ MODELS_OF_OTHERS: dict[str, Case] = {
 BROKEN = BINDINGS | MODELS_OF_OTHERS
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("case", BROKEN)
 def test_a_broken_copy_gets_the_right_first_diagnosis(case: str, copy: Path) -> None:
     broken, model, code, words = BROKEN[case]
@@ -244,6 +246,7 @@ def test_the_first_diagnosis_names_the_line(case: str, line: str, copy: Path) ->
     assert line in Path(path).read_text(encoding="utf-8").splitlines()[int(number) - 1]
 
 
+@pytest.mark.slow
 def test_a_broken_copy_ends_with_1_and_says_what_to_repair(copy: Path) -> None:
     BROKEN["encoder raises"][0](copy)
     done = cutaway("check", cwd=copy)

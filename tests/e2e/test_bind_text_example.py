@@ -75,6 +75,7 @@ def test_the_binding_fits_its_model_and_it_is_right(model: Model) -> None:
     assert {row.status for row in report.rows} == {CheckStatus.PASS}
 
 
+@pytest.mark.slow
 def test_sentences_of_two_subsets_that_are_one_to_the_model_are_found(tmp_path: Path) -> None:
     folder = copied(tmp_path)
     path = folder / "leap_binder.py"
@@ -106,6 +107,7 @@ def test_unknown_words_cost_answers(evaluated: Evaluation) -> None:
     assert fewest.mean() > most.mean() + 0.03
 
 
+@pytest.mark.slow
 def test_hiding_the_word_that_tells_costs_more_than_hiding_another(dataset: Dataset, model: Model) -> None:
     told = telling(*arrays(dataset, "training"))
     tokens, labels = arrays(dataset, "test")

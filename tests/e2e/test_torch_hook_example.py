@@ -21,6 +21,7 @@ def last_step(home: Path, run: str) -> int:
     return -1 if shown["last_step"] is None else int(shown["last_step"])
 
 
+@pytest.mark.slow
 def test_a_second_process_sees_statistics_grow_while_the_example_trains(tmp_path: Path) -> None:
     training = subprocess.Popen([sys.executable, EXAMPLE], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     try:

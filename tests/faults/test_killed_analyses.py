@@ -106,6 +106,7 @@ def test_killed_analyses_go_on_and_end_as_if_undisturbed(
         _is_like(folder, undisturbed)
 
 
+@pytest.mark.slow
 def test_what_a_killed_writer_left_is_swept(
     analysts: Nursery, evaluated: Path, undisturbed: Path, tmp_path: Path, kills: int
 ) -> None:

@@ -94,6 +94,7 @@ class Pages:
         return "/api/jobs", "", wanted
 
 
+@pytest.mark.slow
 def test_what_a_killed_studio_answered_is_there_and_jobs_go_on(studios: Nursery, tmp_path: Path, kills: int) -> None:
     chance = random.Random(11)
     run = make(tmp_path / "runs", "made", 8000, analyses=False)

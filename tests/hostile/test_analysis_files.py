@@ -67,6 +67,7 @@ def refused_or_done(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[i
     return code, captured.err
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.95])
 def test_what_was_kept_and_is_cut_short_is_made_anew(made: Path, folder: Path, share: float) -> None:
     kept = list(evaluation_of(folder).path.glob("*.*.parquet"))
@@ -143,6 +144,7 @@ LIES_IN_A_RANKED_TABLE: dict[str, Callable[[pa.Table], pa.Table]] = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("lie", LIES_IN_A_RANKED_TABLE)
 def test_a_ranked_table_that_no_analysis_gives_is_made_anew(
     made: Path, folder: Path, lie: str, capsys: pytest.CaptureFixture[str]
@@ -183,6 +185,7 @@ def test_neighbours_that_nobody_can_have_are_looked_for_anew(folder: Path, lie: 
     np.testing.assert_array_equal(again.distances, honest.distances)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "lie",
     [

@@ -45,6 +45,7 @@ def saved(model: keras.Model, kind: str, folder: Path) -> Backend:
     return load("model_formats", kind[1:])(path, trust=False, custom_layers={})
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("network", "kind"), cells(networks.ARCHITECTURES, FORMATS, whole="CNN"), indirect=["network"], scope="module"
 )

@@ -46,6 +46,7 @@ def exported(module: torch.nn.Module, batch: networks.Batch, kind: str, folder: 
     return load("model_formats", "onnx")(target, trust=False, custom_layers={})
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("name", "kind"), cells(networks.ARCHITECTURES, FORMATS, whole="LSTM"))
 def test_a_network_is_the_same_in_every_format(name: str, kind: str, tmp_path: Path) -> None:
     module, batch = networks.make(name)

@@ -104,6 +104,7 @@ def asks_for(folder: Path, **environment: str) -> list[str]:
     return required
 
 
+@pytest.mark.slow
 def test_a_wheel_is_built_with_its_page_and_no_node_of_the_machine(checkout: Path) -> None:
     done = build(with_tools(checkout), PATH=str(checkout))
     assert done.returncode == 0, done.stdout

@@ -32,6 +32,7 @@ def test_files_and_live_models_answer_on_torch_too() -> None:
     assert " passed" in ended.stdout
 
 
+@pytest.mark.slow
 def test_the_backend_is_tensorflow_where_nobody_chose_and_nan_stays_nan(tmp_path: Path) -> None:
     pytest.importorskip("tensorflow")
     environment = {key: value for key, value in os.environ.items() if key != "KERAS_BACKEND"}

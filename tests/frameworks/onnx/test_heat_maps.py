@@ -33,6 +33,7 @@ def values_of(maps: Any) -> Any:
     return np.stack([one.values if one.attribution is None else one.attribution for one in maps])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_an_export_has_captums_map_of_the_module(model: models.Model, method: str) -> None:
     windows = {"window": WINDOW, "stride": STRIDE} if method == "occlusion" else {}

@@ -116,6 +116,7 @@ def test_a_second_launch_does_not_join_the_run_of_the_first(tmp_path: Path, zygo
         assert recorded.numbers("worker_0") == recorded.numbers("worker_1") == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_two_hooks_of_one_launch_have_two_runs_that_both_workers_share(tmp_path: Path, zygote: Zygote) -> None:
     first, second = launch(zygote, tmp_path, include_workers="all", runs=2)
     assert first["out_dir"] == second["out_dir"]

@@ -33,6 +33,7 @@ for step in range(5):
 """
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("last_words", "state", "code"),
     [

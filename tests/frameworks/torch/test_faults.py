@@ -68,6 +68,7 @@ def assert_trained(model: nn.Module) -> None:
 # -- a storage that fails --------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("lasting", [False, True])
 @pytest.mark.parametrize("call", range(1, 40, 3))
 def test_whichever_write_fails_training_ends_well_and_one_line_says_so(
@@ -168,6 +169,7 @@ print("equal" if result(model) == wanted else "different")
 """
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("fault", "reason"), [("full", "too large"), ("read-only", "ermission denied"), ("deleted", "gone")]
 )

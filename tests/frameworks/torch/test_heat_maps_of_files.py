@@ -24,6 +24,7 @@ def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         yield model
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_file_gets_the_maps_of_the_module(file: models.Model, method: str) -> None:
     batch = BATCHES[CNN]["image"][:3]

@@ -43,6 +43,7 @@ class TestFileOfCNNWithFixedBatch(FileContract):
     kind, fixed = CNN, True
 
 
+@pytest.mark.slow
 class TestFileOfEncoder(FileContract):
     kind = Encoder
 

@@ -316,6 +316,7 @@ def test_every_question_about_every_kind_ends_in_words(cutaway: Cutaway, home: P
             assert "\x1b" not in out + err
 
 
+@pytest.mark.slow
 def test_tables_are_the_same_in_csv_and_parquet(cutaway: Cutaway, run: str, home: Path) -> None:
     import csv
 

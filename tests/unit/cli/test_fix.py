@@ -212,6 +212,7 @@ def scored(*values: str) -> tuple[str, ...]:
     )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("value", "said", "code"),
     [

@@ -53,6 +53,7 @@ def _batch(schema: pa.Schema, chance: random.Random, rows: int, length: int, nul
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("table", sorted(SCHEMAS))
 @given(
     groups=st.lists(

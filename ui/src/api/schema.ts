@@ -2694,7 +2694,7 @@ export interface components {
             max: number | null;
             /**
              * Strength
-             * @description How closely the loss follows it, from 0 to 1, where that was analysed.
+             * @description How closely the loss of held-out samples follows it, from 0 to 1, where that was analysed.
              */
             strength: number | null;
         };

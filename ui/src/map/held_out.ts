@@ -18,7 +18,7 @@ export function heldOut(names: readonly string[]): string[] {
 
 /**
  * The points of a selection that count: the held-out ones, or those of training where none of these has an answer; all
- * where somebody `asked` for subsets. `answered` says of a point whether it has a label and a prediction.
+ * where somebody `asked` for subsets. `answered` says of a point whether it has what is counted.
  */
 export function counted(subset: CodedColumn, answered: (point: number) => boolean, chosen: Chosen, asked: boolean): Counted {
   const total = chosen === null ? subset.codes.length : chosen.length;
@@ -35,7 +35,11 @@ export function counted(subset: CodedColumn, answered: (point: number) => boolea
     else if (isHeld[code]) ofHeld++;
   }
   if (asked) return { points: chosen, left: 0, mixed: ofHeld > 0 && ofTraining > 0 };
-  const among = (code: number): boolean => (ofHeld > 0 ? (isHeld[code] ?? false) : code === training);
-  const points = Uint32Array.from({ length: total }, (_, j) => point(j)).filter((i) => among(subset.codes[i]!));
+  const points = new Uint32Array(ofHeld > 0 ? ofHeld : ofTraining);
+  for (let j = 0, next = 0; j < total; j++) {
+    const i = point(j);
+    const code = subset.codes[i]!;
+    if (answered(i) && (ofHeld > 0 ? isHeld[code] : code === training)) points[next++] = i;
+  }
   return { points, left: ofHeld > 0 ? ofTraining : 0, mixed: false };
 }

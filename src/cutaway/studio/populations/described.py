@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from cutaway.analysis.curves.strength import rank_correlation_value, rank_share_value
 from cutaway.analysis.samples import CORRECT, LABEL, LOSS, PREDICTION, SAMPLE, SUBSET
+from cutaway.analysis.samples.held_out import judged_rows
 from cutaway.arrays import Float64Array, Int64Array
 from cutaway.run.evaluated.glimpse import LARGE, Told, glimpse_of, together, told_by_files
 from cutaway.run.exporting import is_text, readable_texts
@@ -82,11 +83,14 @@ def _own_described(loaded: Loaded) -> list[PopulationColumn]:
 def _all_described(
     loaded: Loaded, table: pa.Table, names: Sequence[str], told: Mapping[str, Told]
 ) -> list[PopulationColumn]:
-    ranked = np.random.default_rng(0).permutation(len(table))[:MOST_RANKED]
+    ranked = np.random.default_rng(0).permutation(len(table))
     loss = None
     if LOSS in loaded.own_columns:
-        whole = table[LOSS] if LOSS in table.column_names else loaded.column(LOSS)
-        loss = numbers(whole)[ranked]
+        losses, subsets = (table[one] if one in table.column_names else loaded.column(one) for one in (LOSS, SUBSET))
+        known = numbers(losses)
+        # Training samples do not tell what the loss depends on.
+        ranked = ranked[judged_rows(subsets, np.isfinite(known))[ranked]][:MOST_RANKED]
+        loss = known[ranked]
     seen = _DescribedRows(table, len(loaded), ranked, loss, told)
     ids = len(loaded) - loaded.repeated_ids
     return [_described(name, readable_texts(table[name]), seen, ids if name == SAMPLE else None) for name in names]
@@ -184,7 +188,7 @@ def _distinct(column: pa.ChunkedArray) -> int:
 
 
 def _strength(column: pa.ChunkedArray, kind: Kind, seen: _DescribedRows) -> float | None:
-    """Return how closely the loss follows a column, by ranks, on a fair sample of the rows."""
+    """Return how closely the loss follows a column, by ranks, on a fair sample of the rows the model is judged by."""
     loss = seen.loss
     if loss is None or kind == "text":
         return None

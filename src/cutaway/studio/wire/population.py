@@ -66,7 +66,9 @@ class PopulationColumn(Wire):
     missing: int
     min: Number
     max: Number
-    strength: Number = Field(description="How closely the loss follows it, from 0 to 1, where that was analysed.")
+    strength: Number = Field(
+        description="How closely the loss of held-out samples follows it, from 0 to 1, where that was analysed."
+    )
 
 
 class AnalysisRow(Wire):

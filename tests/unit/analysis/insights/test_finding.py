@@ -19,6 +19,7 @@ from tests.analysis.insight_populations import made, no_neighbours
 from tests.unit.analysis.kinds import KINDS, evaluated_kind
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_evaluation_gives_insights_or_says_why_not(kind: str, tmp_path: Path) -> None:
     folder, _ = evaluated_kind(kind, tmp_path / "run")

@@ -85,6 +85,7 @@ def test_every_kind_has_its_reasons() -> None:
     assert set(LEFT_OUT) == set(KINDS)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", KINDS)
 def test_what_applies_is_done_and_the_rest_has_a_reason(name: str, tmp_path: Path) -> None:
     population = opened(*evaluated_kind(name, tmp_path / "run"))

@@ -120,6 +120,7 @@ with Population.open(sys.argv[1], dataset=kind.dataset, model=kind.model) as pop
 """
 
 
+@pytest.mark.slow
 def test_whatever_is_drawn_at_random_repeats_with_its_seed_in_another_process(tmp_path: Path) -> None:
     said = []
     for number in range(2):

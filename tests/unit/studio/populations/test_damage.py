@@ -58,6 +58,7 @@ def test_a_healthy_one_answers_everything(tmp_path: Path, evaluation: Evaluation
 MAP = "joint.map.latent.parquet"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", [MAP, "joint.clusters.latent.parquet", "joint.mislabeled.latent.parquet"])
 @pytest.mark.parametrize("content", [b"", b"no parquet", None])
 def test_a_damaged_analysis_counts_as_not_made_and_is_said(
@@ -119,6 +120,7 @@ def test_places_that_no_screen_holds_are_left_out_and_said(tmp_path: Path, evalu
         assert any("farther out" in note for note in asked.data("made", "/population")["map_notes"])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "change",
     [
@@ -165,6 +167,7 @@ def test_a_truncated_table_is_refused_in_words(tmp_path: Path, evaluation: Evalu
     assert set(statuses(tmp_path).values()) <= {200, 422}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "change",
     [

@@ -62,8 +62,10 @@ class TestDetail:
         assert columns["loss"]["min"] <= columns["loss"]["max"]
         assert columns["suspicion"]["group"] == "analysis"
 
-    def test_the_loss_follows_the_column_that_was_made_of_it_most(self, asked: Asked) -> None:
-        columns = {one["name"]: one["strength"] for one in asked.data("made", "/population")["columns"]}
+    def test_the_loss_of_held_out_samples_follows_the_column_that_was_made_of_it_most(self, tmp_path: Path) -> None:
+        make(tmp_path, samples=2000, analyses=False)
+        with studio_of(tmp_path) as asked:
+            columns = {one["name"]: one["strength"] for one in asked.data("made", "/population")["columns"]}
         others = [
             value for name, value in columns.items() if name.startswith("metadata.measure_") and name[-2:] != "_0"
         ]

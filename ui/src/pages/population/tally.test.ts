@@ -44,4 +44,17 @@ describe("what is counted of a selection", () => {
     expect([...confused(true).confusion.counts]).toEqual([1, 1, 1, 1]);
     expect([confused(true).counted.left, confused(true).counted.mixed]).toEqual([0, true]);
   });
+
+  it("has the mean loss of what is held out, and of training only where it is asked for or compared", () => {
+    const mixed: Record<string, Column> = { ...columns, subset: { kind: "category", name: "subset", codes: Int32Array.of(0, 1, 0, 1), names: ["validation", "training"] } };
+    const against = (column: string, subsets: boolean, chosen: Uint32Array | null = null) => tallied({ histograms: [], against: column, confusion: false, subsets }, chosen, chosen, (name) => mixed[name], bin, ["a", "b"]).against!;
+    expect(against("label", false).means.map((one) => [one.count, one.mean])).toEqual([[1, 0.5], [1, 2.5]]);
+    expect([against("label", false).counted.left, against("label", false).counted.mixed]).toEqual([2, false]);
+    expect(against("label", true).means.map((one) => [one.count, one.mean])).toEqual([[2, 1], [2, 3]]);
+    expect([against("label", true).counted.left, against("label", true).counted.mixed]).toEqual([0, true]);
+    expect(against("label", false, Uint32Array.of(0, 1)).all.map((one) => one.count)).toEqual([1, 1]);
+    expect(against("label", false, Uint32Array.of(1, 3)).means.map((one) => one.mean)).toEqual([1.5, 3.5]);
+    expect(against("subset", false).means.map((one) => one.mean).sort()).toEqual([1.5, 2.5]);
+    expect([against("subset", false).counted.left, against("subset", false).counted.mixed]).toEqual([0, false]);
+  });
 });

@@ -12,7 +12,7 @@ export interface Wanted {
   /** The column that the loss is set against; empty for none. */
   against: string;
   confusion: boolean;
-  /** Whether subsets were asked for; the matrix is of held-out samples otherwise. */
+  /** Whether subsets were asked for; the matrix and the mean loss are of held-out samples otherwise. */
   subsets?: boolean;
   /** The column whose names are counted for the legend. */
   legend?: string;
@@ -26,14 +26,14 @@ export interface Bars {
 
 export interface Tallies {
   bars: ReadonlyMap<string, Bars>;
-  against: { binned: Binned; means: BinMean[]; all: BinMean[] } | null;
+  against: { binned: Binned; means: BinMean[]; all: BinMean[]; counted: Counted } | null;
   confusion: { confusion: Confusion; names: readonly string[]; counted: Counted } | null;
   legend: Uint32Array | null;
 }
 
 // What all points have does not change with the selection.
 const whole = new WeakMap<Binned, Uint32Array>();
-const wholeMeans = new WeakMap<Binned, { of: object; means: BinMean[] }>();
+const wholeMeans = new WeakMap<Binned, { of: object; asked: boolean; means: BinMean[] }>();
 const alike = new WeakMap<CodedColumn, { prediction: CodedColumn; classes: readonly string[]; codes: [CodedColumn, CodedColumn] }>();
 
 /** `beside` are the points whose confusions count: those of the selection without what it says of labels and predictions. */
@@ -43,7 +43,7 @@ export function tallied(wanted: Wanted, chosen: Chosen, beside: Chosen, column: 
     const found = column(name);
     if (found) bars.set(name, barsOf(bin(found), chosen));
   }
-  return { bars, against: againstOf(column(wanted.against), column("loss"), bin, chosen), confusion: wanted.confusion ? matrixOf(wanted, column, classes, beside) : null, legend: legendOf(column(wanted.legend ?? ""), chosen) };
+  return { bars, against: againstOf(wanted, column, bin, chosen), confusion: wanted.confusion ? matrixOf(wanted, column, classes, beside) : null, legend: legendOf(column(wanted.legend ?? ""), chosen) };
 }
 
 function barsOf(binned: Binned, chosen: Chosen): Bars {
@@ -52,13 +52,21 @@ function barsOf(binned: Binned, chosen: Chosen): Bars {
   return { binned, all, chosen: chosen === null ? all : countsOf(binned, chosen) };
 }
 
-function againstOf(column: Column | undefined, loss: Column | undefined, bin: (column: Column) => Binned, chosen: Chosen): Tallies["against"] {
-  if (!column || loss?.kind !== "number") return null;
-  const binned = bin(column);
+function againstOf(wanted: Wanted, column: (name: string) => Column | undefined, bin: (column: Column) => Binned, chosen: Chosen): Tallies["against"] {
+  const [along, loss, subset] = [wanted.against, "loss", "subset"].map(column);
+  if (!along || loss?.kind !== "number" || !subset || subset.kind === "number") return null;
+  const binned = bin(along);
+  // Along subsets, to compare them is what is asked for.
+  const asked = wanted.against === "subset" || (wanted.subsets ?? false);
+  const meansFor = (points: Chosen): [BinMean[], Counted] => {
+    const of = counted(subset, (i) => Number.isFinite(loss.values[i]), points, asked);
+    return [meansOf(binned, loss.values, of.points), of];
+  };
+  const [means, of] = meansFor(chosen);
   const kept = wholeMeans.get(binned);
-  const all = kept?.of === loss.values ? kept.means : meansOf(binned, loss.values, null);
-  wholeMeans.set(binned, { of: loss.values, means: all });
-  return { binned, all, means: chosen === null ? all : meansOf(binned, loss.values, chosen) };
+  const all = chosen === null ? means : kept?.of === loss.values && kept.asked === asked ? kept.means : meansFor(null)[0];
+  wholeMeans.set(binned, { of: loss.values, asked, means: all });
+  return { binned, all, means, counted: along === subset ? { ...of, mixed: false } : of };
 }
 
 function matrixOf(wanted: Wanted, column: (name: string) => Column | undefined, classes: readonly string[], chosen: Chosen): Tallies["confusion"] {
