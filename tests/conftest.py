@@ -15,7 +15,7 @@ import pytest
 # A machine that is busy with other things is slow: how long an example takes, or making one, says nothing.
 UNTIMED: Any = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
 # A change is judged by the same examples as the code before it; `make test-all` draws others each time.
-hypothesis.settings.register_profile("quick", max_examples=30, derandomize=True, **UNTIMED)
+hypothesis.settings.register_profile("quick", max_examples=20, derandomize=True, **UNTIMED)
 hypothesis.settings.register_profile("full", max_examples=200, **UNTIMED)
 hypothesis.settings.load_profile(os.environ.get("CUTAWAY_EXAMPLES", "quick"))
 

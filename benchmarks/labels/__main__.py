@@ -26,7 +26,7 @@ from benchmarks.labels.jobs import FULL, QUICK, chunks, finding_cases, mending_c
 from benchmarks.labels.packages import PackageUnavailable, fetched
 from benchmarks.labels.picture import reliability_svg
 from benchmarks.labels.report import markdown, text
-from benchmarks.labels.sets import SETS, was_held_back
+from benchmarks.labels.sets import SETS
 from benchmarks.labels.tables import COMBINING
 from benchmarks.peers import PeerUnavailable, bench_folder, interpreter
 from benchmarks.population.images import VARIABLE, find_mnist
@@ -128,7 +128,7 @@ class Measured:
             if isinstance(one, str)
         ]
         for name, held in (("held back", True), ("looked at", False)):
-            mine = [one for one in told if was_held_back(one["setting"], one["seed"]) is held]
+            mine = [one for one in told if SETS[one["setting"]].held_back is held]
             rows += scored.score_rows(name, mine, self._judge)
             if held and self._options.picture:
                 title = "Scores beside the share that is wrong, of cases that were held back"

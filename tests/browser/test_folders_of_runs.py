@@ -56,6 +56,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_thousands_of_runs_are_scrolled_without_loading_all(open_page: WatchedPages, many: Path) -> None:
     asked: list[str] = []
     with showing(many) as studio:

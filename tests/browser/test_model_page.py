@@ -137,6 +137,7 @@ def test_a_model_that_is_gone_is_said_and_its_samples_stay(
         away.rename(kept)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own_cache")
 def test_a_studio_to_look_at_changes_nothing_and_says_so_but_finds_similars(
     open_page: WatchedPages, populations: Path, digits_run: Path, axe: Any

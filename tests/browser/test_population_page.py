@@ -92,6 +92,7 @@ def swatches(page: Any) -> list[tuple[int, int, int]]:
 
 
 class TestTheMap:
+    @pytest.mark.one_in(2)
     def test_is_painted_in_the_colours_of_its_legend(
         self, open_map: Callable[..., SeenMap], either_run: Path, theme: str, axe: Any
     ) -> None:
@@ -118,6 +119,7 @@ class TestTheMap:
         expect(page.locator("[data-sample]")).to_be_visible()
         assert axe(page) == []
 
+    @pytest.mark.one_in(2)
     def test_draws_points_larger_the_larger_their_loss(
         self, open_map: Callable[..., SeenMap], either_run: Path
     ) -> None:
@@ -211,6 +213,7 @@ def _middle(seen_map: SeenMap, point: int) -> tuple[float, float]:
 
 
 class TestSelecting:
+    @pytest.mark.one_in(2)
     def test_by_drawing_takes_what_lies_inside_and_can_be_taken_back(
         self, open_map: Callable[..., SeenMap], explored: Shown, either_run: Path
     ) -> None:
@@ -279,6 +282,7 @@ class TestSelecting:
         legend.locator(f"button[title^='{second}:']").click()
         assert selected(page) == counts[second]
 
+    @pytest.mark.one_in(2)
     def test_by_the_panels_beside_the_map(
         self, open_map: Callable[..., SeenMap], explored: Shown, either_run: Path
     ) -> None:
@@ -337,6 +341,7 @@ class TestSelecting:
         subsets.get_by_role("button", name="validation").click()
         expect(part).to_contain_text(f" right, {wrong.total()} wrong, training included")
 
+    @pytest.mark.one_in(2)
     def test_is_there_again_after_a_reload(self, open_map: Callable[..., SeenMap], either_run: Path) -> None:
         seen_map = open_map(either_run)
         page = seen_map.page

@@ -102,6 +102,7 @@ def test_a_process_of_its_own_gives_the_same_answers(models: tuple[Model, Model]
         assert np.allclose(layers[name], values, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.one_in(2)
 def test_gradients_cross_too(models: tuple[Model, Model]) -> None:
     here, there = models
     if here.description.differentiable:
@@ -112,6 +113,7 @@ def test_gradients_cross_too(models: tuple[Model, Model]) -> None:
         assert np.array_equal(theirs.activation, ROWS)
 
 
+@pytest.mark.one_in(2)
 def test_random_weights_are_drawn_in_the_process_alike(models: tuple[Model, Model]) -> None:
     here, there = models
     wanted = {name: values.copy() for name, values in there.predict(ROWS).items()}

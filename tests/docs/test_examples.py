@@ -17,6 +17,8 @@ WITH_EXAMPLES = [path for path in sorted(PACKAGE.rglob("*.py")) if ">>> " in pat
 LONG = {
     "docs/tutorial/watch-digits.md",
     "docs/how-to/control-a-training.md",
+    "docs/how-to/add-a-visualizer.md",
+    "docs/explanation/what-is-lost-in-a-kill.md",
     "docs/how-to/mail-a-report.md",
     "docs/how-to/gate-a-release-in-ci.md",
     "docs/how-to/ask-the-studio-from-a-program.md",

@@ -139,6 +139,7 @@ def hidden_scores(model: Model, tokens: npt.NDArray[np.int64], label: int) -> np
     return scores
 
 
+@pytest.mark.slow
 def test_gradients_reach_the_words_and_not_the_padding(dataset: Dataset, model: Model) -> None:
     tokens = arrays(dataset, "validation")[0][:64]
     embedding = model.layers[0].name

@@ -135,6 +135,7 @@ def test_two_that_analyse_one_run_do_not_hurt_each_other(
     _is_like(folder, undisturbed)
 
 
+@pytest.mark.slow
 def test_a_killed_pass_over_a_layer_goes_on(analysts: Nursery, evaluated: Path, tmp_path: Path, kills: int) -> None:
     chance = random.Random(7)
     for number in range(max(kills // 4, 5)):

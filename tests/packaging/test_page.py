@@ -127,6 +127,7 @@ def test_node_is_asked_for_only_where_the_page_must_be_built(checkout: Path, pag
     assert asks_for(with_page(checkout, page)) == []
 
 
+@pytest.mark.slow
 def test_an_sdist_has_sources_and_page_and_needs_no_node(
     checkout: Path, page: Path, dead_npm: dict[str, str], tmp_path: Path
 ) -> None:

@@ -51,12 +51,14 @@ def predicts_as(loaded: cutaway.models.Model, batch: Any, expected: Any) -> None
 class TestModelImport:
     batch = np.linspace(-1, 1, 24, dtype=np.float32).reshape(4, 6)
 
+    @pytest.mark.slow
     def test_a_keras_model_as_a_saved_model(self, folder: Path, keras_model: Any) -> None:
         block = guide.changed(guide.SAVED_MODEL, "Save a Keras model as a SavedModel")
         run(block, {"model": keras_model})
         expected = keras_model.predict(self.batch, verbose=0)
         predicts_as(cutaway.models.load(folder / "path/to/location"), self.batch, expected)
 
+    @pytest.mark.slow
     def test_a_keras_model_as_h5(self, folder: Path, keras_model: Any) -> None:
         run(guide.changed(guide.H5, "Save a Keras model as H5"), {"model": keras_model})
         expected = keras_model.predict(self.batch, verbose=0)

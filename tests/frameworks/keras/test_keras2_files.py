@@ -61,6 +61,7 @@ class TestTwoInputs(BackendContract):
         return batch_for(backend.description.inputs)
 
 
+@pytest.mark.slow
 class TestLstm(BackendContract):
     @pytest.fixture(scope="class")
     @classmethod

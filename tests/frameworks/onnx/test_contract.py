@@ -73,6 +73,7 @@ class TestMLPByTheLegacyExporter(ExportContract):
     dynamo = False
 
 
+@pytest.mark.slow
 class TestCNNByDynamo(ExportContract):
     kind = CNN
 
@@ -100,6 +101,7 @@ class TestEncoderByTheLegacyExporter(ExportContract):
         assert np.abs(gradient).max() > 0
 
 
+@pytest.mark.slow
 class TestTwoInputsByDynamo(ExportContract):
     kind = TwoInputs
 

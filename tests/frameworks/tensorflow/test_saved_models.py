@@ -73,7 +73,7 @@ class TestModelOfPlainTensorFlow(BackendContract):
         return batch_for(backend.description.inputs)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_a_folder_answers_as_the_model_that_it_was_exported_from(name: str, tmp_path: Path) -> None:
     source = perturbed(ARCHITECTURES[name]())

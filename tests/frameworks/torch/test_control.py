@@ -373,6 +373,7 @@ dist.destroy_process_group()
 """
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="torch was built without it")
 @pytest.mark.parametrize("workers", ["one", "all"])
 def test_all_processes_stop_at_the_same_step(tmp_path: Path, zygote: Zygote, workers: str) -> None:

@@ -107,6 +107,7 @@ def test_all_workers_write_into_the_chiefs_run(tmp_path: Path, zygote: Zygote, e
         assert len(list_runs(tmp_path / "runs")) == 1
 
 
+@pytest.mark.slow
 def test_a_second_launch_does_not_join_the_run_of_the_first(tmp_path: Path, zygote: Zygote) -> None:
     one = launch(zygote, tmp_path, include_workers="all")
     two = launch(zygote, tmp_path, include_workers="all")

@@ -157,6 +157,7 @@ class TestUnusualPrograms:
             assert close(backend.predict(batch)["output"], wanted, 1e-5)
         assert np.abs(backend.gradient(batch, Question("output", "x")).gradient).max() > 0
 
+    @pytest.mark.slow
     def test_a_program_of_core_operators_only(self, tmp_path: Path) -> None:
         for kind in (MLP, CNN, Encoder):
             torch.export.save(program_of(kind).run_decompositions(), str(tmp_path / "core.pt2"))

@@ -16,7 +16,7 @@ from cutaway.analysis.labels.rate import WrongShare, estimate_rate, places_of
 from cutaway.analysis.labels.weighing import answers, chances_of, fit_weights, weigh_with_flips
 from cutaway.arrays import BoolArray, Float64Array, IndexArray, Int64Array
 
-__all__ = ["Calibrated", "calibrate"]
+__all__ = ["Calibrated", "calibrate", "how_far_by_heart"]
 
 # Fewer samples than this say nothing about how many labels are wrong.
 FEWEST, FEWEST_HELD_OUT = 100, 200
@@ -25,8 +25,13 @@ MOST_AGAINST = 0.3
 # Of fewer samples not more than this share may be.
 FEWEST_HARD, MOST_AGAINST_FEW = 1_000, 0.1
 # Labels that were trained on are contradicted less often than held-out ones by at most so much, or they were learned by
-# heart; for certain where they are contradicted so many times less often.
-BY_HEART, SURELY_BY_HEART = 0.05, 2.0
+# heart.
+BY_HEART = 0.03
+# Held-out labels that are contradicted so many times as often are no sign of it; from the second number on they are a
+# sure one.
+NOT_BY_HEART, SURELY_BY_HEART = 1.1, 1.6
+# Contradicted labels are counted as if there were so many more among either.
+MORE_AGAINST = 2
 # A share of wrong labels from which on it matters, and one that cannot be told from none.
 MATTERS, NONE = 0.005, 0.002
 # No number is told that may as well be so many times as large, or that a second estimate differs from so far.
@@ -36,9 +41,10 @@ OFF = 1.2
 # What is assumed to rank by where the share of wrong labels is not known.
 ASSUMED = 0.02
 # The weights of features that are usual: of the model, the linear fit and the neighbours, each with its bounded copy.
-USUAL = np.array([0.5, -0.5, 0.3, 0.6, 1.0, 0.0])
-# The weights where labels were learned by heart: by fitted ones, wrong labels would look right.
-DISTRUSTFUL = np.array([1.0, 0.0, 0.5, 0.0, 0.5, 0.0])
+USUAL = np.array([0.5, -0.5, 0.3, 0.5, 0.9, 0.0])
+# The weights where labels were learned by heart, so that latent vectors speak for wrong ones, too: the model's part is
+# what it said before. Nothing is fitted there: by fitted weights, wrong labels would look right.
+DISTRUSTFUL = np.array([1.0, 0.0, 0.1, 0.0, 0.1, 0.0])
 # Odds are multiplied by at most so much, to make the scores add up to the number that is expected.
 MOST_SHIFT = 30.0
 
@@ -78,10 +84,13 @@ def calibrate(
     codes = classwise.codes
     rate, flips, reason, by_heart = _flips(features, classwise, held_out, classes, seed)
     likely = flips.of(codes, codes[:, 0])
-    if by_heart:
-        right = answers(features, likely, DISTRUSTFUL)
+    # Without visits the model says what it knew at the end, by heart or not.
+    by_heart = by_heart if np.isfinite(seen).any() else 0.0
+    usual = USUAL + by_heart * (DISTRUSTFUL - USUAL)
+    if by_heart == 1:
+        right = answers(features, likely, usual)
     else:
-        right = weigh_with_flips(features, likely, USUAL, fit_weights(features, _labels(codes), USUAL))
+        right = weigh_with_flips(features, likely, usual, fit_weights(features, _labels(codes), usual, together=True))
     doubt = 1 - right[:, 0]
     others = np.where(np.arange(codes.shape[1]) > 0, right, -1.0)
     best = others.argmax(axis=1)
@@ -112,36 +121,40 @@ def calibrate(
 
 def _flips(
     features: Float64Array, classwise: Classwise, held_out: BoolArray, classes: int, seed: int
-) -> tuple[WrongShare, Flips, str, bool]:
+) -> tuple[WrongShare, Flips, str, float]:
     """Return the share of wrong labels, which classes get which, and why that is not to be believed, if so.
 
-    Also whether labels were surely learned by heart.
+    Also how far labels were learned by heart, from 0 to 1.
     """
     rows = np.flatnonzero(classwise.judged)
     assumed = np.full(classes, ASSUMED)
     unknown = WrongShare(ASSUMED, 0.0, 1.0, assumed, np.zeros(0))
     if len(rows) < FEWEST:
         few = f"it takes {FEWEST} samples with a label and a latent vector to say how many labels are wrong"
-        return unknown, Flips(assumed, None), f"{few}, and there are {len(rows):,}", False
+        return unknown, Flips(assumed, None), f"{few}, and there are {len(rows):,}", 0.0
     sure, preferred, contradicted = _judge(features[rows, :, MODEL:], classwise.codes[rows])
     against = float(contradicted.mean())
     rate = estimate_rate(places_of(sure), contradicted, preferred, classes, seed)
     within = estimate_rate(places_of(sure, preferred), contradicted, preferred, classes, seed)
     flips = estimate_flips(rate.by_class, classwise.codes[rows, 0], preferred, contradicted, rate.flipped)
-    reason = _underfitted(against, len(rows)) or _too_wide(rate) or _two_answers(rate, within)
+    reason = _underfitted(against, len(rows))
+    # Where many labels are contradicted, most are of hard samples, which tell little of wrong labels' habits.
+    flips = flips.evened() if reason else flips
+    reason = reason or _too_wide(rate) or _two_answers(rate, within)
     held = held_out[rows]
+    by_heart = how_far_by_heart(contradicted[~held], contradicted[held])
     if min(held.sum(), (~held).sum()) < FEWEST_HELD_OUT:
-        return rate, flips, reason, False
+        return rate, flips, reason, by_heart
     trained, other = float(contradicted[~held].mean()), float(contradicted[held].mean())
     if other - trained > BY_HEART:
-        return rate, flips, _by_heart(trained, other), other > SURELY_BY_HEART * trained
+        return rate, flips, _by_heart(trained, other), by_heart
     if not reason:
         ours, theirs = (
             estimate_rate(places_of(sure)[part], contradicted[part], preferred[part], classes, seed)
             for part in (~held, held)
         )
         reason = _learned_by_heart(ours, theirs)
-    return rate, flips, reason, False
+    return rate, flips, reason, by_heart
 
 
 def _labels(codes: Int64Array) -> Float64Array:
@@ -186,6 +199,14 @@ def _two_answers(rate: WrongShare, within: WrongShare) -> str:
         f"two estimates of how many labels are wrong differ: {rate.share:.1%} where all classes are compared, "
         f"{within.share:.1%} where each is taken by itself"
     )
+
+
+def how_far_by_heart(trained: BoolArray, held_out: BoolArray) -> float:
+    """Return how far labels that were trained on are contradicted less often than held-out ones, from 0 to 1."""
+    if not len(trained) or not len(held_out):
+        return 0.0
+    here, there = ((float(one.sum()) + MORE_AGAINST) / len(one) for one in (trained, held_out))
+    return float(np.clip((there / here - NOT_BY_HEART) / (SURELY_BY_HEART - NOT_BY_HEART), 0, 1))
 
 
 def _by_heart(trained: float, held_out: float) -> str:

@@ -32,6 +32,11 @@ class Flips:
         share = 1 / max(len(self._rates) - 1, 1) if self._pairs is None else self._pairs[codes, own]
         return np.where(codes == own, 1 - self._rates[codes], self._rates[codes] * share)
 
+    def evened(self) -> Flips:
+        """Return rates and pairs half-way to those of classes that are all alike."""
+        rates = (self._rates + self._rates.mean()) / 2
+        return Flips(rates, None if self._pairs is None else (self._pairs + 1 / (len(rates) - 1)) / 2)
+
 
 def estimate_flips(
     rates: Float64Array, labels: Int64Array, preferred: Int64Array, contradicted: BoolArray, flipped: Float64Array

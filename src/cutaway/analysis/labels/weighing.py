@@ -8,9 +8,9 @@ from cutaway.arrays import Float64Array
 
 __all__ = ["answers", "chances_of", "fit_weights", "weigh_with_flips"]
 
-# How strongly weights are held near the usual ones: enough to matter only where labels are nearly all as predicted, as
-# after a training that learned them by heart, for then the weights would be those by which wrong labels look right.
-HELD_BACK = 2e-2
+# How strongly weights are held near the usual ones. Where features know the label, as those of the model do, fitted
+# weights are those by which wrong labels look right: they may grow together, but hardly each by itself.
+HELD_BACK, HELD_TOGETHER = 2e-2, 0.5
 STEPS, CLOSE_ENOUGH = 25, 1e-5
 # No weight changes by more in one step, which is halved so often at most.
 LONGEST, HALVED = 1.0, 6
@@ -32,34 +32,48 @@ def fit_weights(
     start: Float64Array | None = None,
     *,
     steps: int = STEPS,
+    together: bool = False,
 ) -> Float64Array:
-    """Return the weights under which the classes in `target`, shares of each sample, are likeliest."""
+    """Return the weights under which the classes in `target`, shares of each sample, are likeliest.
+
+    They are held near the usual ones; `together` more so, but for their size.
+    """
     count, _, width = features.shape
     flat = features.reshape(-1, width)
+    held = _held(usual, together=together)
     weights = (usual if start is None else start).copy()
     for _ in range(steps):
         chances = chances_of(features, weights)
-        slope = (target - chances).reshape(-1) @ flat / count - 2 * HELD_BACK * (weights - usual)
+        slope = (target - chances).reshape(-1) @ flat / count - 2 * held @ (weights - usual)
         mean = np.einsum("nk,nkm->nm", chances, features)
         curve = (flat * chances.reshape(-1, 1)).T @ flat - mean.T @ mean
-        step = np.linalg.solve(curve / count + 2 * HELD_BACK * np.eye(width), slope)
+        step = np.linalg.solve(curve / count + 2 * held, slope)
         longest = float(np.abs(step).max())
         if longest < CLOSE_ENOUGH:
             break
         step *= min(1.0, LONGEST / longest)
-        before = _likely(chances, target, weights - usual)
+        before = _likely(chances, target, weights - usual, held)
         # A whole step may go too far where probabilities are next to 0 and 1.
         for _ in range(HALVED):
-            if _likely(chances_of(features, weights + step), target, weights + step - usual) >= before:
+            if _likely(chances_of(features, weights + step), target, weights + step - usual, held) >= before:
                 break
             step /= 2
         weights = weights + step
     return weights
 
 
-def _likely(chances: Float64Array, target: Float64Array, away: Float64Array) -> float:
+def _held(usual: Float64Array, *, together: bool) -> Float64Array:
+    """Return by how much each direction away from the usual weights is held back, (features, features)."""
+    every = np.eye(len(usual))
+    if not together:
+        return HELD_BACK * every
+    along = np.outer(usual, usual) / (usual @ usual)
+    return HELD_TOGETHER * every - (HELD_TOGETHER - HELD_BACK) * along
+
+
+def _likely(chances: Float64Array, target: Float64Array, away: Float64Array, held: Float64Array) -> float:
     each = (target * np.log(np.maximum(chances, 1e-300))).sum() / len(chances)
-    return float(each - HELD_BACK * (away @ away))
+    return float(each - away @ held @ away)
 
 
 def weigh_with_flips(
@@ -71,7 +85,8 @@ def weigh_with_flips(
     """
     weights = start
     for _ in range(ROUNDS):
-        weights = fit_weights(features, answers(features, flips, weights), usual, weights, steps=STEPS_A_ROUND)
+        target = answers(features, flips, weights)
+        weights = fit_weights(features, target, usual, weights, steps=STEPS_A_ROUND, together=True)
     return answers(features, flips, weights)
 
 

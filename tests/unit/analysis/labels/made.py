@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 
 from cutaway.analysis.labels import find_mislabeled
 from cutaway.analysis.neighbours import build_index
@@ -54,8 +55,13 @@ def make(
     count: int = 3_000,
     seed: int = 0,
     knows: float = 1.0,
+    by_heart: bool = False,
 ) -> Made:
-    """Return made samples; the classes lie `apart`, and the model `knows` as much of them as can be known, or less."""
+    """Return made samples; the classes lie `apart`, and the model `knows` as much of them as can be known, or less.
+
+    Where it learned labels `by_heart`, the latent vectors of samples that were trained on lie as if their labels were
+    right; the last sixth is for validation then.
+    """
     random = np.random.default_rng(seed)
     truth = random.integers(0, CLASSES, count)
     # Pairs of neighbouring classes overlap; others hardly do.
@@ -70,14 +76,22 @@ def make(
         others = (truth + random.integers(1, CLASSES, count)) % CLASSES
         labels[rows] = (others if kind == "uniform" else next_one)[rows]
     logits = knows * -0.5 * np.square(x[:, None] - centres).sum(axis=2)
-    latents = np.tanh(x[:, None] @ random.normal(size=(2, 24)) / apart + random.normal(size=24))[:, 0]
+    held_out = np.arange(count) >= count - count // 6 if by_heart else np.ones(count, bool)
+    moved = np.where(held_out[:, None], x, x - centres[truth] + centres[labels])
+    latents = np.tanh(moved[:, None] @ random.normal(size=(2, 24)) / apart + random.normal(size=24))[:, 0]
     latents = latents + random.normal(0, 0.02 / knows, latents.shape)
     samples = Samples.from_arrays(latents, [f"class {one}" for one in labels], _softmax(logits))
     seen = logits + random.normal(0, 0.7, (VISITS, *logits.shape))
     own = np.take_along_axis(seen, np.broadcast_to(labels[:, None], (VISITS, count, 1)), axis=2)[..., 0]
     others = np.where(np.arange(CLASSES) == labels[:, None], -np.inf, seen).max(axis=2)
     losses = np.log(np.exp(seen - seen.max(axis=2, keepdims=True)).sum(axis=2)) + seen.max(axis=2) - own
-    samples = replace(samples, dynamics=Dynamics(losses.astype(np.float32), (own - others).astype(np.float32)))
+    margins = own - others
+    if by_heart:
+        losses[:, held_out] = margins[:, held_out] = np.nan
+        subset = pa.array(np.where(held_out, "validation", "training"))
+        place = samples.table.column_names.index("subset")
+        samples = replace(samples, table=samples.table.set_column(place, "subset", subset))
+    samples = replace(samples, dynamics=Dynamics(losses.astype(np.float32), margins.astype(np.float32)))
     ranked = find_mislabeled(samples, nearest_of(samples, lambda: build_index(samples.latents)))
     return Made(samples, labels != truth, truth, ranked)
 

@@ -9,6 +9,7 @@ import pytest
 
 from cutaway.analysis.fixing import choose
 from cutaway.analysis.labels import accepted, reliability
+from cutaway.analysis.labels.calibrating import how_far_by_heart
 from tests.unit.analysis.labels.made import KINDS, Made, make, precision
 
 REASON = "How many labels are wrong cannot be said: "
@@ -117,6 +118,39 @@ def test_where_there_is_no_number_nothing_is_corrected_and_the_choice_says_so() 
     choice = choose(made.ranked.table, subsets=tuple(set(made.ranked.table["subset"].to_pylist())))
     assert not choice.decisions
     assert "how many are wrong cannot be told" in choice.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("trained", "held_out", "so_far"),
+    [(0.1, 0.1, 0.0), (0.1, 0.08, 0.0), (0.1, 0.135, 0.5), (0.1, 0.2, 1.0), (0.0, 0.0, 0.0), (0.0, 0.2, 1.0)],
+)
+def test_labels_are_learned_by_heart_as_far_as_held_out_ones_are_contradicted_more_often(
+    trained: float, held_out: float, so_far: float
+) -> None:
+    against = [np.arange(2_000) < round(share * 2_000) for share in (trained, held_out)]
+    assert how_far_by_heart(*against) == pytest.approx(so_far, abs=0.05)
+
+
+def test_nothing_is_said_of_learning_by_heart_without_held_out_labels() -> None:
+    assert how_far_by_heart(np.ones(50, bool), np.ones(0, bool)) == 0
+
+
+def test_where_labels_were_learned_by_heart_the_order_is_that_of_what_the_model_said_before() -> None:
+    made = make("uniform", 0.1, by_heart=True)
+    assert "learned labels by heart" in made.ranked.words[0]
+    trained = made.samples.table["subset"].to_numpy(zero_copy_only=False) == "training"
+    assert made.samples.dynamics is not None
+    said = -made.samples.dynamics.margins[1:].mean(axis=0)
+    ours, before, now = (precision(made.wrong[trained], one[trained]) for one in (_place(made), said, _votes(made)))
+    assert now < 0.3
+    assert ours >= before - 0.05
+
+
+def _votes(made: Made) -> np.ndarray:
+    """How far the neighbours are against each label."""
+    found = np.empty(len(made.order))
+    found[made.order] = -made.ranked.table["neighbour_margin"].to_numpy()
+    return found
 
 
 def test_more_than_chance_is_expected_of_no_handful() -> None:

@@ -42,6 +42,20 @@ def test_hard_samples_are_no_proof_of_a_habit() -> None:
     assert _pair(flips, 2, 3) == pytest.approx(0.05 / 4)
 
 
+def test_what_is_believed_half_lies_half_way_to_classes_that_are_all_alike() -> None:
+    preferred = np.repeat(np.arange(CLASSES), 40)
+    rates = np.array([0.02, 0.06, 0.02, 0.06, 0.04])
+    wrong = (preferred + 1) % CLASSES
+    flips = estimate_flips(rates, wrong, preferred, wrong != preferred, np.ones(len(wrong)))
+    evened = flips.evened()
+    assert _pair(evened, 1, 1) == pytest.approx(0.95)
+    pair, other = _pair(flips, 1, 2) / 0.06, _pair(evened, 1, 2) / 0.05
+    assert pair > 0.9
+    assert other == pytest.approx((pair + 0.25) / 2)
+    alike = estimate_flips(rates[:2], wrong[:0], wrong[:0], wrong[:0] > 0, np.zeros(0))
+    assert _pair(alike.evened(), 1, 0) == pytest.approx(0.05)
+
+
 @pytest.mark.parametrize("classes", [2, 500])
 def test_of_two_or_very_many_classes_no_pair_is_looked_at(classes: int) -> None:
     none = np.zeros(0, np.int64)

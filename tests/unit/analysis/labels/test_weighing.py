@@ -37,6 +37,15 @@ def test_classes_that_are_told_apart_for_certain_do_not_run_away() -> None:
     assert np.abs(found).max() < 10
 
 
+def test_weights_that_are_held_together_grow_but_keep_what_each_counts_beside_the_others() -> None:
+    features, target = _observed()
+    usual = np.array([0.5, 0.5])
+    free, held = (fit_weights(features, target, usual, together=one) for one in (False, True))
+    assert free[1] / free[0] < 0.2
+    assert held[1] / held[0] > 0.4
+    assert held.sum() > 1.1 * usual.sum()
+
+
 def test_a_label_that_a_clear_sample_contradicts_is_a_flip() -> None:
     features, _ = _observed(2_000)
     features[:, :, 0] *= 8

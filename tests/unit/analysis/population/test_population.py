@@ -207,6 +207,7 @@ def test_the_method_is_chosen_once_for_the_model_and_kept(
     assert again.method == made[0].method
 
 
+@pytest.mark.slow
 def test_another_baseline_is_another_map(run_folder: Path, dataset: Callable[[], Dataset]) -> None:
     with Population.open(run_folder, dataset=dataset()) as population:
         # Of what is tried in turn, the first method that has a baseline.
