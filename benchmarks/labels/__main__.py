@@ -33,14 +33,14 @@ from benchmarks.population.images import VARIABLE, find_mnist
 from benchmarks.population.results import Judge
 from benchmarks.results import Absent, Answer, StoreRow
 
-PARTS = ("mislabeled", "scores", "fix", "slices", "whole")
+PARTS = ("mislabeled", "scores", "fix", "verdicts", "slices", "whole")
 PEER = "cleanlab"
 # Data sets of packages on which corrections are tried.
 MENDED = ("Fashion-MNIST", "letters")
 # The trainings in folds are for one length of training and one seed.
 FOLDED = {"epochs": 4, "seed": 0}
-# So many tables are searched by one worker.
-TABLES = 4
+# So many tables are searched by one worker, and so many trials of trainings are done.
+TABLES, TRIALS = 4, 10
 # Five trainings of a CNN take a minute or two, and several times that where others use the cores.
 SECONDS = 1_800
 NO_MNIST = f"real MNIST was not found: give the mnist.npz of Keras by --mnist FILE or {VARIABLE}=FILE"
@@ -207,6 +207,13 @@ class Measured:
         if isinstance(theirs, str):
             return answer | {"peer": theirs}
         return answer | {"peer": self._ask({"task": "pruning", **job, "issues": theirs["issues"]}, f"{title}, pruned")}
+
+    def _verdicts(self) -> list[Row]:
+        jobs = [{"task": "verdicts", "seeds": seeds} for seeds in chunks(range(self._size.verdicts), TRIALS)]
+        found = self._in_parallel(lambda job: self._ask(job, f"verdicts {job['seeds']}"), jobs)
+        verdicts = [verdict for answer in _answered(found) for verdict in answer["verdicts"]]
+        self.answers["verdicts"] = verdicts
+        return _unless_failed("verdicts", found) or results.verdict_rows(verdicts, self._judge)
 
     def _slices(self) -> list[Row]:
         jobs: list[dict[str, Any]] = [

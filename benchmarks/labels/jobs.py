@@ -25,6 +25,7 @@ class Size:
     scoring_epochs: tuple[int, ...] = EPOCHS
     mending_digits: int = 10
     mending: int = 3
+    verdicts: int = 100
     planted: int = 20
     clean: int = 100
     share: float = 1.0
@@ -38,6 +39,7 @@ QUICK = Size(
     scoring_epochs=EPOCHS[:1],
     mending_digits=2,
     mending=1,
+    verdicts=1,
     planted=1,
     clean=2,
     share=0.1,

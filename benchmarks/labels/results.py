@@ -12,7 +12,7 @@ from benchmarks.labels.planting import CLEAN
 from benchmarks.population.results import Judge, share_of
 from benchmarks.results import Absent, Answer, StoreRow
 
-__all__ = ["BARS", "finding_rows", "mending_rows", "reliability_lines", "slice_rows", "whole_rows"]
+__all__ = ["BARS", "finding_rows", "mending_rows", "reliability_lines", "slice_rows", "verdict_rows", "whole_rows"]
 
 BARS = {
     "found-MNIST-uniform": Bar(0.985, Side.AT_LEAST),
@@ -26,6 +26,7 @@ BARS = {
     "changed": Bar(0.95, Side.AT_LEAST),
     "touched": Bar(0.005),
     "unharmed": Bar(0, Side.AT_LEAST),
+    "verdicts": Bar(0.95, Side.AT_LEAST),
     "slices": Bar(18, Side.AT_LEAST),
     "slices-fewest": Bar(15, Side.AT_LEAST),
     "slices-false": Bar(5),
@@ -151,6 +152,14 @@ def _peers(answers: list[Answer]) -> list[Answer]:
 
 def _share(part: float, whole: float) -> str:
     return f"{part / whole:.1%}" if whole else "none"
+
+
+def verdict_rows(verdicts: list[str], judge: Judge) -> list[Row]:
+    """What is said of corrections that change nothing that matters."""
+    none = sum(one == "no difference found" for one in verdicts)
+    told = ", ".join(f"{verdicts.count(one)} {one}" for one in ("better", "worse"))
+    label = "fix: no difference found where there is none"
+    return [judge.row("verdicts", label, f"{len(verdicts)} trials of 5 repeats; {told}", share_of(none, len(verdicts)))]
 
 
 def slice_rows(planted: dict[str, list[Answer]], clean: list[Answer], judge: Judge) -> list[Row]:

@@ -42,6 +42,12 @@ def _pruning(job: dict[str, Any]) -> dict[str, Any]:
     return measure_pruning(job)
 
 
+def _verdicts(job: dict[str, Any]) -> dict[str, Any]:
+    from benchmarks.labels.verdicts import measure_verdicts
+
+    return measure_verdicts(job["seeds"])
+
+
 def _planted(job: dict[str, Any]) -> dict[str, Any]:
     from benchmarks.labels.slices import run_planted
 
@@ -71,6 +77,7 @@ TASKS = {
     "scoring": _scoring,
     "mending": _mending,
     "pruning": _pruning,
+    "verdicts": _verdicts,
     "planted": _planted,
     "clean": _clean,
     "make": _made,

@@ -148,6 +148,15 @@ class TestMending:
         assert "cleanlab's pruning" in told[2]
 
 
+class TestVerdicts:
+    def test_false_verdicts_are_counted_and_more_than_one_in_twenty_is_a_miss(self) -> None:
+        none = "no difference found"
+        [row] = results.verdict_rows([none] * 96 + ["better", "better", "worse", none], JUDGE)
+        assert (row.verdict, row.figures) == (Verdict.MET, "100 trials of 5 repeats; 2 better, 1 worse")
+        [row] = results.verdict_rows([none] * 88 + ["better"] * 12, JUDGE)
+        assert row.verdict is Verdict.MISSED
+
+
 class TestSlices:
     def test_bars_are_for_slices_that_add_up(self) -> None:
         one = {"found": 19, "reported": 20, "off_target": 0, "cpu_seconds": 4.0}
