@@ -111,7 +111,9 @@ def test_where_a_stream_does_not_get_through_the_page_asks(
 
 
 def answer(page: Any, asked: str) -> Any:
-    return page.get_by_role("region", name="Requests").get_by_role("row").filter(has_text=asked).first
+    rows = page.get_by_role("region", name="Requests").get_by_role("row")
+    # What was asked stands in a cell of its own; reasons and answers of other requests may name it, too.
+    return rows.filter(has=page.locator("td.what", has_text=asked)).first
 
 
 def test_a_training_is_paused_changed_resumed_and_stopped(open_page: WatchedPages, training: tuple[Shown, Any]) -> None:
