@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -64,15 +63,23 @@ class Loaded:
         """Every column that can be asked for: the evaluation's, then what analyses and people add."""
         return [*self.own_columns, *(name for name, one in derived.COLUMNS.items() if one.is_there(self))]
 
-    @cached_property
+    # No `cached_property` here: in Python 3.11 each has a lock that all evaluations share, held while it is made. Who
+    # reads a kept table has ours and wants the ids; who makes the ids would have theirs and want ours.
+    @property
     def ids(self) -> pa.Array:
         """The ids of the samples, in the order of the rows."""
+        return self.remembered("ids", None, self._ids)
+
+    def _ids(self) -> pa.Array:
         whole = self.column(SAMPLE).combine_chunks()
         return whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
 
-    @cached_property
+    @property
     def repeated_ids(self) -> int:
         """How many ids more than one subset has; within a subset each has its own."""
+        return self.remembered("repeated ids", None, self._repeated_ids)
+
+    def _repeated_ids(self) -> int:
         starts = np.cumsum([0, *self.counts.values()]).tolist()
         named = (
             pc.all(pc.starts_with(self.ids.slice(start, count), f"{subset}/"), min_count=0).as_py()
@@ -81,14 +88,17 @@ class Loaded:
         # Ids that begin with their subset differ between subsets; only those of strangers are compared.
         return 0 if all(named) else len(self.ids) - int(pc.count_distinct(self.ids).as_py())
 
-    @cached_property
+    @property
     def order(self) -> npt.NDArray[np.uint32]:
         """The row of each point: random, and the same for as many samples, so that the first are a fair sample."""
-        return np.random.default_rng(0).permutation(len(self)).astype(np.uint32)
+        return self.remembered("order", None, lambda: np.random.default_rng(0).permutation(len(self)).astype(np.uint32))
 
-    @cached_property
+    @property
     def samples_digest(self) -> str:
         """What tells which samples these are, in which order."""
+        return self.remembered("digest", None, self._samples_digest)
+
+    def _samples_digest(self) -> str:
         digest = hashlib.sha256(str(len(self)).encode())
         # Taken anew, the values lie in buffers of their own, whatever they were cut out of.
         for part in self.ids.take(pa.array(np.arange(len(self)))).buffers():
