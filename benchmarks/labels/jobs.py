@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.labels.planting import CLEAN, KINDS, ONE_SIDED
-from benchmarks.labels.sets import EPOCHS
+from benchmarks.labels.sets import EPOCHS, SETS
 
 __all__ = ["FULL", "QUICK", "Size", "chunks", "finding_cases", "mending_cases", "scoring_cases"]
 
@@ -59,12 +59,15 @@ def finding_cases(*, mnist: bool) -> list[Case]:
 
 
 def scoring_cases(size: Size, settings: Iterable[str]) -> list[Case]:
-    """Sets with a length of training, a kind of wrong labels, or none, and a seed."""
+    """Sets with a length of training, a kind of wrong labels, or none, and a seed.
+
+    Of two classes, any other one and the one that it is taken for are the same.
+    """
     return [
         {"setting": setting, "epochs": epochs, "kind": kind, "seed": seed}
         for setting in settings
         for epochs in size.scoring_epochs
-        for kind in (CLEAN, *KINDS, ONE_SIDED)
+        for kind in (CLEAN, *(KINDS[1:] if SETS[setting].two_classes else KINDS), ONE_SIDED)
         for seed in range(size.scoring)
     ]
 

@@ -34,7 +34,7 @@ class DataSet:
     """Where inputs and right labels come from, and what is trained on them.
 
     `source` names the file that they are in, if any: MNIST's, or that of a package. `held_back` says that nothing was
-    chosen by them.
+    chosen by them, `two_classes` that there are no more.
     """
 
     name: str
@@ -42,6 +42,7 @@ class DataSet:
     source: str = ""
     held_back: bool = False
     images: bool = False
+    two_classes: bool = False
     rate: float = 2e-3
 
 
@@ -126,13 +127,14 @@ def _generated(_: Path | None, *, apart: float, weights: tuple[float, ...], seed
 # Tables of packages by whose scores constants were chosen, and those by which none was.
 LOOKED_AT = ("pen strokes", "spam", "segments", "phonemes", "two normals", "vowels")
 HELD_BACK = ("textures", "telescope", "written digits", "ring", "mushrooms", "banana", "incomes", "chess")
+TWO_CLASSES = ("spam", "phonemes", "two normals", "telescope", "ring", "mushrooms", "banana", "chess")
 SETS = {
     one.name: one
     for one in (
         DataSet("MNIST, noisy", _noisy, "MNIST", images=True, rate=1e-3),
         DataSet("Fashion-MNIST", _images, "Fashion-MNIST", images=True, rate=1e-3),
         DataSet("digits", partial(_sklearn, name="load_digits")),
-        DataSet("breast cancer", partial(_sklearn, name="load_breast_cancer")),
+        DataSet("breast cancer", partial(_sklearn, name="load_breast_cancer"), two_classes=True),
         DataSet("Satellite", _packed, "Satellite"),
         DataSet("Shuttle", _packed, "Shuttle"),
         DataSet("overlapping", partial(_generated, apart=1.2, weights=(0.2,) * 5, seed=8)),
@@ -145,8 +147,8 @@ SETS = {
             "imbalanced",
             partial(_generated, apart=1.6, weights=(0.45, 0.25, 0.12, 0.08, 0.06, 0.04), seed=9),
         ),
-        *(DataSet(name, _packed, name) for name in LOOKED_AT),
-        *(DataSet(name, _packed, name, held_back=True) for name in HELD_BACK),
+        *(DataSet(name, _packed, name, two_classes=name in TWO_CLASSES) for name in LOOKED_AT),
+        *(DataSet(name, _packed, name, held_back=True, two_classes=name in TWO_CLASSES) for name in HELD_BACK),
         DataSet("Fashion-MNIST, hidden", _hidden, "Fashion-MNIST", held_back=True, images=True, rate=1e-3),
         DataSet("crowded", partial(_generated, apart=2.0, weights=(0.1,) * 10, seed=10), held_back=True),
     )

@@ -96,6 +96,7 @@ def test_all_kinds_and_lengths_are_asked_for() -> None:
     cases = scoring_cases(FULL, ["digits", "letters"])
     assert len(cases) == 2 * 3 * 4 * 3
     assert len(scoring_cases(QUICK, ["digits"])) == 4
+    assert [one["kind"] for one in scoring_cases(QUICK, ["spam"])] == ["none", "confusable", "one-sided"]
 
 
 def test_one_sided_mistakes_are_of_the_largest_class_and_spare_most_of_it() -> None:
