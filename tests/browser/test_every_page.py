@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import AXE
-from tests.browser.looking import difference, pixels, settled
+from tests.browser.looking import difference, eventually, pixels, settled
 from tests.browser.studios import Shown, showing
 from tests.browser.watched_pages import WatchedPages
 
@@ -219,6 +219,27 @@ def test_a_finding_that_there_is_not_is_said(open_page: WatchedPages, studio: Sh
 
 
 @pytest.mark.usefixtures("own_cache")
+def test_a_part_that_never_comes_is_said_and_is_no_error_of_the_page(open_page: WatchedPages, studio: Shown) -> None:
+    open_page.expect("ERR_FAILED")
+    page = open_page(studio.url + "/nowhere")
+    asked: list[str] = []
+
+    def never(route: Any) -> None:
+        asked.append(route.request.url)
+        route.abort()
+
+    page.route(re.compile("/assets/(RunningMark|ParallelView)"), never)
+    page.goto(address(studio, "parallel"))
+    missing = page.get_by_role("alert").filter(has_text="Part of this page could not be loaded")
+    expect(missing).to_have_count(1)
+    # How many jobs run is asked later, and is no part that anybody waits for.
+    eventually(lambda: page.wait_for_timeout(20) is None and any("RunningMark" in one for one in asked))
+    expect(missing).to_have_count(1)
+    page.unroute_all()
+    missing.first.get_by_role("button", name="Reload").click()
+    expect(page.locator(PAGES["parallel"][2]).first).to_be_visible()
+
+
 def test_a_studio_that_is_gone_is_said_and_tried_again(
     open_page: WatchedPages, made_runs: Path, tmp_path: Path
 ) -> None:
