@@ -12,9 +12,11 @@ from hypothesis import strategies as some
 from cutaway.errors import ConfigurationError
 from cutaway.run.slice_tests import WrittenTest, read_tests, with_tests, without_tests, write_tests
 
-CHARACTERS = some.characters(codec="utf-8").filter(str.isprintable)
+# What can be printed, by its kind: to draw any character and throw most away is given up by Hypothesis now and then.
+VISIBLE = some.characters(codec="utf-8", exclude_categories=("C", "Z"))
+CHARACTERS = VISIBLE | some.just(" ")
 TEXTS = some.text(CHARACTERS, max_size=200).map(str.strip)
-TITLES = some.tuples(CHARACTERS.filter(str.strip), some.text(CHARACTERS, max_size=199)).map("".join).map(str.strip)
+TITLES = some.tuples(VISIBLE, some.text(CHARACTERS, max_size=199)).map("".join).map(str.strip)
 
 
 @given(some.lists(some.builds(WrittenTest, TITLES, TEXTS, TEXTS, some.booleans()), unique_by=lambda one: one.title))

@@ -212,7 +212,7 @@ def how_far_by_heart(trained: BoolArray, held_out: BoolArray) -> float:
 def _by_heart(trained: float, held_out: float) -> str:
     return (
         f"latent vectors contradict {held_out:.0%} of the held-out labels, but {trained:.0%} of those that were "
-        "trained on: the model learned labels by heart; train for less long"
+        "trained on: the model learned labels by heart (train for less long), or held-out samples are of another kind"
     )
 
 

@@ -31,7 +31,7 @@ METRIC = "metric."
 # Counted up when every analysis gives other results than before, so that what an older version kept is made anew.
 VERSION = 1
 # The same of single ones; another number than `VERSION` has.
-VERSIONS = {"mislabeled": 2, "insights": 3, "confusion": 3, "confusion_classes": 3, "curve": 2, "clusters_words": 2}
+VERSIONS = {"mislabeled": 3, "insights": 3, "confusion": 3, "confusion_classes": 3, "curve": 2, "clusters_words": 2}
 # More classes than this times samples of probabilities are left in their file.
 MOST_PROBABILITIES = 50_000_000
 
